@@ -5,6 +5,7 @@ import { type PlayedWorld, playWorld, type Rules } from './game.ts';
 import { historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import type { FaultName } from './names.ts';
+import type { NodeSet } from './node-set.ts';
 import type { FullOptions } from './options.ts';
 import { encodePlan, type WorldPlan } from './plan.ts';
 import { describeDifference } from './repeat.ts';
@@ -127,6 +128,7 @@ export class Explorer {
     progress({
       ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#groups.length },
       ...{ perSecond: this.#worlds / (this.#time / 1000), states: this.#states.size, strategy },
+      struck: Object.keys(this.#faults).length,
     });
     if (this.#worlds % BREATHES === 0) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -164,6 +166,8 @@ export class Explorer {
   }
 
   async #attempt(rules: Rules, plan: WorldPlan, promise: string): Promise<Failing | undefined> {
+    // Who has stopped the exploration does not wait for a shorter story.
+    if (this.#options.signal?.aborted === true) return undefined;
     const world = await playWorld(rules, plan);
     const breach = judge(world, this.#options.promises, this.#options.own).find(
       (each) => each.promise === promise,
@@ -235,9 +239,9 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
       .map(({ who, what }) => `${who} ${what}`)
       .slice(0, 3)
       .join('; ');
-    throw new Error(
-      `${options.name}: without any fault, no client entered a resource${trouble === '' ? '' : `: ${trouble}`}`,
-    );
+    const what = `${options.name}: without any fault, no client entered a resource`;
+    const error = new TypeError(`${what}${trouble === '' ? '' : `: ${trouble}`}`);
+    throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
   }
   const leaseMs = leaseOf(world);
   const patienceMs = Math.max(10_000, 4 * leaseMs);
@@ -256,9 +260,19 @@ function leaseOf(world: PlayedWorld): number {
   return leases.length === 0 ? NO_LEASE : Math.min(...leases);
 }
 
-function castOf({ clients }: FullOptions, { sets }: PlayedWorld): Cast {
-  const names = sets.map(({ nodes }) => nodes.map(({ name }) => name));
-  return { clients, sets: names, sentinels: sets.some(({ sentinels }) => sentinels.length > 0) };
+/** Who can be struck. Sets in which no client wrote are alike: the first of them stands for all. */
+function castOf({ clients }: FullOptions, world: PlayedWorld): Cast {
+  const writes = historyOf(world).writes.filter(({ client }) => client !== undefined);
+  const busy = new Set(writes.map(({ node }) => node));
+  const isBusy = ({ nodes }: NodeSet): boolean => nodes.some(({ name }) => busy.has(name));
+  const idle = world.sets.find((set) => !isBusy(set));
+  const sets = world.sets.filter((set) => isBusy(set) || set === idle);
+  return {
+    clients,
+    sets: sets.map(({ nodes }) => nodes.map(({ name }) => name)),
+    sentinels: sets.some(({ sentinels }) => sentinels.length > 0),
+    cluster: sets.some(({ cluster }) => cluster !== undefined),
+  };
 }
 
 /** The kinds of the faults that struck. */

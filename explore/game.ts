@@ -3,14 +3,14 @@ import type { Actor } from '../lab/time/actor.ts';
 import { Task } from '../lab/time/task.ts';
 import type { TraceEvent } from '../lab/time/trace.ts';
 import type { LabNode } from '../lab/virtual/node.ts';
-import type { ReplicaSet } from '../lab/virtual/set.ts';
 import type { World } from '../lab/virtual/world.ts';
 import { faultKinds } from './faults/index.ts';
 import type { Scales, Scene } from './faults/scene.ts';
 import { type Breach, Ledger, type Visit } from './ledger.ts';
+import type { NodeSet } from './node-set.ts';
 import type { PlannedFault, WorldPlan } from './plan.ts';
 import { type ClientCode, describe, Player, type PlayerStage } from './player.ts';
-import { startNodes, type Topology } from './topology.ts';
+import { type Nodes, startNodes, type Topology } from './topology.ts';
 
 /** Something that happened in a world, for its story. */
 export interface StoryLine {
@@ -35,7 +35,7 @@ export interface PlayedWorld {
   /** The same moment on the world's wall clock, in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly events: readonly TraceEvent[];
-  readonly sets: readonly ReplicaSet[];
+  readonly sets: readonly NodeSet[];
   /** True when the world was ended because of a breach. */
   readonly stopped: boolean;
   /** True when a client entered a resource that another had held while it waited. */
@@ -64,6 +64,9 @@ export interface Rules {
 /** A limit for worlds that would never end, in virtual milliseconds. */
 const LONGEST_WORLD = 86_400_000;
 
+/** How long the nodes may take to agree on their roles when the faults are over, in virtual milliseconds. */
+const AGREE_WITHIN = 30_000;
+
 /** The name of the client that looks whether the lock can be had, when everything is over. */
 export const PROBE = 'probe';
 
@@ -71,7 +74,7 @@ export const PROBE = 'probe';
 export async function playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
   const nodes = await startNodes(rules.topology, plan.seed, plan.jitter);
   try {
-    const game = new Game(rules, plan, nodes.world, nodes.sets);
+    const game = new Game(rules, plan, nodes);
     await nodes.world.run(() => game.play(), LONGEST_WORLD);
     return game.result();
   } finally {
@@ -81,10 +84,10 @@ export async function playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWo
 
 class Game implements PlayerStage {
   readonly world: World;
-  readonly sets: readonly ReplicaSet[];
+  readonly nodes: Nodes;
   readonly ledger: Ledger;
   readonly players: readonly Player[];
-  readonly changing = new Set<ReplicaSet>();
+  readonly changing = new Set<NodeSet>();
   readonly #rules: Rules;
   readonly #plan: WorldPlan;
   readonly #lines: StoryLine[] = [];
@@ -104,12 +107,12 @@ class Game implements PlayerStage {
   /** The lives that last. */
   readonly #lives = new Set<Promise<void>>();
 
-  constructor(rules: Rules, plan: WorldPlan, world: World, sets: readonly ReplicaSet[]) {
+  constructor(rules: Rules, plan: WorldPlan, nodes: Nodes) {
     this.#rules = rules;
     this.#plan = plan;
-    this.world = world;
-    this.sets = sets;
-    this.#director = world.actor('director');
+    this.nodes = nodes;
+    this.world = nodes.world;
+    this.#director = this.world.actor('director');
     this.ledger = new Ledger(() => this.now());
     this.#stopping = new Promise((resolve) => {
       this.#stop = resolve;
@@ -121,6 +124,10 @@ class Game implements PlayerStage {
       this.#stop();
     };
     this.players = plan.clients.map((name) => new Player(this, name));
+  }
+
+  get sets(): readonly NodeSet[] {
+    return this.nodes.sets;
   }
 
   get signal(): AbortSignal {
@@ -239,6 +246,7 @@ class Game implements PlayerStage {
       for (const node of this.#nodes())
         for (const lane of [network.lane(name, node.name), network.lane(node.name, name)]) lane.delay(0);
     }
+    await this.#within(AGREE_WITHIN, () => this.nodes.agree());
   }
 
   #nodes(): LabNode[] {

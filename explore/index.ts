@@ -85,10 +85,11 @@ export async function replay(
     const world = await playWorld(rules, plan);
     const hash = world.hash();
     if (sameTrace && !hash.startsWith(decoded.hash)) {
-      throw new Error(
+      const error = new Error(
         `this world does not repeat: its trace is ${hash.slice(0, 12)} and was ${decoded.hash}. ` +
           'The code, a library or the lab has changed since, or the code is not deterministic',
       );
+      throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
     }
     if (on === undefined) return replayed(full, world, '');
     const real = await playReal(rules, world, on);

@@ -30,6 +30,8 @@ export interface ExploreProgress {
   readonly perSecond: number;
   /** How many different states were seen. */
   readonly states: number;
+  /** How many kinds of faults have struck. */
+  readonly struck: number;
   /** Which strategy played the last world. */
   readonly strategy: string;
 }

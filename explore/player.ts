@@ -1,10 +1,10 @@
 /** One client of a world: its process, its Redis clients, and the lives of the user's code in it. */
-import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import type { ClusterOptions, Redis, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Actor } from '../lab/time/actor.ts';
-import type { ReplicaSet } from '../lab/virtual/set.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
 import { type ClientSession, resourceFor } from './session.ts';
+import type { Nodes } from './topology.ts';
 
 /** Nodes of the lab never load anything slowly, so that INFO, by which ioredis looks for that, only costs time. */
 export const LIGHT: RedisOptions = { enableReadyCheck: false };
@@ -15,7 +15,7 @@ export type ClientCode = (session: ClientSession) => unknown;
 /** What a player needs of its world. */
 export interface PlayerStage {
   readonly world: World;
-  readonly sets: readonly ReplicaSet[];
+  readonly nodes: Nodes;
   readonly ledger: Ledger;
   readonly signal: AbortSignal;
   /** Milliseconds since the clients started. */
@@ -44,7 +44,7 @@ export class Player implements LedgerClient {
   constructor(stage: PlayerStage, name: string) {
     this.name = name;
     this.#stage = stage;
-    for (const set of stage.sets) set.actor(name);
+    for (const set of stage.nodes.sets) set.actor(name);
     this.actor = stage.world.actor(name);
   }
 
@@ -59,7 +59,8 @@ export class Player implements LedgerClient {
 
   /** Opens its first clients. Must run as the actor. */
   connect(): void {
-    this.#servers = this.#stage.sets.map((set) => set.client(this.name, LIGHT));
+    const { nodes } = this.#stage;
+    this.#servers = Array.from({ length: nodes.entrances }, (_, i) => nodes.open(this.name, LIGHT, i));
   }
 
   /** True when its first clients are connected. */
@@ -101,18 +102,17 @@ export class Player implements LedgerClient {
   }
 
   #session(): ClientSession {
-    const { sets, ledger, signal, world } = this.#stage;
+    const { nodes, ledger, signal, world } = this.#stage;
     const servers = this.#servers;
     return {
       name: this.name,
       redis: servers[0] as Redis,
       servers,
-      urls: sets.map(({ url }) => url),
-      connect: (options?: RedisOptions, primary = 0) => {
-        const set = sets[primary];
-        if (set === undefined)
-          throw new RangeError(`there is no primary ${primary}; there are ${sets.length}`);
-        return set.client(this.name, { ...LIGHT, ...options });
+      urls: nodes.urls,
+      connect: (options?: RedisOptions | ClusterOptions, primary = 0) => {
+        if (primary < 0 || primary >= nodes.entrances)
+          throw new RangeError(`there is no primary ${primary}; there are ${nodes.entrances}`);
+        return nodes.open(this.name, { ...LIGHT, ...options }, primary);
       },
       sleep: (ms) => world.advance(ms),
       resource: (name, options) => resourceFor(ledger, this, name, options),

@@ -98,7 +98,7 @@ export class ExploreReport implements ReportData {
   toString(): string {
     const { singles, states, contended, faults } = this.coverage;
     const struck = Object.entries(faults).map(([name, count]) => `${name} ${count}`);
-    const head = `${this.name}: ${this.findings.length} findings in ${this.worlds} worlds (${(this.ms / 1000).toFixed(1)} s)`;
+    const head = `${this.name}: ${this.findings.length} findings in ${this.worlds} worlds (${(this.ms / 1000).toFixed(1)} s)${this.interrupted ? ', stopped early' : ''}`;
     return [
       head,
       ...this.findings.map(

@@ -1,6 +1,6 @@
 /** What the user's code gets in a world: its Redis clients, its time, and the resources that its lock protects. */
 import { badOption, checkInteger, checkNames, checkString } from '../embed/options.ts';
-import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import type { ClusterOptions, Redis, RedisOptions } from '../lab/ioredis-types.ts';
 import type { EnterOptions, Ledger, LedgerClient, Visit } from './ledger.ts';
 
 /** Options of a protected resource. */
@@ -33,14 +33,17 @@ export interface ProtectedResource {
 export interface ClientSession {
   /** The client's name: A, B, C and so on. */
   readonly name: string;
-  /** An ioredis client that follows the primary; the first one of `servers`. */
+  /** An ioredis client that follows the primary; in a cluster, an ioredis `Cluster`. The first one of `servers`. */
   readonly redis: Redis;
   /** One ioredis client for each primary. */
   readonly servers: readonly Redis[];
-  /** A URL for each primary, for clients of other libraries; it leads to the node that is primary when they connect. */
+  /**
+   * URLs for clients of other libraries: one for each primary, which leads to the node that is primary when they connect;
+   * in a cluster, one for each node.
+   */
   readonly urls: readonly string[];
-  /** Opens another ioredis client, to the first primary or the given one. Options are ioredis' own. */
-  connect(options?: RedisOptions, primary?: number): Redis;
+  /** Opens another ioredis client, to the first primary or the given one, or to the cluster. Options are ioredis' own. */
+  connect(options?: RedisOptions | ClusterOptions, primary?: number): Redis;
   /** Waits for so many milliseconds. */
   sleep(ms: number): Promise<void>;
   /** The resource of this name, which all clients share. Throws TypeError for a wrong name or option. */

@@ -81,7 +81,7 @@ class Fold {
   matters(who: string, detail: string): boolean {
     const [from, to] = ends(who);
     if (this.#clients.has(from) || this.#clients.has(to)) return true;
-    return this.#nodes.has(from) && this.#nodes.has(to) && !/REPLCONF|PING|PSYNC|^[+$-]/.test(detail);
+    return this.#nodes.has(from) && this.#nodes.has(to) && !/REPLCONF|PING|PSYNC|^[+$-]|^RCmb/.test(detail);
   }
 
   take(who: string, detail: string): void {

@@ -1,5 +1,10 @@
 /** ioredis' types if it is installed; otherwise the part of a client that every version has. */
-import type { RedisOptions as InstalledOptions, Redis as InstalledRedis } from 'ioredis';
+import type {
+  Cluster as InstalledCluster,
+  ClusterOptions as InstalledClusterOptions,
+  RedisOptions as InstalledOptions,
+  Redis as InstalledRedis,
+} from 'ioredis';
 import type { IoredisLike } from '../locks/clients/ioredis.ts';
 
 /** A client of the lab without ioredis' types. */
@@ -18,3 +23,10 @@ export type Redis = IsMissing<InstalledRedis> extends true ? PlainRedis : Instal
 
 /** The options of ioredis' client. */
 export type RedisOptions = IsMissing<InstalledOptions> extends true ? object : InstalledOptions;
+
+/** ioredis' client of a cluster. */
+export type Cluster = IsMissing<InstalledCluster> extends true ? PlainRedis : InstalledCluster;
+
+/** The options of ioredis' client of a cluster. */
+export type ClusterOptions =
+  IsMissing<InstalledClusterOptions> extends true ? object : InstalledClusterOptions;

@@ -35,22 +35,31 @@ const HEADS: Record<TestRunner, string> = {
   node: "import assert from 'node:assert/strict';\nimport { test } from 'node:test';",
 };
 
-/** A test that plays a finding again, and passes once the promise holds. `file` exports the exploration. */
-export function testFile(runner: TestRunner, file: string, name: string, finding: Finding): string {
+/**
+ * A test that plays a finding again, and passes once the promise holds. It is TypeScript when the file is.
+ * @param from the file that exports the exploration, relative to the test
+ */
+export function testFile(runner: TestRunner, from: string, name: string, finding: Finding): string {
   const { promise, story, replay } = finding;
   const check = runner === 'node' ? 'assert.deepEqual(breaches, []);' : 'expect(breaches).toEqual([]);';
   const told = story
     .split('\n')
     .map((line) => ` * ${line}`.trimEnd().replaceAll('*/', '* /'))
     .join('\n');
+  const typed = from.endsWith('ts');
+  const [type, unknowns, as] = typed
+    ? ['type ExploreOptions, ', ': unknown[]', ' as ExploreOptions']
+    : ['', '', ''];
+  const each = typed ? '(each as Partial<ExploreOptions> | undefined)' : 'each';
   return `/**
 ${told}
  */
-import { replay } from 'lostlock/explore';
+import { ${type}replay } from 'lostlock/explore';
 ${HEADS[runner]}
-import * as explorations from ${JSON.stringify(relativeTo(file))};
+import * as explorations from ${JSON.stringify(from)};
 
-const options = Object.values(explorations).flat().find((each) => each.name === ${JSON.stringify(name)});
+const all${unknowns} = Object.values(explorations).flat();
+const options = all.find((each) => ${each}?.name === ${JSON.stringify(name)})${as};
 
 test(${JSON.stringify(`${name} keeps ${promise}`)}, async () => {
   // The trace changes with the code, so that only the plan is played again.
@@ -58,10 +67,6 @@ test(${JSON.stringify(`${name} keeps ${promise}`)}, async () => {
   ${check}
 });
 `;
-}
-
-function relativeTo(file: string): string {
-  return file.startsWith('/') || file.startsWith('.') ? file : `./${file}`;
 }
 
 /** The reports as JUnit XML: an exploration is a suite, and each finding a failed test. */
@@ -102,7 +107,7 @@ export function annotations(file: string, reports: readonly ReportData[]): strin
 /** How wide the bar is, in characters. */
 const BAR = 20;
 
-/** One line of progress: a bar, worlds a second, states and findings. */
+/** One line of progress: a bar, worlds a second, what was covered, and findings. */
 export function progressLine({
   name,
   worlds,
@@ -110,9 +115,10 @@ export function progressLine({
   findings,
   perSecond,
   states,
+  struck,
   strategy,
 }: ExploreProgress): string {
   const done = Number.isFinite(of) ? Math.min(BAR, Math.floor((worlds / of) * BAR)) : 0;
   const bar = `${'#'.repeat(done)}${'.'.repeat(BAR - done)}`;
-  return `${name} [${bar}] ${worlds} worlds, ${perSecond.toFixed(0)}/s, ${states} states, ${findings} findings, ${strategy}  `;
+  return `${name} [${bar}] ${worlds} worlds, ${perSecond.toFixed(0)}/s, ${states} states, ${struck} kinds of faults, ${findings} findings, ${strategy}  `;
 }

@@ -19,24 +19,44 @@ function clientsByServers({ clients, sets }: Cast): FaultVariant[] {
   return clients.flatMap((on) => servers.map((how) => ({ on, how })));
 }
 
-/** A client and the nodes, or the primary and its replicas, cannot reach each other for `ms`. */
+const CUT_OFF: Readonly<Record<string, string>> = {
+  replicas: 'is cut off from its replicas',
+  nodes: 'is cut off from every other node',
+};
+
+/** How long a primary is cut off at least from the other nodes of its cluster: they need that long to replace it. In milliseconds. */
+const CLUSTER_DECIDES = 4000;
+
+/** The nodes from which a primary is cut off: its replicas, or all other nodes of its cluster. */
+function othersOf(scene: Scene, on: string, how: string): string[] {
+  const { primary, replicas } = setOf(scene, on);
+  const others = how === 'replicas' ? replicas : scene.sets.flatMap(({ nodes }) => nodes);
+  return others.map(({ name }) => name).filter((name) => name !== primary.name);
+}
+
+/** A client and the nodes, or the primary and its replicas or the other nodes of its cluster, cannot reach each other for `ms`. */
 export const partition: FaultKind = {
   variants: (cast, { leaseMs }) => [
     ...cast.clients.map((on) => ({ on, ms: Math.round(1.5 * leaseMs) })),
     ...cast.sets
       .filter((names) => names.length > 1)
       .map(([on]) => ({ on: on as string, ms: Math.round(1.5 * leaseMs), how: 'replicas' })),
+    ...(cast.cluster ? cast.sets : []).map(([on]) => ({
+      on: on as string,
+      ms: Math.max(CLUSTER_DECIDES, Math.round(1.5 * leaseMs)),
+      how: 'nodes',
+    })),
   ],
   strike: async (scene, { on, ms, how }) => {
     const { network } = scene.world;
     const others =
-      how === 'replicas'
-        ? setOf(scene, on).replicas.map(({ name }) => name)
-        : scene.sets.flatMap(({ nodes }) => nodes.map(({ name }) => name));
-    const one = how === 'replicas' ? setOf(scene, on).primary.name : on;
+      how === ''
+        ? scene.sets.flatMap(({ nodes }) => nodes.map(({ name }) => name))
+        : othersOf(scene, on, how);
+    const one = how === '' ? on : setOf(scene, on).primary.name;
     const lanes = others.flatMap((other) => [network.lane(one, other), network.lane(other, one)]);
     for (const lane of lanes) lane.partition();
-    scene.tell(one, how === 'replicas' ? 'is cut off from its replicas' : 'is cut off from every node');
+    scene.tell(one, CUT_OFF[how] ?? 'is cut off from every node');
     await scene.wait(ms);
     for (const lane of lanes) lane.heal();
     scene.tell(one, 'reaches them again');

@@ -1,16 +1,17 @@
 /** Faults of roles: failovers, restarts, and a primary that becomes a replica under its clients. */
-import type { ReplicaSet } from '../../lab/virtual/set.ts';
+import { ReplicaSet } from '../../lab/virtual/set.ts';
+import { crashNode, decides, type NodeSet } from '../node-set.ts';
 import type { PlannedFault } from '../plan.ts';
 import type { Cast, FaultKind, FaultVariant, Scene } from './scene.ts';
 import { nodeOf, setOf } from './scene.ts';
 
 /** How long a crashed node stays away, in milliseconds. */
 const AWAY = 400;
-/** How long Sentinels may take to promote a replica, in milliseconds. */
-const SENTINELS_MAY_TAKE = 30_000;
+/** How long Sentinels or the nodes of a cluster may take to promote a replica, in milliseconds. */
+const DECISION_MAY_TAKE = 30_000;
 
 /** Runs work that changes the roles of a set, unless something else is changing them. */
-async function alone(scene: Scene, set: ReplicaSet, work: () => Promise<void>): Promise<void> {
+async function alone(scene: Scene, set: NodeSet, work: () => Promise<void>): Promise<void> {
   if (scene.changing.has(set)) return;
   scene.changing.add(set);
   try {
@@ -24,20 +25,24 @@ function primariesWithReplicas({ sets }: Cast): string[] {
   return sets.filter((names) => names.length > 1).map((names) => names[0] as string);
 }
 
-/** Replaces the primary; `how` says whether it crashes, and what its disk keeps. */
-async function failOver(scene: Scene, set: ReplicaSet, how: string, after: number): Promise<void> {
+/**
+ * Replaces the primary. `how` says what happens: it crashes, with its disk kept or `empty`; it hands over (`demote`); or it
+ * crashes, and an operator promotes a replica before the nodes of the cluster would (`forced`).
+ */
+async function failOver(scene: Scene, set: NodeSet, how: string, after: number): Promise<void> {
   const old = set.primary;
   if (!old.up || set.replicas.every((node) => !node.up || node.paused)) return;
   const before = set.failovers.length;
   const crash = how !== 'demote';
   if (crash) {
-    old.crash({ keep: how === 'empty' ? 'nothing' : 'everything' });
+    crashNode(old, { keep: how === 'empty' ? 'nothing' : 'everything' });
     scene.tell(old.name, 'crashes');
   }
   const { world } = scene;
-  if (set.sentinels.length > 0) {
-    if (!crash) await set.failover().catch(() => undefined);
-    for (let waited = 0; set.failovers.length === before && waited < SENTINELS_MAY_TAKE; waited += 50)
+  if (decides(set)) {
+    if (how === 'forced') await scene.wait(after);
+    if (!crash || how === 'forced') await set.failover().catch(() => undefined);
+    for (let waited = 0; set.failovers.length === before && waited < DECISION_MAY_TAKE; waited += 50)
       await scene.wait(50);
   } else {
     await scene.wait(after);
@@ -53,7 +58,7 @@ async function failOver(scene: Scene, set: ReplicaSet, how: string, after: numbe
   }
 }
 
-function lostText(set: ReplicaSet): string {
+function lostText(set: NodeSet): string {
   const { length } = set.lost;
   return length === 0
     ? ''
@@ -73,6 +78,7 @@ export const failover: FaultKind = {
     primariesWithReplicas(cast).flatMap((on): FaultVariant[] => [
       { on, ms: 20, how: 'crash' },
       { on, how: 'demote' },
+      ...(cast.cluster ? [{ on, ms: 20, how: 'forced' }] : []),
     ]),
   strike: (scene, { on, how, ms }) => {
     const set = setOf(scene, on);
@@ -83,10 +89,13 @@ export const failover: FaultKind = {
 /** Replication stands still for `by` milliseconds; then the primary crashes, and `ms` later a replica is promoted. */
 export const failoverBehind: FaultKind = {
   variants: (cast, { leaseMs }) =>
-    primariesWithReplicas(cast).flatMap((on): FaultVariant[] => [
-      { on, ms: 5, by: 8, how: 'crash' },
-      { on, ms: 20, by: Math.min(100, Math.round(leaseMs / 4)), how: 'crash' },
-    ]),
+    primariesWithReplicas(cast).flatMap((on): FaultVariant[] => {
+      const forms = [
+        { on, ms: 5, by: 8, how: 'crash' },
+        { on, ms: 20, by: Math.min(100, Math.round(leaseMs / 4)), how: 'crash' },
+      ];
+      return cast.cluster ? [...forms, ...forms.map((form) => ({ ...form, how: 'forced' }))] : forms;
+    }),
   strike: (scene, { on, ms, by, how }) => {
     const set = setOf(scene, on);
     return alone(scene, set, async () => {
@@ -111,7 +120,7 @@ async function restart(
   return alone(scene, set, async () => {
     const node = nodeOf(scene, on);
     if (!node?.up) return;
-    node.crash({ keep });
+    crashNode(node, { keep });
     scene.tell(on, 'crashes');
     await scene.wait(ms);
     if (!node.up) set.restart(on);
@@ -137,11 +146,13 @@ export const restartDisk: FaultKind = {
 
 /** The primary is demoted. Its clients stay connected to it for a while, and their writes are refused. */
 export const readOnly: FaultKind = {
-  variants: (cast) => (cast.sentinels ? [] : primariesWithReplicas(cast).map((on) => ({ on, ms: 300 }))),
+  variants: (cast) =>
+    cast.sentinels || cast.cluster ? [] : primariesWithReplicas(cast).map((on) => ({ on, ms: 300 })),
   strike: (scene, { on, ms }) => {
     const set = setOf(scene, on);
     return alone(scene, set, async () => {
       const old = set.primary;
+      if (!(set instanceof ReplicaSet)) return;
       const next = set.replicas.find((node) => node.up && !node.paused);
       if (!old.up || next === undefined) return;
       set.promote(next.name);

@@ -1,18 +1,18 @@
 /** What a fault can reach in a world, and what every kind of fault declares. */
 import type { Redis } from '../../lab/ioredis-types.ts';
 import type { LabNode } from '../../lab/virtual/node.ts';
-import type { ReplicaSet } from '../../lab/virtual/set.ts';
 import type { World } from '../../lab/virtual/world.ts';
+import type { NodeSet } from '../node-set.ts';
 import type { PlannedFault } from '../plan.ts';
 import type { Player } from '../player.ts';
 
 /** A world as faults see it. */
 export interface Scene {
   readonly world: World;
-  readonly sets: readonly ReplicaSet[];
+  readonly sets: readonly NodeSet[];
   readonly players: readonly Player[];
   /** The sets whose roles are being changed: a second fault of that kind does not strike meanwhile. */
-  readonly changing: Set<ReplicaSet>;
+  readonly changing: Set<NodeSet>;
   /** Waits for so many milliseconds, whichever process is paused meanwhile. */
   wait(ms: number): Promise<void>;
   /** Runs the user's code in a client's new process. */
@@ -38,6 +38,8 @@ export interface Cast {
   /** The nodes of each set, the primary first. */
   readonly sets: readonly (readonly string[])[];
   readonly sentinels: boolean;
+  /** True when the sets are the shards of a cluster. */
+  readonly cluster: boolean;
 }
 
 /** A kind of fault. */
@@ -46,7 +48,7 @@ export interface FaultKind {
   variants(cast: Cast, scales: Scales): FaultVariant[];
   /** True when it makes no difference when it strikes, so that once at the beginning is enough. */
   readonly anytime?: boolean;
-  /** Strikes, if there is anything to strike, and settles when the fault is over. Whatever it does it tells.. */
+  /** Strikes, if there is anything to strike, and settles when the fault is over. Whatever it does it tells. */
   strike(scene: Scene, fault: PlannedFault): Promise<void>;
 }
 
@@ -57,9 +59,9 @@ export function nodeOf(scene: Scene, name: string): LabNode | undefined {
 }
 
 /** The set of the node of this name; the first set for any other name. */
-export function setOf(scene: Scene, name: string): ReplicaSet {
+export function setOf(scene: Scene, name: string): NodeSet {
   const found = scene.sets.find((set) => set.nodes.some((node) => node.name === name));
-  return found ?? (scene.sets[0] as ReplicaSet);
+  return found ?? (scene.sets[0] as NodeSet);
 }
 
 /** The client of this name. */
@@ -68,6 +70,6 @@ export function playerOf(scene: Scene, name: string): Player | undefined {
 }
 
 /** A client of the exploration itself, for faults that are commands. */
-export function operatorOf(set: ReplicaSet): Redis {
+export function operatorOf(set: NodeSet): Redis {
   return set.client('operator', { maxRetriesPerRequest: 0 });
 }

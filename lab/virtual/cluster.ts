@@ -16,7 +16,8 @@ import type { World } from './world.ts';
 
 /** How far the port of the bus is from the port for clients, as in Redis. */
 const BUS = 10_000;
-const FILE = 'nodes.conf';
+/** The file in which a node keeps its place in the cluster. */
+export const CLUSTER_FILE = 'nodes.conf';
 
 /** A node of a cluster in a world. After a restart it knows the cluster as its disk does. */
 export class LabClusterNode extends LabNode {
@@ -37,7 +38,7 @@ export class LabClusterNode extends LabNode {
   begin(): void {
     const { cluster } = this.member;
     cluster.onEvent = ({ type, text }: ClusterEvent) => this.host.world.trace.note(this.name, type, text);
-    this.member.enter(() => keepIn(cluster, FILE));
+    this.member.enter(() => keepIn(cluster, CLUSTER_FILE));
     this.member.start();
   }
 

@@ -173,8 +173,11 @@ test('wrong options are refused by name', async () => {
   await expect(refused({ promises: ['exclusion'] })).rejects.toThrow(
     /option promises is 'exclusion'; allowed: mutual-exclusion/,
   );
-  await expect(refused({ topology: { cluster: 3 } })).rejects.toThrow(
-    /option topology.cluster is 3; allowed: primaries, replicas and sentinels/,
+  await expect(refused({ topology: { cluster: 2 } })).rejects.toThrow(
+    'option topology.cluster is 2; allowed: an integer from 3 to 99',
+  );
+  await expect(refused({ topology: { cluster: 3, sentinels: 3 } })).rejects.toThrow(
+    'option topology.sentinels is 3; allowed: nothing together with topology.cluster',
   );
   await expect(refused({ clients: 0 })).rejects.toThrow(
     'option clients is 0; allowed: an integer from 1 to 25',

@@ -97,10 +97,11 @@ test('a history is JSON lines with a head', () => {
 });
 
 test('a test file plays the finding again, in each runner', () => {
-  expect(testFile('vitest', 'my.explore.ts', 'lock', finding)).toMatch(
-    /from 'vitest';\nimport \* as explorations from ".\/my.explore.ts";[\s\S]*expect\(breaches\)/,
+  expect(testFile('vitest', '../../my.explore.ts', 'lock', finding)).toMatch(
+    /type ExploreOptions, [\s\S]*from 'vitest';\nimport \* as explorations from "..\/..\/my.explore.ts";[\s\S]*expect\(breaches\)/,
   );
-  expect(testFile('jest', './a.ts', 'lock', finding)).toContain("from '@jest/globals'");
+  expect(testFile('jest', './a.js', 'lock', finding)).toContain("from '@jest/globals'");
+  expect(testFile('jest', './a.js', 'lock', finding)).not.toContain('ExploreOptions');
   const node = testFile('node', './a.ts', 'lock', finding);
   expect(node).toContain('assert.deepEqual(breaches, []);');
   expect(node.indexOf('*/')).toBe(node.indexOf('\n */\n') + 2);
@@ -124,10 +125,11 @@ test('progress is one line', () => {
     findings: 1,
     perSecond: 200.4,
     states: 9,
+    struck: 3,
     strategy: 'random',
   };
   expect(progressLine(progress).trimEnd()).toBe(
-    'lock [##########..........] 50 worlds, 200/s, 9 states, 1 findings, random',
+    'lock [##########..........] 50 worlds, 200/s, 9 states, 3 kinds of faults, 1 findings, random',
   );
 });
 
@@ -135,4 +137,7 @@ test('wrong flags of the command end with status 2', async () => {
   expect(await exploreCommand(['a.ts', '--shard', '3/2'])).toBe(2);
   expect(await exploreCommand(['a.ts', '--worlds', 'many'])).toBe(2);
   expect(await exploreCommand(['a.ts', '--colour'])).toBe(2);
+  expect(await exploreCommand(['a.ts', '--on', 'redis-server'])).toBe(2);
+  expect(await exploreCommand(['--merge', 'nowhere.json'])).toBe(2);
+  expect(await exploreCommand(['nowhere.ts'])).toBe(2);
 });

@@ -1,0 +1,106 @@
+/** The arguments of `npx lostlock explore`. */
+import { parseArgs } from 'node:util';
+import type { TestRunner } from './files.ts';
+
+/** What `--help` prints. */
+export const HELP = `Usage: lostlock explore FILE [options]
+
+Explores each exploration that FILE exports (objects with the options of explore()), and prints the stories of what breaks.
+  --worlds N        how many worlds to play (default: the file's budget)
+  --ms N            how many milliseconds to take
+  --seed N          decides everything random
+  --workers N       processes to use (default 1); each plays its part of the worlds
+  --shard I/N       play the I-th of N parts, for several machines
+  --merge A,B,...   print the report of several --json files, separated by commas, instead of exploring
+  --replay TEXT     play one world again, and print its story
+  --on PROGRAM      with --replay: play it on real servers as well, such as redis-server
+  --out FOLDER      write stories, test files and histories there
+  --runner NAME     what the test files are for: vitest (default), jest or node
+  --json FILE       write the report as JSON
+  --junit FILE      write the report as JUnit XML
+  --github          print annotations for GitHub Actions (default: when GITHUB_ACTIONS is set)
+  --progress        print a line of progress every second (default: on a terminal, one line that changes)
+Ctrl-C ends the exploration, and reports what there is. The exit status is 1 when a promise is broken.
+`;
+
+/** The command's options. */
+export interface Chosen {
+  /** The file to explore; empty when reports are merged without it. */
+  readonly file: string;
+  readonly worlds: number | undefined;
+  readonly ms: number | undefined;
+  readonly seed: number | undefined;
+  readonly workers: number;
+  readonly shard: { readonly index: number; readonly of: number };
+  readonly runner: TestRunner;
+  /** The reports to merge; undefined to explore. */
+  readonly merge: readonly string[] | undefined;
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** An error that is about the command's arguments: its message is all that the user has to see. */
+export class WrongUsage extends Error {}
+
+const RUNNERS: readonly string[] = ['vitest', 'jest', 'node'] satisfies TestRunner[];
+const TEXTS = [
+  'worlds',
+  'ms',
+  'seed',
+  'workers',
+  'shard',
+  'merge',
+  'replay',
+  'on',
+  'out',
+  'runner',
+  'json',
+  'junit',
+];
+const FLAGS = ['github', 'progress', 'help'];
+
+/** Reads the arguments; undefined when the user asks for help. Throws WrongUsage. */
+export function chosenFrom(argv: readonly string[]): Chosen | undefined {
+  const options = Object.fromEntries([
+    ...TEXTS.map((name) => [name, { type: 'string' as const }]),
+    ...FLAGS.map((name) => [name, { type: 'boolean' as const }]),
+  ]);
+  let parsed: ReturnType<typeof parseArgs>;
+  try {
+    parsed = parseArgs({ args: [...argv], options, allowPositionals: true });
+  } catch (error) {
+    throw new WrongUsage((error as Error).message);
+  }
+  const values = parsed.values as Chosen['values'];
+  const [file = '', ...more] = parsed.positionals;
+  if (values.help === true || (file === '' && values.merge === undefined)) return undefined;
+  if (more.length > 0) throw new WrongUsage(`explore takes one file; ${more.join(' ')} is too much`);
+  if (values.on !== undefined && values.replay === undefined) throw new WrongUsage('--on needs --replay');
+  const runner = String(values.runner ?? 'vitest');
+  if (!RUNNERS.includes(runner))
+    throw new WrongUsage(`--runner ${runner}: allowed are ${RUNNERS.join(', ')}`);
+  return {
+    file,
+    worlds: numberOf(values, 'worlds'),
+    ms: numberOf(values, 'ms'),
+    seed: numberOf(values, 'seed'),
+    workers: numberOf(values, 'workers') ?? 1,
+    shard: shardOf(String(values.shard ?? '1/1')),
+    runner: runner as TestRunner,
+    merge: values.merge === undefined ? undefined : String(values.merge).split(','),
+    values,
+  };
+}
+
+function shardOf(text: string): Chosen['shard'] {
+  const [index = 0, of = 0] = /^\d+\/\d+$/.test(text) ? text.split('/').map(Number) : [];
+  if (index < 1 || index > of) throw new WrongUsage(`--shard ${text}: allowed is I/N, with I from 1 to N`);
+  return { index, of };
+}
+
+function numberOf(values: Chosen['values'], name: string): number | undefined {
+  const value = values[name];
+  if (value === undefined) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(String(value)))
+    throw new WrongUsage(`--${name} ${value}: allowed are whole numbers from 1`);
+  return Number(value);
+}

@@ -1,0 +1,74 @@
+/** The processes of `--workers`: each explores its part of the worlds, and tells how far it has come. */
+import { type ChildProcess, fork } from 'node:child_process';
+import type { ExploreOptions, ExploreProgress } from '../options.ts';
+import { type ExploreReport, mergeReports, type ReportData } from '../report.ts';
+import { type Chosen, WrongUsage } from './arguments.ts';
+
+/** What a worker gets. */
+export interface WorkerTask {
+  readonly chosen: Chosen;
+  /** Which of the file's explorations it plays. */
+  readonly at: number;
+}
+
+/** What a worker tells. */
+export type WorkerNews =
+  | { readonly progress: ExploreProgress }
+  | { readonly report: ReportData }
+  | { readonly refused: string };
+
+/** Shares the worlds among processes, and merges their reports. Rejects with WrongUsage for what `explore` refuses. */
+export async function onWorkers(
+  options: ExploreOptions,
+  chosen: Chosen,
+  at: number,
+  signal: AbortSignal,
+  show: (progress: ExploreProgress) => void,
+): Promise<ExploreReport> {
+  const { workers, shard } = chosen;
+  const total = options.budget?.worlds ?? 5000;
+  const latest = new Map<number, ExploreProgress>();
+  const children: ChildProcess[] = [];
+  const reports = Array.from({ length: workers }, (_, i) => {
+    const part = { index: (shard.index - 1) * workers + i + 1, of: shard.of * workers };
+    const child = fork(process.argv[1] as string, ['explore', chosen.file], {
+      env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
+    });
+    children.push(child);
+    const own = { ...chosen, shard: part, worlds: Math.ceil(total / workers), workers: 1 };
+    child.send({ chosen: own, at } satisfies WorkerTask);
+    return new Promise<ReportData>((done, fail) => {
+      child.on('message', (news: WorkerNews) => {
+        if ('report' in news) return done(news.report);
+        if ('refused' in news) return fail(new WrongUsage(news.refused));
+        latest.set(i, news.progress);
+        show(together([...latest.values()], total));
+      });
+      child.once('exit', (status) => fail(new Error(`a worker ended with status ${status}`)));
+    });
+  });
+  signal.addEventListener('abort', () => {
+    for (const child of children) if (child.connected) child.send('stop');
+  });
+  try {
+    return mergeReports(await Promise.all(reports));
+  } catch (error) {
+    for (const child of children) child.kill();
+    throw error;
+  }
+}
+
+/** The progress of all workers. They may have found the same: the most that one of them has found counts. */
+function together(all: readonly ExploreProgress[], of: number): ExploreProgress {
+  const sum = (key: 'worlds' | 'perSecond'): number => all.reduce((total, each) => total + each[key], 0);
+  const most = (key: 'findings' | 'states' | 'struck'): number => Math.max(...all.map((each) => each[key]));
+  return {
+    ...(all.at(-1) as ExploreProgress),
+    of,
+    worlds: sum('worlds'),
+    perSecond: sum('perSecond'),
+    findings: most('findings'),
+    states: most('states'),
+    struck: most('struck'),
+  };
+}

@@ -1,0 +1,140 @@
+/** `npx lostlock explore` as its users run it: what it refuses, Ctrl-C, workers, shards, and the tests that it writes. */
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureBuilt } from '../support/built.ts';
+
+const project = mkdtempSync(join(tmpdir(), 'lostlock-explore-'));
+const cli = resolve('dist/cli.js');
+
+/** A lock that a stall breaks; with \`fenced\`, the resource keeps two holders apart. */
+const source = (fenced: boolean): string => `
+  const client = async ({ name, redis, sleep, resource }) => {
+    while ((await redis.set('lock', name, 'PX', 200, 'NX')) !== 'OK') await sleep(20);
+    const inside = resource('stock').enter(${fenced ? "{ fence: await redis.incr('fence') }" : ''});
+    await sleep(40);
+    inside.write();
+    inside.leave();
+    if ((await redis.get('lock')) === name) await redis.del('lock');
+  };
+  export const stock = {
+    name: 'stock lock', client, clients: 2, faults: ['client-pause'],
+    promises: ['mutual-exclusion'], budget: { worlds: 60, ms: Infinity },
+  };
+`;
+
+function node(...args: string[]): SpawnSyncReturns<string> {
+  // A test runner that runs in a test of another one would take the settings of that one.
+  const { NODE_TEST_CONTEXT: _, VITEST: __, GITHUB_ACTIONS: ___, ...env } = process.env;
+  return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', env });
+}
+
+const run = (...args: string[]): SpawnSyncReturns<string> => node(cli, 'explore', ...args);
+
+beforeAll(async () => {
+  await ensureBuilt();
+  mkdirSync(join(project, 'node_modules'));
+  for (const name of ['ioredis', 'vitest'])
+    symlinkSync(resolve('node_modules', name), join(project, 'node_modules', name), 'junction');
+  symlinkSync(resolve('.'), join(project, 'node_modules', 'lostlock'), 'junction');
+  writeFileSync(join(project, 'stock.explore.mjs'), source(false));
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+}, 120_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+test('what is wrong is said in one line, and the status is 2', () => {
+  writeFileSync(
+    join(project, 'wrong.explore.mjs'),
+    "export const wrong = { name: 'w', client() {}, faults: ['clock-jmp'] };",
+  );
+  writeFileSync(join(project, 'idle.explore.mjs'), "export const idle = { name: 'idle', client() {} };");
+  writeFileSync(join(project, 'a.json'), '{}');
+  for (const [args, message] of [
+    [['wrong.explore.mjs'], /^lostlock: option faults is 'clock-jmp'; allowed: .*did you mean clock-jump/],
+    [['wrong.explore.mjs', '--workers', '2'], /^lostlock: option faults is 'clock-jmp'/],
+    [['idle.explore.mjs'], /^idle: without any fault, no client entered a resource/],
+    [['nowhere.explore.mjs'], /^there is no file nowhere.explore.mjs/],
+    [['stock.explore.mjs', '--worker', '2'], /^Unknown option '--worker'/],
+    [['stock.explore.mjs', '--replay', 'x'], /^stock lock: lostlock: option replay is 'x'/],
+    [['--merge', 'a.json'], /^--merge a.json: allowed are files that --json wrote/],
+  ] as const) {
+    const { stderr, status } = run(...args);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(status).toBe(2);
+  }
+});
+
+test('the tests that are written fail as long as the promise breaks, and pass once it holds', () => {
+  const vitest = resolve('node_modules/vitest/vitest.mjs');
+  const findings = join(project, 'out', 'findings');
+  const texts = ['vitest', 'node'].map((runner) => {
+    writeFileSync(join(project, 'stock.explore.mjs'), source(false));
+    const explored = run('stock.explore.mjs', '--out', 'out', '--runner', runner);
+    expect(explored.stdout).toMatch(/stock lock: 1 findings in 60 worlds[\s\S]*mutual-exclusion is broken/);
+    expect(explored.status).toBe(1);
+    const [file = ''] = readdirSync(findings).filter((name) => name.endsWith('.test.mjs'));
+    const path = join(findings, file);
+    const play = (): SpawnSyncReturns<string> =>
+      runner === 'node' ? node('--test', path) : node(vitest, 'run', '--root', project, file);
+    const broken = play();
+    expect(broken.stdout + broken.stderr).toContain('B entered stock while A was inside');
+    expect(broken.status).toBe(1);
+    writeFileSync(join(project, 'stock.explore.mjs'), source(true));
+    expect(play().status).toBe(0);
+    return readFileSync(path, 'utf8');
+  });
+  expect(texts[0]).toContain("from 'vitest'");
+  expect(texts[1]).toContain("from 'node:test'");
+  writeFileSync(join(project, 'stock.explore.mjs'), source(false));
+});
+
+test('the reports of two machines merge into the report of one', () => {
+  for (const shard of [1, 2]) run('stock.explore.mjs', '--shard', `${shard}/2`, '--json', `${shard}.json`);
+  const merged = run('stock.explore.mjs', '--merge', '1.json,2.json', '--out', 'merged', '--junit', 'j.xml');
+  expect(merged.stdout).toMatch(/stock lock: 1 findings in 120 worlds/);
+  expect(merged.status).toBe(1);
+  expect(readFileSync(join(project, 'j.xml'), 'utf8')).toContain('mutual-exclusion (client-pause)');
+  expect(readdirSync(join(project, 'merged', 'findings')).map((name) => name.replace(/.*?\./, ''))).toEqual([
+    'jsonl',
+    'test.mjs',
+    'txt',
+  ]);
+  const [replay = ''] = /1:1:0:A,B:client-pause@\S+/.exec(merged.stdout) ?? [];
+  const again = run('stock.explore.mjs', '--replay', replay);
+  expect(again.stdout).toMatch(/^stock lock: mutual-exclusion is broken\n/);
+  expect(again.status).toBe(1);
+});
+
+test.each(['1', '2'])('Ctrl-C reports what there is (%s processes)', async (workers) => {
+  const child = spawn(
+    process.execPath,
+    [cli, 'explore', 'stock.explore.mjs', '--worlds', '1000000', '--progress', '--workers', workers],
+    { cwd: project },
+  );
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (chunk: Buffer) => {
+      output[name] += String(chunk);
+    });
+  while (!/1 findings/.test(output.stderr)) await once(child.stderr, 'data');
+  expect(output.stderr).toMatch(
+    /stock lock \[\.{20}\] \d+ worlds, \d+\/s, \d+ states, 1 kinds of faults, [01] findings/,
+  );
+  child.kill('SIGINT');
+  const [status] = await once(child, 'close');
+  expect(output.stdout).toMatch(/stock lock: 1 findings in \d+ worlds .*stopped early\n[\s\S]*replay: 1:1:0/);
+  expect(status).toBe(1);
+});
