@@ -1,5 +1,5 @@
 /** One client of a world: its process, its Redis clients, and the lives of the user's code in it. */
-import type { ClusterOptions, Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Actor } from '../lab/time/actor.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
@@ -109,7 +109,7 @@ export class Player implements LedgerClient {
       redis: servers[0] as Redis,
       servers,
       urls: nodes.urls,
-      connect: (options?: RedisOptions | ClusterOptions, primary = 0) => {
+      connect: (options?: RedisOptions | RedisClusterOptions, primary = 0) => {
         if (primary < 0 || primary >= nodes.entrances)
           throw new RangeError(`there is no primary ${primary}; there are ${nodes.entrances}`);
         return nodes.open(this.name, { ...LIGHT, ...options }, primary);

@@ -1,6 +1,6 @@
 /** What the user's code gets in a world: its Redis clients, its time, and the resources that its lock protects. */
 import { badOption, checkInteger, checkNames, checkString } from '../embed/options.ts';
-import type { ClusterOptions, Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { EnterOptions, Ledger, LedgerClient, Visit } from './ledger.ts';
 
 /** Options of a protected resource. */
@@ -43,7 +43,7 @@ export interface ClientSession {
    */
   readonly urls: readonly string[];
   /** Opens another ioredis client, to the first primary or the given one, or to the cluster. Options are ioredis' own. */
-  connect(options?: RedisOptions | ClusterOptions, primary?: number): Redis;
+  connect(options?: RedisOptions | RedisClusterOptions, primary?: number): Redis;
   /** Waits for so many milliseconds. */
   sleep(ms: number): Promise<void>;
   /** The resource of this name, which all clients share. Throws TypeError for a wrong name or option. */

@@ -1,7 +1,7 @@
 /** The nodes of an exploration's worlds, as the user asks for them and as the lab starts them. */
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
 import type { LabCluster } from '../lab/cluster.ts';
-import type { ClusterOptions, Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import { startCluster, startPair, startServers } from '../lab/start.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
 import type { ReplicaSet } from '../lab/virtual/set.ts';
@@ -58,7 +58,7 @@ export interface Nodes {
   /** How many clients reach everything: one for each independent primary, or one for a cluster. */
   readonly entrances: number;
   /** Opens a client of a process, as which the caller must run. */
-  open(name: string, options: RedisOptions | ClusterOptions, entrance: number): Redis;
+  open(name: string, options: RedisOptions | RedisClusterOptions, entrance: number): Redis;
   /** True when the nodes agree on their roles. */
   agree(): boolean;
   close(): Promise<void>;

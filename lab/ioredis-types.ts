@@ -1,6 +1,5 @@
 /** ioredis' types if it is installed; otherwise the part of a client that every version has. */
 import type {
-  Cluster as InstalledCluster,
   ClusterOptions as InstalledClusterOptions,
   RedisOptions as InstalledOptions,
   Redis as InstalledRedis,
@@ -24,9 +23,6 @@ export type Redis = IsMissing<InstalledRedis> extends true ? PlainRedis : Instal
 /** The options of ioredis' client. */
 export type RedisOptions = IsMissing<InstalledOptions> extends true ? object : InstalledOptions;
 
-/** ioredis' client of a cluster. */
-export type Cluster = IsMissing<InstalledCluster> extends true ? PlainRedis : InstalledCluster;
-
 /** The options of ioredis' client of a cluster. */
-export type ClusterOptions =
+export type RedisClusterOptions =
   IsMissing<InstalledClusterOptions> extends true ? object : InstalledClusterOptions;

@@ -122,6 +122,38 @@ describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NE
     },
   );
 
+  test('Jest runs the test that an exploration writes: it fails as long as the promise is broken', () => {
+    const folder = join(project, 'explored');
+    mkdirSync(folder);
+    writeFileSync(
+      join(folder, 'stock.explore.mjs'),
+      `export const stock = {
+        name: 'stock', clients: 2, faults: ['client-death'], promises: ['no-orphan'], budget: { worlds: 30 },
+        async client({ name, redis, sleep, resource }) {
+          const lease = process.env.LEASE ? ['PX', '200'] : [];
+          while ((await redis.set('lock', name, 'NX', ...lease)) !== 'OK') await sleep(20);
+          const inside = resource('stock').enter();
+          await sleep(40);
+          inside.leave();
+          await redis.del('lock');
+        },
+      };`,
+    );
+    const config = { testEnvironment: 'node', testMatch: ['**/*.test.mjs'], transform: {} };
+    writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(config));
+    const lostlock = join(project, 'node_modules', 'lostlock', 'dist', 'cli.js');
+    const explored = ['explore', 'stock.explore.mjs', '--out', 'out', '--runner', 'jest'];
+    expect(spawnSync(process.execPath, [lostlock, ...explored], { cwd: folder }).status).toBe(1);
+    const jestOf = (env: NodeJS.ProcessEnv) =>
+      spawnSync(
+        process.execPath,
+        ['--experimental-vm-modules', join(project, 'node_modules', 'jest', 'bin', 'jest.js'), '--ci'],
+        { cwd: folder, encoding: 'utf8', env: { ...process.env, ...env } },
+      );
+    expect(jestOf({}).stderr).toContain('"promise": "no-orphan"');
+    expect(jestOf({ LEASE: '1' }).stderr).toContain('Tests:       1 passed');
+  }, 60_000);
+
   test('files of one Jest worker that use the lab and a server in turn print no deprecation', () => {
     const folder = join(project, 'turns');
     mkdirSync(folder);
