@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the command-line server. Flags use redis.conf's parameter names. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isSea } from 'node:sea';
 import { startOptionsOf } from './embed/arguments.ts';
 import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
 import { BadDirective } from './embed/configuration.ts';
@@ -162,19 +163,8 @@ function refuse(error: UsageError): never {
   process.exit(2);
 }
 
-const argv = process.argv.slice(2);
-if (argv[0] === 'demo') {
-  await import('./lab/router.ts');
-  process.exitCode = await (await import('./lab/demo/command.ts')).demoCommand(argv.slice(1));
-} else if (argv[0] === 'explore') {
-  const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
-  if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
-  else process.exitCode = await exploreCommand(argv.slice(1));
-} else if (argv.includes('--help') || argv.includes('-h')) {
-  console.log(HELP);
-} else if (argv.includes('--version') || argv.includes('-v')) {
-  console.log(`lostlock ${LOSTLOCK_VERSION}`);
-} else {
+/** Serves as the flags say. */
+function serverCommand(argv: readonly string[]): void {
   try {
     serve(parseCommandLine(argv)).catch((error: Error) => {
       console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
@@ -189,3 +179,30 @@ if (argv[0] === 'demo') {
     refuse(error);
   }
 }
+
+/** Ends the single executable, which cannot load the files of other programs. */
+function refuseInExecutable(command: string): never {
+  console.error(`lostlock: ${command} loads your code, so it needs Node.js: npx lostlock ${command}`);
+  process.exit(2);
+}
+
+/** Runs the command that the first word names. A function, because the executable is CommonJS, which has no await here. */
+async function main(argv: readonly string[]): Promise<void> {
+  if (argv[0] === 'demo') {
+    await import('./lab/router.ts');
+    process.exitCode = await (await import('./lab/demo/command.ts')).demoCommand(argv.slice(1));
+  } else if (argv[0] === 'explore') {
+    if (isSea()) refuseInExecutable('explore');
+    const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
+    if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
+    else process.exitCode = await exploreCommand(argv.slice(1));
+  } else if (argv.includes('--help') || argv.includes('-h')) {
+    console.log(HELP);
+  } else if (argv.includes('--version') || argv.includes('-v')) {
+    console.log(`lostlock ${LOSTLOCK_VERSION}`);
+  } else {
+    serverCommand(argv);
+  }
+}
+
+void main(process.argv.slice(2));

@@ -1,5 +1,8 @@
-/** `lostlock/jest`: starts one server for a whole Jest run and puts its URL into process.env.REDIS_URL. */
+/** `lostlock/jest`: one server for a whole Jest run, in process.env.REDIS_URL, and fixtures that end with each test. */
+import { TestFixtures } from './fixtures.ts';
 import { type LostlockServer, startServer } from './index.ts';
+
+export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 
 let server: LostlockServer | undefined;
 
@@ -22,4 +25,25 @@ export async function globalTeardown(): Promise<void> {
  */
 export default function setupThenTeardown(): Promise<void> {
   return server === undefined ? globalSetup() : globalTeardown();
+}
+
+/** Jest's globals in a test file. */
+interface JestGlobals {
+  afterEach(hook: () => Promise<void>): void;
+  readonly expect: { getState(): { readonly currentTestName?: string } };
+}
+
+/**
+ * Fixtures for the tests of the file or of the `describe` in which this is called. What a test starts with them ends
+ * after the test.
+ *
+ * @example
+ * const lostlock = fixtures();
+ * test('a lock', async () => { const redis = await lostlock.redis(); … });
+ */
+export function fixtures(): TestFixtures {
+  const { afterEach, expect } = globalThis as unknown as JestGlobals;
+  const all = new TestFixtures(() => expect.getState().currentTestName ?? 'a test');
+  afterEach(() => all.close());
+  return all;
 }

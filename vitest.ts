@@ -1,6 +1,11 @@
 /** `lostlock/vitest`: a server as a fixture for each test, file or worker, or one server for the whole run. */
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
-import { type LostlockServer, type StartOptions, startServer } from './index.ts';
+import type { ExploreReport } from './explore/index.ts';
+import { exploreInTest, openRedis, type TestExploreOptions } from './fixtures.ts';
+import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from './index.ts';
+import type { Redis } from './lab/ioredis-types.ts';
+
+export type { TestExploreOptions } from './fixtures.ts';
 
 declare module 'vitest' {
   /** The values that tests read with `inject`. */
@@ -14,14 +19,20 @@ declare module 'vitest' {
 export interface Fixtures {
   /** A running server, on a free port. */
   server: LostlockServer;
+  /** An ioredis client of that server, for each test. Needs the package ioredis. */
+  redis: Redis;
+  /** A primary with a replica on a virtual clock, for each test. */
+  pair: Pair;
+  /** Explores the code of a lock's clients, and rejects with the stories when a promise breaks. */
+  explore(options: TestExploreOptions): Promise<ExploreReport>;
 }
 
 /** How long a server lives: for one test, for all tests of a file, or for all files of a worker. */
 export type ServerScope = 'test' | 'file' | 'worker';
 
 /**
- * Vitest's `test` with a `server` fixture. The server starts when the first test asks for it, and stops after the last
- * test of its scope. A test fails with `startServer`'s TypeError when an option is wrong.
+ * Vitest's `test` with the fixtures `server`, `redis`, `pair` and `explore`. The server starts when the first test asks for
+ * it, and stops after the last test of its scope. A test fails with `startServer`'s TypeError when an option is wrong.
  *
  * Call this at the top level of the file when the scope is 'file' or 'worker'.
  *
@@ -43,7 +54,39 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
       },
       { scope },
     ],
+    redis: async ({ server }, use) => {
+      const redis = await openRedis(server);
+      await use(redis);
+      redis.disconnect();
+    },
+    // biome-ignore lint/correctness/noEmptyPattern: as above.
+    pair: async ({}, use) => {
+      const pair = await startPair();
+      await use(pair);
+      await pair.close();
+    },
+    explore: async ({ task }, use) => {
+      await use((wanted) => exploreInTest(wanted, task.name));
+    },
   });
+}
+
+/**
+ * Vitest's `test` with a server for each test that asks for one: `import { test } from 'lostlock/vitest'`. The fixtures are
+ * those of `withServer`.
+ */
+export const test: TestAPI<Fixtures> = testOfWorker();
+
+/** A run's global setup loads this file outside of a worker, where Vitest has no tests. Then `test` throws Vitest's error. */
+function testOfWorker(): TestAPI<Fixtures> {
+  try {
+    return withServer();
+  } catch (error) {
+    const refuse = (): never => {
+      throw error;
+    };
+    return refuse as unknown as TestAPI<Fixtures>;
+  }
 }
 
 /**

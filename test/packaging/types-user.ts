@@ -3,7 +3,7 @@
 /** Needs nothing but the package and Node's types. */
 export const USER = `import { type DumpEntry, type Interception, type Link, type LostlockServer, type Pair, type PairOptions, type Seed, type StartOptions, startPair, startServer, startServers, type World, type Write } from 'lostlock';
 import { type ExploreOptions, type ExploreReport, explore } from 'lostlock/explore';
-import { globalSetup, globalTeardown } from 'lostlock/jest';
+import { fixtures as jestFixtures, globalSetup, globalTeardown } from 'lostlock/jest';
 import { type AcquireOptions, createLocks, type HeldLock, type Lock, type LockClient, LockLost, type Locks } from 'lostlock/locks';
 import { RedisMemoryServer } from 'lostlock/redis-memory-server';
 import 'lostlock/router';
@@ -71,6 +71,7 @@ export async function moved(): Promise<number[]> {
   return [await server.getPort(), container.getPort(), container.server.requests().entries.length];
 }
 
+export const perTest = jestFixtures;
 export const both: readonly (() => Promise<void>)[] = [globalSetup, globalTeardown];
 `;
 

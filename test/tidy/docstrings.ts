@@ -11,6 +11,8 @@ const ENTRIES = [
   'lab/router.ts',
   'vitest.ts',
   'jest.ts',
+  'mocha.ts',
+  'node-test.ts',
   'redis-memory-server.ts',
   'testcontainers.ts',
 ];

@@ -1,0 +1,3 @@
+module lostlock
+
+go 1.21
