@@ -3,15 +3,7 @@
 /** An edit. */
 export interface Mutant {
   /** The code that is explored with it. */
-  readonly subject:
-    | 'simple'
-    | 'reentrant'
-    | 'fenced'
-    | 'permits'
-    | 'readers'
-    | 'lock'
-    | 'semaphore'
-    | 'sharing';
+  readonly subject: 'simple' | 'reentrant' | 'fenced' | 'readers' | 'lock' | 'semaphore' | 'sharing';
   /** The script, or the habit of the sample library. */
   readonly where: string;
   readonly find: string;
