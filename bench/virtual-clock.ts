@@ -5,6 +5,7 @@ import { Mutex } from 'redis-semaphore';
 import { LabNode } from '../lab/virtual/node.ts';
 import { World } from '../lab/virtual/world.ts';
 import type { Row } from './report.ts';
+import { worldsPlayed } from './worlds.ts';
 
 /** Virtual milliseconds per millisecond of CPU time, for a world that `populate` has set up. */
 async function speed(ms: number, populate: (world: World) => Promise<void>): Promise<number> {
@@ -59,5 +60,6 @@ export async function virtualClock(rounds: number, minutes: number): Promise<Row
       other: 2000,
       unit: 'times real time',
     },
+    await worldsPlayed(rounds, minutes * 20),
   ];
 }

@@ -67,6 +67,9 @@ const LONGEST_WORLD = 86_400_000;
 /** How long the nodes may take to agree on their roles when the faults are over, in virtual milliseconds. */
 const AGREE_WITHIN = 30_000;
 
+/** The reason of every abort. Without one, Node makes an error with a stack for each world. */
+const OVER = new Error('the world is about to end');
+
 /** The name of the client that looks whether the lock can be had, when everything is over. */
 export const PROBE = 'probe';
 
@@ -189,7 +192,7 @@ class Game implements PlayerStage {
     await Promise.all(faults);
     await this.#mend();
     await this.#within(this.#rules.patienceMs, () => this.#allEnded());
-    this.#ending.abort();
+    this.#ending.abort(OVER);
     if (this.#stopped) return;
     await this.#settle();
     this.#left = this.#remains();

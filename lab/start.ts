@@ -6,12 +6,22 @@ import './time/present.ts';
 
 type Start = (...args: unknown[]) => Promise<never>;
 
-const startPairLater: Start = async (...args) => ((await import('./pair.ts')).startPair as Start)(...args);
-const startServersLater: Start = async (...args) =>
-  ((await import('./pair.ts')).startServers as Start)(...args);
+// Kept, because each import() asks the module loader again, which takes longer than to start a node.
+let pairs: typeof lab | undefined;
+let clustered: typeof clusters | undefined;
 
-const startClusterLater: Start = async (...args) =>
-  ((await import('./cluster.ts')).startCluster as Start)(...args);
+const startPairLater: Start = async (...args) => {
+  pairs ??= await import('./pair.ts');
+  return (pairs.startPair as Start)(...args);
+};
+const startServersLater: Start = async (...args) => {
+  pairs ??= await import('./pair.ts');
+  return (pairs.startServers as Start)(...args);
+};
+const startClusterLater: Start = async (...args) => {
+  clustered ??= await import('./cluster.ts');
+  return (clustered.startCluster as Start)(...args);
+};
 
 /**
  * Starts a cluster: primaries that share the slots, and their replicas, in sync. By default over TCP in real time; with

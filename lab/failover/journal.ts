@@ -105,7 +105,8 @@ export class Journal {
     this.#positions = [];
     if (this.#isFile) return;
     this.#disk.remove(LOG);
-    this.#disk.write(BASE, snapshot(this.#server));
+    // A node that starts without data needs no file for that.
+    this.#disk.write(BASE, isEmpty(this.#server) ? '' : snapshot(this.#server));
     this.#disk.write(LOG, '');
   }
 
@@ -119,6 +120,11 @@ export class Journal {
     // A crash may have left half a command at the log's end.
     this.#disk.remove(LOG);
   }
+}
+
+/** True when there is nothing to keep. */
+function isEmpty({ databases, functions }: Server): boolean {
+  return functions.counts.libraries === 0 && databases.every(({ size }) => size === 0);
 }
 
 /** Applies a stream of commands without answering them or passing them on. */

@@ -14,13 +14,17 @@ interface ClientWorld extends DialWorld, AwaitedWorld {
 /** ioredis' constructor, which is loaded when it is first needed. */
 export type IoredisConstructor = new (options: RedisOptions) => Redis;
 
+let loaded: IoredisConstructor | undefined;
+
 /**
  * Loads ioredis, an optional peer dependency, after the routes are laid. Rejects with an installation hint when it is
  * missing.
  */
 export async function loadIoredis(): Promise<IoredisConstructor> {
   try {
-    return (await import('ioredis')).Redis;
+    // Kept, because each import() asks the module loader again, which takes longer than to start a node.
+    loaded ??= (await import('ioredis')).Redis;
+    return loaded;
   } catch (error) {
     throw new Error("clients of the lab need the package 'ioredis': npm install --save-dev ioredis", {
       cause: error,

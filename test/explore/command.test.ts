@@ -99,7 +99,7 @@ test('the tests that are written fail as long as the promise breaks, and pass on
   expect(texts[0]).toContain("from 'vitest'");
   expect(texts[1]).toContain("from 'node:test'");
   writeFileSync(join(project, 'stock.explore.mjs'), source(false));
-});
+}, 240_000);
 
 test('the reports of two machines merge into the report of one', () => {
   for (const shard of [1, 2]) run('stock.explore.mjs', '--shard', `${shard}/2`, '--json', `${shard}.json`);
