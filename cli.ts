@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /** `npx lostlock`: the command-line server. Flags use redis.conf's parameter names. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { isSea } from 'node:sea';
 import { startOptionsOf } from './embed/arguments.ts';
 import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
 import { BadDirective } from './embed/configuration.ts';
+import { DiskConfigFile } from './embed/files/config-file.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
 import { type LostlockServer, startCluster, startServer } from './index.ts';
 import { toBuffer } from './protocol/bytes.ts';
@@ -90,7 +92,31 @@ function follow(serving: Serving, { exitWithParent }: Invocation): void {
   if (exitWithParent) process.stdin.resume().once('end', () => stop(serving));
 }
 
+/** Starts the Sentinel of a configuration file. */
+async function serveSentinel(invocation: Invocation): Promise<void> {
+  const { loglevel = 'notice', logfile = '', pidfile = '' } = invocation.configuration.settings;
+  const file = toBuffer(logfile).toString();
+  let level = (): string => loglevel;
+  const log = (at: LogLevel, text: string): void => {
+    if (level() === 'nothing' || LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level() as LogLevel)) return;
+    write(file, logLine(at, text, { pid: process.pid, role: 'sentinel', at: Date.now() }));
+  };
+  const { startSentinelFromFile } = await import('./embed/files/sentinel-file.ts');
+  const sentinel = await startSentinelFromFile(invocation, log);
+  const { node } = sentinel;
+  level = () => node.settings.loglevel;
+  node.onShutdown = () => stop(sentinel);
+  node.sentinel.onCrash = () => process.exit(99);
+  follow(sentinel, invocation);
+  const port = node.settings.port || node.settings['tls-port'];
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${port}\n`);
+  if (pidfile !== '') writePid(toBuffer(pidfile).toString());
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `redis://127.0.0.1:${port}\n`);
+  log('notice', `Ready to accept connections ${node.settings.port === 0 ? 'tls' : 'tcp'} ${port}`);
+}
+
 async function serve(invocation: Invocation): Promise<void> {
+  if (invocation.sentinel === true) return serveSentinel(invocation);
   if (invocation.lab === true) return serveLab(invocation);
   if (invocation.cluster !== undefined) return serveCluster(invocation, invocation.cluster);
   const options = startOptionsOf(invocation);
@@ -108,6 +134,9 @@ async function serve(invocation: Invocation): Promise<void> {
   follow(server, invocation);
   if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
   server.node.onFatal = () => process.exit(1);
+  if (invocation.configFile !== undefined) {
+    server.node.configFile = new DiskConfigFile(invocation.configFile);
+  }
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
   if (pidfile !== '') writePid(toBuffer(pidfile).toString());
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
@@ -167,7 +196,8 @@ function refuse(error: UsageError): never {
 function serverCommand(argv: readonly string[]): void {
   try {
     serve(parseCommandLine(argv)).catch((error: Error) => {
-      console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
+      if (error instanceof BadDirective) console.error(error.message);
+      else console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
       process.exit(1);
     });
   } catch (error) {
@@ -205,4 +235,6 @@ async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-void main(process.argv.slice(2));
+// A link to this file that is called redis-sentinel starts a Sentinel, as it does for redis-server.
+const isSentinel = basename(process.argv[1] ?? '').includes('redis-sentinel');
+void main([...process.argv.slice(2), ...(isSentinel ? ['--sentinel'] : [])]);

@@ -1,5 +1,6 @@
 /** The command line of `npx lostlock`: its flags, and the parameters of redis.conf. */
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
 import { BadDirective, Configuration, isDirective, takesSeveralWords } from './configuration.ts';
@@ -7,6 +8,7 @@ import type { SentinelsOptions } from './sentinel-options.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
+       lostlock path/to/sentinel.conf [--sentinel]
 
 An in-process Redis-protocol server, made for locks. It reads a redis.conf, or standard input (-).
 Parameters have redis.conf's names, and replace those of the file:
@@ -44,6 +46,10 @@ Options:
 /** What the command line asks for. */
 export interface Invocation {
   readonly configuration: Configuration;
+  /** The absolute path of the configuration file. */
+  configFile?: string;
+  /** Start a Sentinel instead of a server. */
+  sentinel?: boolean;
   portFile?: string;
   urlFile?: string;
   replicas?: number;
@@ -81,6 +87,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   if (/^\d+$/.test(first)) args.unshift('--port');
   else if (first !== '' && !first.startsWith('--')) {
     args.shift();
+    if (first !== '-') invocation.configFile = resolve(first);
     invocation.configuration.load(readFile(first === '-' ? 0 : first), (path) =>
       readFile(toBuffer(path).toString()),
     );
@@ -94,6 +101,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     else if (flag === '--cluster') invocation.cluster = wholeNumber(flag, takeValue(args, flag), 3);
     else if (sentinelFlags[flag] !== undefined) sentinels.set(flag, takeValue(args, flag));
     else if (flag === '--lab') invocation.lab = true;
+    else if (flag === '--sentinel') invocation.sentinel = true;
     else if (flag === '--lab-port') invocation.labPort = wholeNumber(flag, takeValue(args, flag), 5);
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
@@ -103,7 +111,17 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   if (invocation.lab === true) checkLab(invocation, sentinels);
   else if (invocation.labPort !== undefined) usage('--lab-port needs --lab');
   readSentinelFlags(invocation, sentinels);
+  if (invocation.configuration.sentinelLines.length > 0) invocation.sentinel = true;
+  if (invocation.sentinel === true) checkSentinel(invocation);
   return invocation;
+}
+
+/** Throws for what a Sentinel does not have. */
+function checkSentinel(invocation: Invocation): void {
+  for (const name of ['replicas', 'cluster', 'lab', 'sentinels'] as const) {
+    if (invocation[name] !== undefined) usage(`--${name} does not work with a Sentinel`);
+  }
+  if (invocation.configuration.replicaOf !== undefined) usage('--replicaof does not work with a Sentinel');
 }
 
 /** The parameters that a lab's nodes cannot have: all listen on 127.0.0.1, trust each other, and log nothing. */

@@ -50,11 +50,28 @@ function nameOf(directive: Bytes): string {
   return Object.hasOwn(aliases, lower) ? (aliases[lower] as string) : lower;
 }
 
+/** A line of sentinel.conf that begins with `sentinel`. */
+export interface SentinelLine {
+  /** The words behind `sentinel`. */
+  readonly words: readonly Bytes[];
+  readonly text: Bytes;
+  /** The line's number, from 1. */
+  readonly number: number;
+}
+
+/** The error of a line of a configuration file. */
+export function badLine(number: number, text: Bytes, why: string): BadDirective {
+  const head = `Reading the configuration file, at line ${number}`;
+  return new BadDirective(`\n*** FATAL CONFIG FILE ERROR ***\n${head}\n>>> '${text}'\n${why}`);
+}
+
 /** The directives of a configuration file and of the command line, in order. A later directive replaces an earlier one. */
 export class Configuration {
   readonly settings: Partial<Settings> = {};
   /** The rules of each user, separated by blanks. */
   readonly users: Record<string, string> = Object.create(null);
+  /** The `sentinel` directives, in order. */
+  readonly sentinelLines: SentinelLine[] = [];
   /** The primary to follow. */
   replicaOf: { readonly host: string; readonly port: number } | undefined;
 
@@ -125,13 +142,14 @@ export class Configuration {
       const words = splitInline(line);
       try {
         if (words === undefined) throw new BadDirective('Unbalanced quotes in configuration line');
-        if (asciiLower(words[0] ?? '') !== 'include') this.apply(words);
+        const directive = asciiLower(words[0] ?? '');
+        if (directive === 'sentinel') {
+          this.sentinelLines.push({ words: words.slice(1), text: line, number: index + 1 });
+        } else if (directive !== 'include') this.apply(words);
         else if (words.length !== 2) throw new BadDirective(UNKNOWN);
       } catch (error) {
         if (!(error instanceof BadDirective)) throw error;
-        throw new BadDirective(
-          `\n*** FATAL CONFIG FILE ERROR ***\nReading the configuration file, at line ${index + 1}\n>>> '${line}'\n${error.message}`,
-        );
+        throw badLine(index + 1, line, error.message);
       }
       // The errors of an included file carry their own line.
       if (asciiLower(words[0] ?? '') === 'include') this.load(include(words[1] ?? ''), include);

@@ -218,7 +218,7 @@ function openDumpFile(node: Server, { dir, dbfilename, appendonly }: Partial<Set
 }
 
 /** Creates the users. Throws TypeError for rules that ACL SETUSER refuses. */
-function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
+export function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
   for (const [name, rules] of Object.entries(users)) {
     try {
       const words = fromText(rules).split(/\s+/);

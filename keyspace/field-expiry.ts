@@ -47,9 +47,13 @@ export function adoptFields(db: FieldsHome, value: Held): void {
   if (deadline !== undefined) deadline.db = db;
 }
 
-/** Removes the expired fields of a key's hash and reports them. When no field is left, the hash is removed too. */
-export function endFields(db: FieldsHome, key: Bytes, hash: HashValue): void {
-  const ended = hash.times?.endedBefore(db.world.now) ?? [];
+/**
+ * Removes the expired fields of a key's hash and reports them. When no field is left, the hash is removed too.
+ * @param named the only fields to consider; by default all
+ */
+export function endFields(db: FieldsHome, key: Bytes, hash: HashValue, named?: readonly Bytes[]): void {
+  const all = hash.times?.endedBefore(db.world.now) ?? [];
+  const ended = named === undefined ? all : all.filter((field) => named.includes(field));
   for (const field of ended) hash.delete(field);
   if (ended.length === 0) timeFields(db, key, hash);
   else db.fieldsEnded(key, ended);
@@ -58,19 +62,24 @@ export function endFields(db: FieldsHome, key: Bytes, hash: HashValue): void {
 /**
  * The hash as a command may see it. Where this node may expire fields, expired ones are removed, and the result is
  * undefined when none is left. Where only the primary may do that, they are left out of a copy.
+ * @param named the fields of the request, where a command may remove no others
  */
 export function liveFields(
   db: FieldsHome,
   key: Bytes,
   hash: HashValue,
   reading: boolean,
+  named?: readonly Bytes[],
 ): HashValue | undefined {
   const { now, expiryPolicy } = db.world;
   const first = hash.times?.first;
   if (first === undefined || first >= now || expiryPolicy === 'keep') return hash;
-  if (expiryPolicy === 'delete') endFields(db, key, hash);
-  else return reading ? withoutEnded(hash, now) : hash;
-  return hash.size > 0 ? hash : undefined;
+  if (expiryPolicy === 'delete') {
+    endFields(db, key, hash, named);
+    if (hash.size === 0) return undefined;
+    if (named === undefined) return hash;
+  }
+  return reading ? withoutEnded(hash, now) : hash;
 }
 
 function withoutEnded(hash: HashValue, now: Millis): HashValue | undefined {

@@ -3,9 +3,14 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Host } from '../server/host/host.ts';
 import type { LogLevel } from '../server/ports.ts';
 import type { Settings } from '../server/settings/settings.ts';
+import {
+  defaultGlobals,
+  defaultPeriods,
+  type GlobalSettings,
+  type Periods,
+} from './configuration/settings.ts';
 import type { Dialler } from './connection.ts';
 import type { Instance, OtherSentinel, Primary } from './instances.ts';
-import { defaultGlobals, defaultPeriods, type GlobalSettings, type Periods } from './settings.ts';
 
 /** The node that a Sentinel runs on: it has clients, who subscribe to events. */
 export interface SentinelHome {

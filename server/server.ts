@@ -39,6 +39,7 @@ import { Functions } from './scripts/functions.ts';
 import { Scripts } from './scripts/scripts.ts';
 import { type ScriptPace, SlowScript } from './scripts/slow-script.ts';
 import { setLimits } from './settings/encodings.ts';
+import type { ConfigFile } from './settings/rewrite.ts';
 import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
@@ -136,6 +137,8 @@ export class Server {
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;
   /** Stores the replication stream on a disk; undefined if nothing does. */
   durability: Durability | undefined;
+  /** The file that CONFIG REWRITE rewrites; undefined on a server that was started without one. */
+  configFile: ConfigFile | undefined;
   /** Called when the node must end before it acknowledges what it cannot store. An owner with listeners replaces it. */
   onFatal: () => void = () => this.stop();
   /** Called by SHUTDOWN. An owner with listeners replaces it, and closes the listeners as well. */

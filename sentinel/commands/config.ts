@@ -4,8 +4,8 @@ import { fail } from '../../protocol/errors.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import { wordAt } from '../../server/table/arguments.ts';
+import type { GlobalSettings } from '../configuration/settings.ts';
 import type { Sentinel } from '../sentinel.ts';
-import type { GlobalSettings } from '../settings.ts';
 
 type Name = keyof GlobalSettings | 'loglevel';
 

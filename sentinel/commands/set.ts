@@ -3,10 +3,10 @@ import { asciiLower, asciiUpper, type Bytes, cString, parseSafeInteger } from '.
 import { fail } from '../../protocol/errors.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import { wordAt } from '../../server/table/arguments.ts';
+import type { Periods } from '../configuration/settings.ts';
 import type { Primary } from '../instances.ts';
 import { spreadDownAfter } from '../primaries.ts';
 import type { Sentinel } from '../sentinel.ts';
-import type { Periods } from '../settings.ts';
 
 /** A positive number, or one that is not negative; undefined for anything else. */
 function number(text: Bytes, least = 1): number | undefined {

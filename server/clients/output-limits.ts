@@ -6,6 +6,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import type { HasHost, HasLog, HasSettings } from '../ports.ts';
 import {
   BadSetting,
+  defaultOutputLimits,
   OUTPUT_CLASSES,
   type OutputClass,
   type OutputLimit,
@@ -28,7 +29,7 @@ interface LimitingNode extends HasHost, HasLog, HasSettings {
 /** The output limits of a node's clients, by class (https://redis.io/docs/latest/develop/reference/clients/). */
 export class OutputLimits {
   readonly #server: LimitingNode;
-  readonly #limits = new Map<OutputClass, OutputLimit>();
+  readonly #limits = defaultOutputLimits();
   /** When each client exceeded its soft limit, in milliseconds since the epoch. */
   readonly #above = new Map<Client, number>();
 

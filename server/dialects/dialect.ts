@@ -49,6 +49,10 @@ export interface Dialect {
   readonly dumpVersion: readonly [name: Bytes, value: Bytes];
   /** The parameters whose defaults differ from those of Redis 7.0. */
   readonly settings: Readonly<Record<string, boolean | number>>;
+  /** The parameters that CONFIG REWRITE writes under a newer name: that name, and ours. */
+  readonly renamedSettings: readonly (readonly [shown: Bytes, name: Bytes])[];
+  /** How CONFIG REWRITE writes save points. */
+  readonly saveLines: 'a line for each' | 'one line';
 
   // Replies
 
@@ -99,6 +103,8 @@ export interface Dialect {
   readonly cursors: 'as in C' | 'with blanks';
   /** How ZSCAN prints the scores of a skiplist. */
   readonly scanScores: 'like doubles' | 'seventeen digits';
+  /** Which of the expired keys that SCAN meets it removes. */
+  readonly scanRemoves: 'every one' | 'those that match the pattern' | 'those that match pattern and type';
   /** How HELLO's refusal before AUTH describes the right request. */
   readonly helloHint: Bytes;
   /** The error of ACL LOAD and ACL SAVE when no ACL file is configured. */

@@ -10,6 +10,7 @@ export const redis86: Dialect = {
   ...redisIdentity('redis-8.6', '8.6.3'),
   scriptTexts: { ...redis82.scriptTexts, names: versionNames('REDIS', '8.6.3') },
   rdbFormat: REDIS_8_6,
+  scanRemoves: 'those that match the pattern',
   fieldArguments: 'in any order',
   deliveredPosition: 'before the delivery',
 };

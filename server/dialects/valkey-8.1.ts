@@ -36,6 +36,14 @@ export const valkey81: Dialect = {
     'repl-backlog-size': 10 * 1024 ** 2,
     'replica-lazy-flush': true,
   },
+  saveLines: 'one line',
+  scanRemoves: 'those that match pattern and type',
+  renamedSettings: [
+    ['commandlog-execution-slower-than', 'slowlog-log-slower-than'],
+    ['commandlog-slow-execution-max-len', 'slowlog-max-len'],
+    ['primaryauth', 'masterauth'],
+    ['primaryuser', 'masteruser'],
+  ],
   noScript: 'NOSCRIPT No matching script.',
   scriptTexts: {
     ...redis72.scriptTexts,

@@ -8,6 +8,7 @@ import {
   parseSafeInteger,
 } from '../../protocol/bytes.ts';
 import { parseEventClasses, printEventClasses } from './event-classes.ts';
+import { quotedValue } from './rewrite.ts';
 
 /** A refused value, with the reason in Redis' words. */
 export class BadSetting {
@@ -28,9 +29,21 @@ type Fixed = boolean | 'protected';
  * @param read parses the text of a value
  * @param print formats a value as text
  * @param fixed whether CONFIG SET refuses it
+ * @param write formats a value for a configuration file, by default as `print` does; undefined for what has no line there
  */
-function parameter<T>(initial: T, read: ParseSetting<T>, print: (value: T) => Bytes, fixed: Fixed = false) {
-  return { initial, read, print, fixed };
+function parameter<T>(
+  initial: T,
+  read: ParseSetting<T>,
+  print: (value: T) => Bytes,
+  fixed: Fixed = false,
+  write: (value: T) => Bytes | undefined = print,
+) {
+  return { initial, read, print, fixed, write };
+}
+
+/** Text in a configuration file. Most parameters have no line there while they are empty. */
+function writeText(value: Bytes): Bytes | undefined {
+  return value === '' ? undefined : quotedValue(value);
 }
 
 /** A save point: the dataset is saved after this many seconds if at least this many changes were made. */
@@ -88,7 +101,8 @@ export function percentages(initial: Bytes) {
     }
     return values.join(' ');
   };
-  return parameter<Bytes>(initial, read, (value) => value);
+  const write = (value: Bytes): Bytes => (value === '' ? '""' : value);
+  return parameter<Bytes>(initial, read, (value) => value, false, write);
 }
 
 /** The limits of 64-bit integers, signed and unsigned, to the precision of a number. */
@@ -142,7 +156,7 @@ export function hostName() {
     if (name.length > 255) return new BadSetting('Hostnames must be less than 256 characters');
     return /^[A-Za-z0-9.-]*$/.test(name) ? name : new BadSetting(why);
   };
-  return parameter<Bytes>('', read, (value) => value);
+  return parameter<Bytes>('', read, (value) => value, false, writeText);
 }
 
 /** Declares the name of a node that people read. */
@@ -151,7 +165,7 @@ export function nodeName() {
     /[!#$%&()*+.:;<>?@[\]^{|}~]/.test(name)
       ? new BadSetting('Announced human node name contained invalid character')
       : name;
-  return parameter<Bytes>('', read, (value) => value);
+  return parameter<Bytes>('', read, (value) => value, false, writeText);
 }
 
 function isAddress(text: Bytes, version: 4 | 6): boolean {
@@ -170,7 +184,7 @@ function isAddress(text: Bytes, version: 4 | 6): boolean {
 export function ipAddress(version: 4 | 6) {
   const read = (text: Bytes): Bytes | BadSetting =>
     text === '' || isAddress(text, version) ? text : new BadSetting(`Invalid IPv${version} address`);
-  return parameter<Bytes>('', read, (value) => value);
+  return parameter<Bytes>('', read, (value) => value, false, writeText);
 }
 
 const UNITS: Record<string, number> = {
@@ -195,6 +209,18 @@ export function parseMemory(text: Bytes): number | undefined {
   return bytes === 2n ** 63n ? 2 ** 63 + 2048 : Math.min(approximate(bytes), UINT64);
 }
 
+/** Formats bytes with the largest unit that divides them. */
+export function writeMemory(bytes: number): Bytes {
+  for (const [unit, size] of [
+    ['gb', 1024 ** 3],
+    ['mb', 1024 ** 2],
+    ['kb', 1024],
+  ] as const) {
+    if (bytes !== 0 && bytes % size === 0) return `${printNumber(bytes / size)}${unit}`;
+  }
+  return printNumber(bytes);
+}
+
 /** Declares a number of bytes, which may have a unit. */
 export function memory(initial: number, min = 0, max = INT64) {
   const read = (text: Bytes): number | BadSetting => {
@@ -202,7 +228,7 @@ export function memory(initial: number, min = 0, max = INT64) {
     if (value === undefined) return new BadSetting('argument must be a memory value');
     return between(value, min, max);
   };
-  return parameter<number>(initial, read, printNumber);
+  return parameter<number>(initial, read, printNumber, false, writeMemory);
 }
 
 /** Declares a number of bytes, or a share of maxmemory such as 5%. */
@@ -215,7 +241,8 @@ export function memoryOrShare(initial: Bytes) {
     if (share === undefined || bytes === 0) return printNumber(bytes);
     return bytes <= 100 ? `${bytes}%` : new BadSetting('percentage argument must be less or equal to 100');
   };
-  return parameter<Bytes>(initial, read, (value) => value);
+  const write = (value: Bytes): Bytes => (value.endsWith('%') ? value : writeMemory(parseMemory(value) ?? 0));
+  return parameter<Bytes>(initial, read, (value) => value, false, write);
 }
 
 /**
@@ -238,12 +265,17 @@ export function flag(initial: boolean, fixed: Fixed = false, refusal?: Bytes) {
 }
 
 /** Declares a parameter that takes any text. */
-export function text(initial: Bytes, fixed: Fixed = false) {
+export function text(
+  initial: Bytes,
+  fixed: Fixed = false,
+  write: (value: Bytes) => Bytes | undefined = writeText,
+) {
   return parameter<Bytes>(
     initial,
     (value) => value,
     (value) => value,
     fixed,
+    write,
   );
 }
 
@@ -253,7 +285,7 @@ export function fileName(initial: Bytes, name: string, kind: 'filename' | 'dirna
     if (value === '') return new BadSetting(`${name} can't be empty`);
     return /[/\\]/.test(value) ? new BadSetting(`${name} can't be a path, just a ${kind}`) : value;
   };
-  return parameter<Bytes>(initial, read, (value) => value, true);
+  return parameter<Bytes>(initial, read, (value) => value, true, quotedValue);
 }
 
 /** Declares a file mode, as octal digits. */
@@ -264,7 +296,13 @@ export function permissions() {
       ? digits
       : new BadSetting('argument must be between 0 and 777 inclusive');
   };
-  return parameter<Bytes>('0', read, (value) => value, true);
+  return parameter<Bytes>(
+    '0',
+    read,
+    (value) => value,
+    true,
+    (value) => value.replace(/^0+(?=.)/, ''),
+  );
 }
 
 /** Why a class of keyspace events is refused. */
@@ -279,7 +317,8 @@ export function eventClasses(more = '') {
     const classes = parseEventClasses(letters, more);
     return classes === undefined ? new BadSetting(BAD_EVENT_CLASS) : [...classes].join('');
   };
-  return parameter<Bytes>('', read, printEventClasses);
+  const write = (classes: Bytes): Bytes => quotedValue(printEventClasses(classes));
+  return parameter<Bytes>('', read, printEventClasses, false, write);
 }
 
 /** The classes of clients with separate output limits. */
@@ -319,12 +358,20 @@ export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | 
   return limits;
 }
 
+/** The output limits of Redis. */
+const OUTPUT_LIMITS = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60';
+
+/** The output limits that apply where the configuration names none for a class. */
+export function defaultOutputLimits(): Map<OutputClass, OutputLimit> {
+  const limits = parseOutputLimits(OUTPUT_LIMITS);
+  return limits instanceof BadSetting ? new Map() : limits;
+}
+
 /** Declares the output limits of each class of clients. */
 export function outputLimits() {
   const read = (text: Bytes): Bytes | BadSetting => {
     const limits = parseOutputLimits(text);
     return limits instanceof BadSetting ? limits : text;
   };
-  const initial = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60';
-  return parameter<Bytes>(initial, read, (value) => value);
+  return parameter<Bytes>(OUTPUT_LIMITS, read, (value) => value);
 }

@@ -21,11 +21,12 @@ import {
   text,
   UINT64,
 } from './parameters.ts';
+import { quotedValue } from './rewrite.ts';
 
 /** Parameters that have the same effect as in Redis. */
 const effective = {
   port: integer(6379, 0, 65535),
-  bind: text('127.0.0.1'),
+  bind: text('127.0.0.1', false, (addresses) => (addresses === '' ? '""' : addresses)),
   unixsocket: text('', true),
   databases: integer(16, 1, INT, true),
   requirepass: text(''),
@@ -43,7 +44,7 @@ const effective = {
   'acllog-max-len': integer(128),
   maxclients: integer(10000, 1, 2 ** 32 - 1),
   timeout: integer(0, 0, INT),
-  'availability-zone': text(''),
+  'availability-zone': text('', false, quotedValue),
   'extended-redis-compatibility': flag(false),
   'import-mode': flag(false),
   maxmemory: memory(0, 0, UINT64),
@@ -68,7 +69,7 @@ const effective = {
   'lazyfree-lazy-user-flush': flag(false),
   'enable-debug-command': choice('yes', ['no', 'yes', 'local'], true),
   hz: integer(10, 0, INT, false, (value) => Math.max(1, Math.min(value, 500))),
-  logfile: text('', true),
+  logfile: text('', true, quotedValue),
   loglevel: choice('notice', ['debug', 'verbose', 'notice', 'warning']),
   'protected-mode': flag(true),
   'stop-writes-on-bgsave-error': flag(true),
@@ -90,7 +91,7 @@ const effective = {
   'auto-aof-rewrite-percentage': integer(100, 0, INT),
   save: savePoints(),
   dir: text('.', 'protected'),
-  dbfilename: text('dump.rdb', 'protected'),
+  dbfilename: text('dump.rdb', 'protected', quotedValue),
   'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'rdb-version-check': choice('strict', ['strict', 'relaxed']),
   'replica-read-only': flag(true),
@@ -198,7 +199,7 @@ export const hidden: ReadonlySet<string> = new Set<keyof typeof tuning | keyof t
 
 /** Parameters with values that lostlock does not implement (`refusals.ts`). */
 const limited = {
-  aclfile: text('', true),
+  aclfile: text('', true, quotedValue),
   activedefrag: flag(
     false,
     false,
@@ -213,7 +214,7 @@ const limited = {
   'syslog-enabled': flag(false, true),
   appendonly: flag(false),
   'dual-channel-replication-enabled': flag(false),
-  'locale-collate': text(''),
+  'locale-collate': text('', false, quotedValue),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
   'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
   'tls-cluster': flag(false),

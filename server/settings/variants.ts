@@ -44,6 +44,7 @@ const SINCE: { readonly [N in ParameterName]?: Since } = {
 const GONE: { readonly [N in ParameterName]?: Since } = {
   'dynamic-hz': { valkey: '8.1.0' },
   'io-threads-do-reads': { redis: '8.0.0', valkey: '8.1.0' },
+  'sanitize-dump-payload': { valkey: '9.0.0' },
 };
 
 /** True when the dialect's server has the parameter. */

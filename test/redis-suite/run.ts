@@ -3,15 +3,18 @@
  * list of those that remain. The tests are not part of this repository, nor is the program that runs one file of them.
  *
  *     npm run build && npm run test:redis-suite -- --dialect redis-8.0 --harness FOLDER [--units unit/multi,unit/expire]
+ *         [--tools FOLDER]
  *
  * FOLDER (or the environment variable REDIS_SUITE) has `prepare.sh`, which brings the sources and prints where they are,
- * `run.sh`, and the baselines: the tests that the real server passes. CONTRIBUTING.md says what each must do.
+ * `run.sh`, and the baselines: the tests that the real server passes. CONTRIBUTING.md says what each must do. The folder of
+ * `--tools` has the programs of the suite's version, such as `valkey-cli`. redis-cli 7.0 does not have what later suites
+ * test, and some of their tests wait forever for its output.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Judged, judge, type Outcome, outcomesOf, reasonsOf, testsOf } from './judge.ts';
 
@@ -31,6 +34,7 @@ const { values } = parseArgs({
     dialect: { type: 'string', default: 'redis-7.0' },
     harness: { type: 'string', default: process.env.REDIS_SUITE ?? '' },
     units: { type: 'string' },
+    tools: { type: 'string' },
   },
 });
 
@@ -51,6 +55,17 @@ function freePort(): Promise<number> {
   });
 }
 
+/** Links the sources into a new folder, with other programs in their `src`. Returns the folder. */
+function withTools(from: string, tools: string, into: string): string {
+  const tree = join(into, 'tree');
+  mkdirSync(join(tree, 'src'), { recursive: true });
+  for (const name of readdirSync(from)) {
+    if (name !== 'src') symlinkSync(join(from, name), join(tree, name));
+  }
+  for (const name of readdirSync(tools)) symlinkSync(join(tools, name), join(tree, 'src', name));
+  return tree;
+}
+
 function print(title: string, lines: readonly string[]): void {
   if (lines.length > 0) console.log(`${title}\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }
@@ -65,12 +80,13 @@ if (!existsSync(join(harness, 'run.sh'))) {
 }
 if (spawnSync('tclsh', { input: 'exit' }).status !== 0) refuse('tclsh is not installed');
 
-const sources = execFileSync(join(harness, 'prepare.sh'), {
+const prepared = execFileSync(join(harness, 'prepare.sh'), {
   env: { ...process.env, NEXT: suite.next },
   encoding: 'utf8',
 }).trim();
 const baseline = join(harness, suite.baseline);
 const out = mkdtempSync(join(tmpdir(), 'lostlock-redis-suite-'));
+const sources = values.tools === undefined ? prepared : withTools(prepared, resolve(values.tools), out);
 const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
 // With a dump file in the working directory, the tests that look for one find it.
 const command = `exec ${process.execPath} ${cli} --dialect ${values.dialect} --port {port} --dir . --dbfilename dump.rdb`;

@@ -31,7 +31,7 @@ function expire(client: Caller, argv: Argv<-6>, command: Bytes, unit: 1 | 1000, 
   if (client.server.dialect.fieldCommands === 'valkey')
     return expireFields(client, argv, command, unit, relative);
   const [, name, text] = argv;
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const at = fieldEnd(text, unit, relative ? client.server.now : 0, command);
   const { place, fields, condition } = takesAnyOrder(client) ? expiryArguments(argv) : placedArguments(argv);
   if (hash === undefined) return fields.map(() => NO_FIELD);
@@ -76,7 +76,7 @@ function expiryEffect(
 function persist(client: Caller, argv: Argv<-5>): Reply {
   if (client.server.dialect.fieldCommands === 'valkey') return persistFields(client, argv);
   const name = argv[1];
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const fields = fieldsAt(argv, 2);
   if (hash === undefined) return fields.map(() => NO_FIELD);
   const effects = new FieldEffects();
@@ -90,7 +90,7 @@ function persist(client: Caller, argv: Argv<-5>): Reply {
 
 /** Answers a number for each field, computed from its expiry time. */
 function tell(client: Caller, argv: Argv<-2>, of: (at: Millis, now: Millis) => number): Reply {
-  const hash = readHash(client, argv[1]);
+  const hash = readHash(client, argv[1], argv);
   const fields = fieldsAt(argv, 2);
   return fields.map((field) => {
     if (hash === undefined || !hash.has(field)) return NO_FIELD;

@@ -44,7 +44,7 @@ function placedArguments(
 
 function hgetex(client: Caller, argv: Argv<-3>): Reply {
   const name = argv[1];
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const { place, words, persist, at } = takesAnyOrder(client)
     ? fieldArguments(client, argv, 'hgetex')
     : placedArguments(client, argv);
@@ -73,7 +73,7 @@ function hgetex(client: Caller, argv: Argv<-3>): Reply {
 
 function hgetdel(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const fields = fieldsAt(argv, 2);
   const deleted: Bytes[] = [];
   const replies = fields.map((field) => {
@@ -146,7 +146,7 @@ function pairsAt(argv: readonly Bytes[], at: number): readonly Bytes[] {
 function hsetex(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
   const { condition, keepTtl, at, timePlace, pairs } = parseSet(client, argv);
-  const found = writeHash(client, name);
+  const found = writeHash(client, name, argv);
   for (let i = 0; condition !== undefined && i < pairs.length; i += 2) {
     if ((found?.has(wordAt(pairs, i)) ?? false) !== (condition === 'FXX')) return 0;
   }

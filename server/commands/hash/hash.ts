@@ -20,7 +20,7 @@ const UNORDERED = ['nondeterministic_output_order'];
 function setAll(client: Caller, argv: Argv<-2>, command: Bytes): number {
   if (argv.length % 2 === 1) throw wrongArity(command);
   const name = argv[1];
-  const hash = writeHash(client, name) ?? createHash(client, name);
+  const hash = writeHash(client, name, argv) ?? createHash(client, name);
   hash.expect((argv.length - 2) / 2);
   let added = 0;
   for (let i = 2; i < argv.length; i += 2) if (hash.set(wordAt(argv, i), wordAt(argv, i + 1))) added++;
@@ -31,7 +31,7 @@ function setAll(client: Caller, argv: Argv<-2>, command: Bytes): number {
 function increment(client: Caller, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = int64(text);
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const before = hash?.get(field);
   const old = before === undefined ? 0 : (parseInteger(before) ?? fail('ERR hash value is not an integer'));
   const sum = addIntegers(old, by);
@@ -45,7 +45,7 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   const [, name, field, text] = argv;
   const by = parseLongDouble(text) ?? fail(NOT_FLOAT);
   if (typeof by === 'string') fail('ERR value is NaN or Infinity');
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
   const at = hash?.times?.endOf(field);
   (hash ?? createHash(client, name)).set(field, sum, true);
@@ -64,7 +64,7 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
 
 function remove(client: Caller, argv: Argv<-2>): number {
   const name = argv[1];
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   if (hash === undefined) return 0;
   const removed = argv.slice(2).filter((field) => hash.delete(field));
   if (removed.length > 0) client.db.changed(name, 'hdel', removed.length, removed);
@@ -100,8 +100,9 @@ export const hashCommands = defineCommands('hash', {
     arity: 4,
     flags: WRITES,
     keys: key('RW INSERT'),
-    run(client, [, name, field, value]) {
-      const hash = writeHash(client, name);
+    run(client, argv) {
+      const [, name, field, value] = argv;
+      const hash = writeHash(client, name, argv);
       if (hash?.has(field)) return 0;
       (hash ?? createHash(client, name)).set(field, value);
       client.db.changed(name, 'hset', 1, [field]);
@@ -115,7 +116,7 @@ export const hashCommands = defineCommands('hash', {
     arity: 3,
     flags: READS,
     keys: key('RO ACCESS'),
-    run: (client, argv) => readHash(client, argv[1])?.get(argv[2]) ?? null,
+    run: (client, argv) => readHash(client, argv[1], argv)?.get(argv[2]) ?? null,
   },
   hmget: {
     summary: 'Returns the values of fields.',
@@ -125,7 +126,7 @@ export const hashCommands = defineCommands('hash', {
     flags: READS,
     keys: key('RO ACCESS'),
     run(client, argv) {
-      const hash = readHash(client, argv[1]);
+      const hash = readHash(client, argv[1], argv);
       return argv.slice(2).map((field) => hash?.get(field) ?? null);
     },
   },
@@ -139,7 +140,7 @@ export const hashCommands = defineCommands('hash', {
     tips: UNORDERED,
     run(client, argv) {
       const items: Bytes[] = [];
-      for (const [field, value] of readHash(client, argv[1])?.entries() ?? []) items.push(field, value);
+      for (const [field, value] of readHash(client, argv[1], argv)?.entries() ?? []) items.push(field, value);
       return new MapReply(items);
     },
   },
@@ -151,7 +152,7 @@ export const hashCommands = defineCommands('hash', {
     flags: ['readonly'],
     keys: key('RO ACCESS'),
     tips: UNORDERED,
-    run: (client, argv) => [...(readHash(client, argv[1])?.keys() ?? [])],
+    run: (client, argv) => [...(readHash(client, argv[1], argv)?.keys() ?? [])],
   },
   hvals: {
     summary: 'Returns the values of all fields.',
@@ -161,7 +162,7 @@ export const hashCommands = defineCommands('hash', {
     flags: ['readonly'],
     keys: key('RO ACCESS'),
     tips: UNORDERED,
-    run: (client, argv) => [...(readHash(client, argv[1])?.values() ?? [])],
+    run: (client, argv) => [...(readHash(client, argv[1], argv)?.values() ?? [])],
   },
   hlen: {
     summary: 'Counts the fields of a hash.',
@@ -179,7 +180,7 @@ export const hashCommands = defineCommands('hash', {
     arity: 3,
     flags: READS,
     keys: key('RO'),
-    run: (client, argv) => (readHash(client, argv[1])?.has(argv[2]) ? 1 : 0),
+    run: (client, argv) => (readHash(client, argv[1], argv)?.has(argv[2]) ? 1 : 0),
   },
   hdel: {
     summary: 'Deletes fields, and the hash with its last one.',
@@ -197,7 +198,7 @@ export const hashCommands = defineCommands('hash', {
     arity: 3,
     flags: READS,
     keys: key('RO'),
-    run: (client, argv) => readHash(client, argv[1])?.get(argv[2])?.length ?? 0,
+    run: (client, argv) => readHash(client, argv[1], argv)?.get(argv[2])?.length ?? 0,
   },
   hincrby: {
     summary: "Adds an integer to a field's value.",

@@ -14,14 +14,14 @@ export function randomFields(client: Caller, argv: Argv<-2>): Reply {
   const [, name, text, option] = argv;
   const random = (): number => client.server.host.random();
   if (text === undefined) {
-    const hash = readHash(client, name);
+    const hash = readHash(client, name, argv);
     return hash === undefined ? null : hash.at(Math.floor(random() * hash.size))!;
   }
   const withValues = option !== undefined;
   const count = signedCount(text);
   if (argv.length > 4 || (withValues && asciiUpper(option) !== 'WITHVALUES')) fail(SYNTAX);
   if (withValues && Math.abs(count) > 2 ** 62) fail('ERR value is out of range');
-  const hash = readHash(client, name);
+  const hash = readHash(client, name, argv);
   if (hash === undefined || count === 0) return [];
   const fields = pick(hash, count, random);
   return withValues ? new PairsReply(fields.flatMap((field) => [field, hash.get(field)!])) : fields;
@@ -35,7 +35,7 @@ function pick(hash: HashValue, count: number, random: () => number): Bytes[] {
 /** HSCAN key cursor [MATCH pattern] [COUNT count]. A hash in a listpack is returned in one step. */
 export function hashScan(client: Caller, argv: Argv<-3>): Reply {
   const cursor = scanCursor(client, argv[2]);
-  const hash = readHash(client, argv[1]);
+  const hash = readHash(client, argv[1], argv);
   if (hash === undefined) return ['0', []];
   const { count, matches, namesOnly } = scanOptions(client, argv, 3, 'hscan');
   const { names, next } = hash.scan(cursor, count);

@@ -90,7 +90,7 @@ export function expireFields(
     bits = conditionBits(options);
   });
   const at = instant(text, unit, relative ? client.server.now : 0, command);
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   const [set, ended]: [Bytes[], Bytes[]] = [[], []];
   const replies = fields.map((field) => {
     if (!hash?.has(field)) return NO_FIELD;
@@ -119,7 +119,7 @@ export function expireFields(
 export function persistFields(client: Caller, argv: Argv<-5>): Reply {
   const fields = plainFields(argv);
   const name = argv[1];
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   let changes = 0;
   const replies = fields.map((field) => {
     if (!hash?.has(field)) return NO_FIELD;
@@ -134,7 +134,7 @@ export function persistFields(client: Caller, argv: Argv<-5>): Reply {
 /** HTTL, HPTTL, HEXPIRETIME and HPEXPIRETIME. */
 export function tellFields(client: Caller, argv: Argv<-5>, unit: 1 | 1000, relative: boolean): Reply {
   const fields = plainFields(argv, SYNTAX);
-  const hash = readHash(client, argv[1]);
+  const hash = readHash(client, argv[1], argv);
   return fields.map((field) => {
     if (!hash?.has(field)) return NO_FIELD;
     const at = hash.times?.endOf(field);
@@ -148,7 +148,7 @@ export function tellFields(client: Caller, argv: Argv<-5>, unit: 1 | 1000, relat
 export function takeFields(client: Caller, argv: Argv<-5>): Reply {
   const fields = plainFields(argv);
   const name = argv[1];
-  const hash = writeHash(client, name);
+  const hash = writeHash(client, name, argv);
   let changes = 0;
   const replies = fields.map((field) => {
     const value = hash?.get(field) ?? null;
@@ -202,7 +202,7 @@ export function readAndExpire(client: Caller, argv: Argv<-5>): Reply {
   });
   const name = argv[1];
   // A read, for the counts of hits and misses, and then a change.
-  const hash = client.db.read(name, 'hash') === undefined ? undefined : writeHash(client, name);
+  const hash = client.db.read(name, 'hash') === undefined ? undefined : writeHash(client, name, argv);
   const at = deadlineOf(client, given, 'hgetex');
   const ended = at !== undefined && hasEnded(client, at);
   const changed: Bytes[] = [];
@@ -242,7 +242,7 @@ export function setAndExpire(client: Caller, argv: Argv<-6>): Reply {
     given = readOptions(words, [...CONDITIONS, 'KEEPTTL']);
   });
   const name = argv[1];
-  const found = writeHash(client, name);
+  const found = writeHash(client, name, argv);
   if ((given.has('NX') && found !== undefined) || (given.has('XX') && found === undefined)) return 0;
   const at = deadlineOf(client, given, 'hsetex');
   const names = pairs.filter((_, i) => i % 2 === 0);

@@ -17,10 +17,15 @@ function scan(client: Caller, argv: Argv<-2>): Reply {
   const { count, matches, type } = scanOptions(client, argv, 2, 'scan');
   const wanted = type === undefined ? undefined : asciiLower(type);
   const { names, next } = db.openRoll().walk(cursor, count);
+  const { scanRemoves } = client.server.dialect;
   const found = names.filter((name) => {
-    const entry = db.peek(name);
-    if (entry === undefined || !matches(name)) return false;
-    return wanted === undefined || typeOf(entry.held) === wanted;
+    // `peek` removes a key that has expired.
+    if (scanRemoves === 'every one') db.peek(name);
+    if (!matches(name)) return false;
+    const stored = db.entries.get(name);
+    const fits = stored !== undefined && (wanted === undefined || typeOf(stored.held) === wanted);
+    if (!fits && scanRemoves === 'those that match pattern and type') return false;
+    return db.peek(name) !== undefined && fits;
   });
   return [String(next), found];
 }

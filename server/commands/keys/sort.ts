@@ -101,7 +101,9 @@ function follow(client: Caller, pattern: Bytes, element: Bytes): Bytes | undefin
   const value = client.db.lookup(name)?.read();
   if (!isField) return typeof value === 'string' ? value : undefined;
   if (value === undefined || typeof value === 'string' || value.type !== 'hash') return undefined;
-  return liveFields(client.db, name, value, true)?.get(pattern.slice(arrow + 2));
+  const field = pattern.slice(arrow + 2);
+  const named = client.server.expiry.active ? undefined : [field];
+  return liveFields(client.db, name, value, true, named)?.get(field);
 }
 
 const NO_WEIGHT = "ERR One or more scores can't be converted into double";

@@ -4,6 +4,7 @@ import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
+import { rewriteConfiguration } from '../../settings/configuration-lines.ts';
 import { namesFields } from '../../settings/event-classes.ts';
 import { BAD_EVENT_CLASS, BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
@@ -175,13 +176,16 @@ export const configCommand = defineContainer(
       },
     },
     rewrite: {
-      summary: 'Rewrites the configuration file; this server has none.',
+      summary: 'Rewrites the configuration file with what is set now.',
       since: '2.8.0',
       complexity: 'O(1)',
       changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
       arity: 2,
       flags: ADMIN,
-      run: () => fail('ERR The server is running without a config file'),
+      run: ({ server }) => {
+        const failure = rewriteConfiguration(server);
+        return failure === undefined ? OK : fail(failure);
+      },
     },
   },
 );

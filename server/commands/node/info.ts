@@ -48,7 +48,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['clients_hz', server.settings.hz];
     yield ['lru_clock', Math.floor(server.now / 1000) & 0xffffff];
     if (facts !== undefined) yield ['executable', facts.executable];
-    yield ['config_file', ''];
+    yield ['config_file', server.configFile?.path ?? ''];
     yield ['io_threads_active', 0];
     yield ['availability_zone', server.settings['availability-zone']];
     yield* listeners(server);

@@ -1,8 +1,10 @@
 /** Closed clients: slow readers by their output, idle ones by `timeout`, and those above maxclients. */
 import { beforeEach, expect, test } from 'vitest';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
+import { createNode } from '../../../server/index.ts';
 import { freshServerForEachTest, host, server } from '../../support/fresh.ts';
 import { Talk } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
 import { until } from '../../support/until.ts';
 
 freshServerForEachTest();
@@ -21,6 +23,12 @@ function mute(line: string) {
   stream.write(`${line}\r\n`);
   return { stream, ended };
 }
+
+test('limits that name one class leave those of the other classes as they are', () => {
+  const settings = { 'client-output-buffer-limit': 'pubsub 1 2 3' };
+  const { settings: set } = createNode(new TestHost(), { settings });
+  expect(set['client-output-buffer-limit']).toBe('normal 0 0 0 slave 268435456 67108864 60 pubsub 1 2 3');
+});
 
 test('CONFIG SET client-output-buffer-limit changes the classes it names, and refuses wrong values as Redis does', async () => {
   const set = (text: string): Promise<string> => talk.ask(`CONFIG SET client-output-buffer-limit "${text}"`);

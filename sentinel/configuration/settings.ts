@@ -1,5 +1,5 @@
 /** The settings of a Sentinel as a whole: its periods, and what it tells others about itself. */
-import type { Bytes } from '../protocol/bytes.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
 
 /** Periods and limits in milliseconds, with the names of SENTINEL DEBUG. */
 export interface Periods {

@@ -2,12 +2,12 @@
  * The configuration of a Sentinel as lines of sentinel.conf: read at the start, and written with the state after every
  * change, so that a Sentinel that restarts keeps its id, its epoch and its vote.
  */
-import { asciiLower, type Bytes, parseSafeInteger } from '../protocol/bytes.ts';
-import { splitInline } from '../protocol/inline.ts';
-import { hostOf } from './address.ts';
-import type { Primary } from './instances.ts';
-import { addReplica, addSentinel, monitor, spreadDownAfter } from './primaries.ts';
-import type { Sentinel } from './sentinel.ts';
+import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import { splitInline } from '../../protocol/inline.ts';
+import { hostOf } from '../address.ts';
+import type { Primary } from '../instances.ts';
+import { addReplica, addSentinel, monitor, spreadDownAfter } from '../primaries.ts';
+import type { Sentinel } from '../sentinel.ts';
 
 /** A directive cannot be applied. The message says why, in redis-sentinel's words. */
 export class BadSentinelDirective extends Error {}
@@ -165,13 +165,31 @@ function monitorPrimary(sentinel: Sentinel, name: Bytes, rest: readonly Bytes[])
   if (primary === undefined) refuse('Duplicate master name.');
 }
 
+/** The directives that a file may have below those that they matter for: they are applied before any primary is monitored. */
+const FIRST: ReadonlySet<Bytes> = new Set(Object.keys(GLOBAL));
+
+/** In which turn a directive is applied: about the Sentinel, `monitor`, about a primary. */
+function turnOf([directive = '']: readonly Bytes[]): number {
+  const name = asciiLower(directive);
+  if (FIRST.has(name)) return 0;
+  return name === 'monitor' ? 1 : 2;
+}
+
+/**
+ * The order in which redis-sentinel applies the lines of a file.
+ * @param lines each with the words behind `sentinel`
+ */
+export function inTurn<L extends { readonly words: readonly Bytes[] }>(lines: readonly L[]): L[] {
+  return [...lines].sort((a, b) => turnOf(a.words) - turnOf(b.words));
+}
+
 /** The configuration and the state, as the arguments of `sentinel` directives. */
 export function directivesOf(sentinel: Sentinel): (string | number)[][] {
   const { globals } = sentinel;
   const lines: (string | number)[][] = [['myid', sentinel.id]];
   if (globals['resolve-hostnames']) lines.push(['resolve-hostnames', 'yes']);
   if (globals['announce-hostnames']) lines.push(['announce-hostnames', 'yes']);
-  for (const primary of sentinel.primaries.values()) lines.push(...directivesOfPrimary(primary));
+  for (const primary of sentinel.primaries.values()) lines.push(...directivesOfPrimary(primary, sentinel));
   lines.push(['current-epoch', sentinel.epoch]);
   for (const name of ['announce-ip', 'announce-port', 'sentinel-user', 'sentinel-pass'] as const) {
     if (globals[name] !== '' && globals[name] !== 0) lines.push([name, globals[name]]);
@@ -179,12 +197,13 @@ export function directivesOf(sentinel: Sentinel): (string | number)[][] {
   return lines;
 }
 
-function* directivesOfPrimary(primary: Primary): Iterable<(string | number)[]> {
-  const { name, announced, address } = primary;
+function* directivesOfPrimary(primary: Primary, { periods }: Sentinel): Iterable<(string | number)[]> {
+  const { name, announced, address, downAfter, failoverTimeout, parallelSyncs } = primary;
   yield ['monitor', name, announced.host, announced.port, primary.quorum];
-  yield ['down-after-milliseconds', name, primary.downAfter];
-  yield ['failover-timeout', name, primary.failoverTimeout];
-  yield ['parallel-syncs', name, primary.parallelSyncs];
+  if (downAfter !== periods['default-down-after']) yield ['down-after-milliseconds', name, downAfter];
+  if (failoverTimeout !== periods['default-failover-timeout'])
+    yield ['failover-timeout', name, failoverTimeout];
+  if (parallelSyncs !== 1) yield ['parallel-syncs', name, parallelSyncs];
   if (primary.password !== undefined) yield ['auth-pass', name, primary.password];
   if (primary.user !== undefined) yield ['auth-user', name, primary.user];
   if (primary.rebootDownAfter !== 0) yield ['master-reboot-down-after-period', name, primary.rebootDownAfter];
@@ -221,7 +240,7 @@ export function keepIn(sentinel: Sentinel, file: string): void {
 }
 
 /** A word of a configuration line, in quotes if it needs them. */
-function quoted(word: string | number): Bytes {
+export function quoted(word: string | number): Bytes {
   const text = String(word);
   return /^[\w.:-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
