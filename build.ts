@@ -3,13 +3,14 @@
  * ES module and as CommonJS.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import manifest from './package.json' with { type: 'json' };
 import { pageCode } from './page/bundle.ts';
 import type { PageCode } from './page/html.ts';
+import { playgroundFiles } from './playground/bundle.ts';
 
 const [dist, staging] = [resolve('dist'), resolve('.dist')];
 const require = createRequire(import.meta.url);
@@ -56,6 +57,9 @@ const { metafile } = await build({
   plugins: [requireDependencies(), bundledPage(code)],
 });
 writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAll('".dist/', '"dist/'));
+
+mkdirSync(join(staging, 'playground'), { recursive: true });
+for (const [name, text] of await playgroundFiles()) writeFileSync(join(staging, 'playground', name), text);
 
 // esbuild splits ES modules only, so its output is converted to CommonJS file by file.
 await build({
@@ -110,6 +114,10 @@ function bundledPage(code: PageCode): Plugin {
     setup({ onLoad }) {
       onLoad({ filter: /[\\/]page[\\/]bundle\.ts$/ }, () => ({
         contents: `const code = ${JSON.stringify(code)}; export const pageCode = async () => code;`,
+      }));
+      // The package has the playground's files (playground/command.ts).
+      onLoad({ filter: /[\\/]playground[\\/]bundle\.ts$/ }, () => ({
+        contents: `export const playgroundFiles = () => Promise.reject(new Error('the package is incomplete'));`,
       }));
     },
   };

@@ -226,6 +226,10 @@ async function main(argv: readonly string[]): Promise<void> {
     const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
     if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
     else process.exitCode = await exploreCommand(argv.slice(1));
+  } else if (argv[0] === 'playground') {
+    if (isSea()) refuseInExecutable('playground');
+    const { playgroundCommand } = await import('./playground/command.ts');
+    process.exitCode = await playgroundCommand(argv.slice(1));
   } else if (argv.includes('--help') || argv.includes('-h')) {
     console.log(HELP);
   } else if (argv.includes('--version') || argv.includes('-v')) {

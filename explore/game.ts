@@ -59,6 +59,8 @@ export interface Rules {
   readonly remains: string | undefined;
   /** How long clients may go on after the last fault, in virtual milliseconds. */
   readonly patienceMs: number;
+  /** True to play on after a breach, so that a timeline shows what follows; default false. */
+  readonly playOn?: boolean;
 }
 
 /** A limit for worlds that would never end, in virtual milliseconds. */
@@ -122,7 +124,7 @@ class Game implements PlayerStage {
     });
     this.ledger.onEvent = (client, text) => this.#line(client, text, 'visit');
     this.ledger.onBreach = ({ promise }) => {
-      if (!rules.promises.has(promise)) return;
+      if (!rules.promises.has(promise) || rules.playOn === true) return;
       this.#stopped = true;
       this.#stop();
     };

@@ -3,8 +3,11 @@ import type { FaultName } from './names.ts';
 
 /** One fault of a world. Times are in milliseconds; which of the fields apply depends on the kind. */
 export interface PlannedFault {
-  /** The kind of fault; `late` is no fault but a choice of the scheduler, which slows a client's messages down. */
-  readonly kind: FaultName | 'late';
+  /**
+   * The kind of fault. `late` is no fault but a choice of the scheduler, which slows a client's messages down; `hold` and
+   * `promote` are done by hand in the playground.
+   */
+  readonly kind: FaultName | 'late' | 'hold' | 'promote';
   /** When it strikes, after the clients have started. */
   readonly at: number;
   /** The client or node that it strikes; the node's name for faults of links stands in `how`. */

@@ -10,7 +10,8 @@ export function pageCode(): Promise<PageCode> {
   return bundled;
 }
 
-async function bundlePage(folder: string): Promise<PageCode> {
+/** Bundles the page in a folder: its main.ts, and its style.ts. */
+export async function bundlePage(folder: string): Promise<PageCode> {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: [join(folder, 'main.ts'), join(folder, 'style.ts')],

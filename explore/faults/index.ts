@@ -1,5 +1,6 @@
 /** Every kind of fault by its name. */
 import type { PlannedFault } from '../plan.ts';
+import { hold, promote } from './hands.ts';
 import { connectionReset, delay, late, lostReply, lostRequest, partition } from './network.ts';
 import {
   busy,
@@ -35,4 +36,6 @@ export const faultKinds: Readonly<Record<PlannedFault['kind'], FaultKind>> = {
   'read-only': readOnly,
   'out-of-memory': outOfMemory,
   late,
+  hold,
+  promote,
 };

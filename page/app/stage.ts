@@ -15,6 +15,8 @@ export interface StageOwner {
   theme(): Theme;
   select(stage: RunStage, selection: Selection | undefined): void;
   show(window: [number, number]): void;
+  /** Called with the name of a lane that was clicked on. */
+  lane?(name: string): void;
 }
 
 /** The drawing of one run. */
@@ -138,8 +140,10 @@ export class RunStage {
     canvas.addEventListener('pointerup', (event) => {
       const pointer = this.#pointers.get(event.pointerId);
       this.#pointers.delete(event.pointerId);
-      if (pointer !== undefined && pointer.moved < 5)
-        this.#owner.select(this, this.#hit(event.offsetX, event.offsetY));
+      if (pointer === undefined || pointer.moved >= 5) return;
+      const lane = event.offsetX < GUTTER ? this.scene.laneAt(event.offsetY) : undefined;
+      if (lane !== undefined) this.#owner.lane?.(lane);
+      else this.#owner.select(this, this.#hit(event.offsetX, event.offsetY));
     });
     this.#map.addEventListener('pointerdown', (event) => {
       const { axis, window } = this.scene;

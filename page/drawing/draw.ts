@@ -20,12 +20,15 @@ export function drawScene(sheet: Sheet): Spot[] {
   const spots: Spot[] = [];
   pen.rect(0, 0, width, scene.height, theme.ground);
   drawAxis(sheet);
-  pen.clipped(GUTTER, 0, width - GUTTER, scene.height, () => {
+  const right = scene.playhead === undefined ? width : Math.min(width, sheet.x(scene.playhead));
+  pen.clipped(GUTTER, 0, Math.max(0, right - GUTTER), scene.height, () => {
     drawOverlaps(sheet, spots);
     drawBars(sheet);
     drawMarks(sheet, spots);
     drawMessages(sheet);
   });
+  if (scene.playhead !== undefined && right >= GUTTER)
+    pen.lines([right, HEAD - 8, right, scene.height], { colour: theme.mark, width: 2 });
   drawNames(sheet);
   return spots;
 }

@@ -63,6 +63,8 @@ export class RunView {
   window: [number, number];
   /** Where this run parts from the one that it is compared with, in microseconds. */
   parting: number | undefined;
+  /** Up to where the run is drawn, in microseconds; undefined for all of it. */
+  playhead: number | undefined;
   readonly #lanes: ReadonlyMap<string, number>;
   readonly #latest: number[];
   readonly #effects = new Map<number, number[]>();
@@ -96,6 +98,11 @@ export class RunView {
   /** The height of a lane's line; undefined for a party without a lane. */
   laneY(name: string): number | undefined {
     return this.#lanes.get(name);
+  }
+
+  /** The name of the lane at a height. */
+  laneAt(y: number): string | undefined {
+    return this.run.lanes[Math.floor((y - HEAD) / LANE)]?.name;
   }
 
   /** The messages that may be in view between two times. */

@@ -1,5 +1,5 @@
 /** Every story's page in a real Chromium: no message in the console, stepped by keyboard to its loss, and accessible. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,37 +8,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { namedStories } from '../../lab/demo/stories.ts';
 import { writeTimeline } from '../../lab/timeline/write.ts';
 import type { Timeline } from '../../page/format.ts';
-
-/** What the tests use of playwright-core, which is loaded only where there is a Chromium. */
-interface Page {
-  on(event: 'console', listener: (message: { text(): string }) => void): void;
-  on(event: 'pageerror', listener: (error: Error) => void): void;
-  goto(url: string): Promise<unknown>;
-  waitForSelector(selector: string): Promise<unknown>;
-  evaluate(code: string): Promise<unknown>;
-  emulateMedia(media: { colorScheme: 'light' | 'dark' }): Promise<void>;
-  setViewportSize(size: { width: number; height: number }): Promise<void>;
-  locator(selector: string): { textContent(): Promise<string | null>; count(): Promise<number> };
-  readonly keyboard: { press(key: string): Promise<void> };
-  close(): Promise<void>;
-}
-interface Browser {
-  newPage(options: object): Promise<Page>;
-  close(): Promise<void>;
-}
-interface Playwright {
-  readonly chromium: { launch(options: object): Promise<Browser> };
-}
+import { type Browser, chromiumProgram, launchChromium, type Page } from '../support/chromium.ts';
 
 const require = createRequire(import.meta.url);
-const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 const folder = mkdtempSync(join(tmpdir(), 'lostlock-page-'));
 let browser: Browser | undefined;
 
 beforeAll(async () => {
-  if (program === undefined) return;
-  const { chromium } = require('playwright-core') as Playwright;
-  browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  if (chromiumProgram !== undefined) browser = await launchChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -73,7 +50,7 @@ async function broken(page: Page): Promise<unknown[]> {
 }
 
 for (const name of Object.keys(namedStories)) {
-  test.skipIf(program === undefined)(
+  test.skipIf(chromiumProgram === undefined)(
     `the page of ${name} is stepped by keyboard to its loss and read back (needs chromium)`,
     async () => {
       const story = await namedStories[name]?.(7);
@@ -100,7 +77,7 @@ for (const name of Object.keys(namedStories)) {
   );
 }
 
-test.skipIf(program === undefined)(
+test.skipIf(chromiumProgram === undefined)(
   'the page passes axe, WCAG 2.2 AA, in light and dark and at three widths (needs chromium)',
   async () => {
     const runs = [(await namedStories.failover?.(7))?.timeline, (await namedStories.wait?.(7))?.timeline];
@@ -119,7 +96,7 @@ test.skipIf(program === undefined)(
   },
 );
 
-test.skipIf(program === undefined)(
+test.skipIf(chromiumProgram === undefined)(
   'keys and values of any bytes are shown as text (needs chromium)',
   async () => {
     const run = (await namedStories.failover?.(7))?.timeline as Timeline;

@@ -39,8 +39,10 @@ const mayImport: Record<string, readonly string[]> = {
     'keyspace',
     'protocol',
   ],
+  playground: ['playground', 'explore', 'lab', 'page', 'embed', 'locks'],
   '.': [
     '.',
+    'playground',
     'explore',
     'lab',
     'page',

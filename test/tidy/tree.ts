@@ -6,7 +6,7 @@ import type { SourceFile } from './source-text.ts';
 
 /** A folder with more source files than this is two rooms. */
 const ROOM = 20;
-const shipped = /^(protocol|keyspace|scripting|server|embed|lab|locks|explore|page)\/|^[^/]+\.ts$/;
+const shipped = /^(protocol|keyspace|scripting|server|embed|lab|locks|explore|page|playground)\/|^[^/]+\.ts$/;
 
 /** The groups of files that import each other in a circle, by Tarjan's algorithm; imports of types count. */
 export function circles(files: readonly SourceFile[]): string[][] {

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 /** Where the compiled files are, under their own names. `hooks.mjs` reads them. */
 const CACHE = 'node_modules/.cache/lostlock-tests';
 const FOLDERS =
-  '. bench cluster docs embed examples explore keyspace lab locks page protocol scripting sentinel server test'.split(
+  '. bench cluster docs embed examples explore keyspace lab locks page playground protocol scripting sentinel server test'.split(
     ' ',
   );
 

@@ -1,0 +1,93 @@
+/** What the user can do to a client or a node at the present moment of a run. */
+import type { Timeline } from '../../format.ts';
+import type { PlayStep } from '../../play/case.ts';
+import { button, element } from '../elements.ts';
+
+/** A fault without its moment and its party. */
+type Blow = Omit<PlayStep, 'at' | 'on'>;
+
+/** How long a fault lasts that the user gives no length, in milliseconds. */
+const LENGTH = 1500;
+
+const blow = (kind: string, ms = 0, how = '', by = 0): Blow => ({ kind, ms, by, how });
+
+const CLIENT: readonly (readonly [label: string, make: (ms: number) => Blow])[] = [
+  ['Pause', (ms) => blow('client-pause', ms)],
+  ['Kill', () => blow('client-death')],
+  ['Kill and start again', () => blow('client-death', 0, 'restart')],
+  ['Cut off', (ms) => blow('partition', ms)],
+  ['Slow replies', (ms) => blow('delay', 20, 'replies', ms)],
+  ['Lose a request', () => blow('lost-request')],
+  ['Lose a reply', () => blow('lost-reply')],
+  ['Clock forward', (ms) => blow('clock-jump', 0, '', ms)],
+  ['Clock back', (ms) => blow('clock-jump', 0, '', -ms)],
+];
+
+const NODE: typeof CLIENT = [
+  ['Hold its replication', (ms) => blow('hold', ms)],
+  ['Promote', () => blow('promote')],
+  ['Crash and fail over', () => blow('failover', 20, 'crash')],
+  ['Crash and restart', (ms) => blow('restart-disk', ms)],
+  ['Crash and restart empty', (ms) => blow('restart-empty', ms)],
+  ['Pause', (ms) => blow('node-pause', ms)],
+  ['Cut off from replicas', (ms) => blow('partition', ms, 'replicas')],
+  ['Busy with a script', (ms) => blow('busy', ms)],
+  ['Clock forward', (ms) => blow('clock-jump', 0, '', ms)],
+  ['Clock back', (ms) => blow('clock-jump', 0, '', -ms)],
+];
+
+/** The controls by which the user strikes. */
+export class Actions {
+  readonly root = element('div', { class: 'tools strikes', role: 'group', 'aria-label': 'Faults' });
+  readonly #strike: (on: string, blow: Blow) => void;
+  readonly #length = element('input', {
+    type: 'number',
+    min: '1',
+    max: '60000',
+    step: '100',
+    value: String(LENGTH),
+  });
+  #party = '';
+
+  /** @param strike called with the party and the fault */
+  constructor(strike: (on: string, blow: Blow) => void) {
+    this.#strike = strike;
+  }
+
+  /** Shows the parties of a run, and what can happen to the chosen one. */
+  show(run: Timeline | undefined): void {
+    const lanes = (run?.lanes ?? []).filter(
+      ({ kind, name }) => (kind === 'client' && name !== 'probe') || kind === 'node',
+    );
+    if (!lanes.some(({ name }) => name === this.#party)) this.#party = lanes[0]?.name ?? '';
+    const parties = lanes.map(({ name }) =>
+      button(name, () => this.choose(run, name), {
+        class: 'party',
+        'aria-pressed': String(name === this.#party),
+      }),
+    );
+    const kind = lanes.find(({ name }) => name === this.#party)?.kind;
+    const actions = kind === undefined ? [] : kind === 'client' ? CLIENT : NODE;
+    const buttons = actions.map(([label, make]) =>
+      button(label, () => this.#strike(this.#party, make(Math.max(1, Number(this.#length.value) || LENGTH)))),
+    );
+    const length = element('label', {}, 'for ', this.#length, ' ms');
+    this.root.replaceChildren(
+      element('strong', {}, 'Now, to'),
+      ...parties,
+      ...(buttons.length === 0 ? [] : [length, ...buttons]),
+    );
+  }
+
+  /** Chooses a party. */
+  choose(run: Timeline | undefined, party: string): void {
+    this.#party = party;
+    this.show(run);
+  }
+}
+
+/** A step in words. */
+export function stepText({ kind, at, on, ms, by, how }: PlayStep): string {
+  const more = [ms > 0 ? `${ms} ms` : '', by === 0 ? '' : `by ${by} ms`, how].filter((part) => part !== '');
+  return `${Number(at.toFixed(1))} ms: ${kind} ${on}${more.length === 0 ? '' : ` (${more.join(', ')})`}`;
+}

@@ -1,0 +1,304 @@
+/** The playground: choices, a film of the run, faults by hand, the code of the clients, and the address that says it all. */
+import { Axis, timeText } from '../../drawing/axis.ts';
+import { type Theme, themes } from '../../drawing/theme.ts';
+import { momentsOf, RunView, type Selection } from '../../drawing/view.ts';
+import type { Timeline } from '../../format.ts';
+import { caseText, type PlayCase, type PlayStep, readCase } from '../../play/case.ts';
+import { FIRST_CASE } from '../../play/first.ts';
+import { codeOf } from '../../play/locks.ts';
+import type { PlayedCase } from '../../play/messages.ts';
+import { showDetails } from '../details.ts';
+import { button, element } from '../elements.ts';
+import { RunStage } from '../stage.ts';
+import { Actions, stepText } from './actions.ts';
+import { choicesFor } from './choices.ts';
+import { Runner } from './runner.ts';
+import { Transport } from './transport.ts';
+
+const EMPTY: Timeline = {
+  title: 'Playground',
+  clock: 'virtual',
+  end: 1,
+  lanes: [],
+  messages: [],
+  marks: [],
+  holds: [],
+  keys: [],
+  overlaps: [],
+  story: [],
+};
+
+/** The page as a whole. */
+export class Playground {
+  readonly #root: HTMLElement;
+  readonly #runner = new Runner();
+  readonly #transport = new Transport(() => this.#moved());
+  readonly #actions = new Actions((on, blow) => this.#strike({ ...blow, on, at: this.#now }));
+  readonly #verdict = element('p', { class: 'verdict', role: 'status' });
+  readonly #choices = element('div', {});
+  readonly #steps = element('ul', { class: 'steps', 'aria-label': 'Faults of this run' });
+  readonly #drawing = element('div', {
+    class: 'drawing',
+    tabindex: '0',
+    role: 'group',
+    'aria-label': 'Timeline. Step with the arrow keys, play with the space bar.',
+  });
+  readonly #story = element('ol', { class: 'story' });
+  readonly #details = element('section', { 'aria-live': 'polite', 'aria-label': 'Details' });
+  readonly #code = element('textarea', { spellcheck: 'false', 'aria-label': 'The code of each client' });
+  readonly #footer = element('footer', { class: 'keys' });
+  #play: PlayCase = FIRST_CASE;
+  #played: PlayedCase | undefined;
+  #stage: RunStage | undefined;
+  /** How many sentences of the story are shown. */
+  #told = -1;
+  #awaitsFrame = false;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    this.#build();
+    addEventListener('hashchange', () => this.#open());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
+    new ResizeObserver(() => this.#redraw()).observe(root);
+  }
+
+  /** Plays what the address says. */
+  start(): void {
+    this.#open();
+  }
+
+  #build(): void {
+    const editor = element(
+      'details',
+      { open: '' },
+      element('summary', {}, 'The code of each client (JavaScript)'),
+      this.#code,
+      button('Run this code', () => void this.#load({ ...this.#play, story: '', code: this.#code.value }), {
+        class: 'main',
+      }),
+    );
+    this.#drawing.addEventListener('keydown', (event) => this.#key(event));
+    this.#root.replaceChildren(
+      element('header', {}, element('h1', {}, 'lostlock playground'), this.#verdict),
+      this.#choices,
+      this.#transport.root,
+      this.#actions.root,
+      this.#steps,
+      element(
+        'main',
+        {},
+        this.#drawing,
+        element(
+          'aside',
+          { 'aria-label': 'Story and details' },
+          element('h2', {}, 'What happened'),
+          this.#story,
+          this.#details,
+          editor,
+        ),
+      ),
+      this.#footer,
+    );
+  }
+
+  /** Reads the address. Code that a link brings along is shown before it runs. */
+  #open(): void {
+    const play = readCase(location.hash, FIRST_CASE, codeOf);
+    if (caseText(play, codeOf) === caseText(this.#play, codeOf) && this.#played !== undefined) return;
+    const foreign = play.story === '' && play.code !== codeOf(play.lock);
+    if (!foreign) {
+      void this.#load(play);
+      return;
+    }
+    this.#take(play);
+    this.#show({ timeline: EMPTY, hash: '', replay: '', missed: [] }, 0);
+    this.#say('This link brings code of its own. Read it below, then press "Run this code".');
+  }
+
+  #take(play: PlayCase): void {
+    this.#play = play;
+    this.#code.value = play.code;
+    const actions = {
+      chosen: (next: PlayCase) => void this.#load(next),
+      find: () => void this.#find(),
+      copy: () => void navigator.clipboard?.writeText(location.href),
+    };
+    this.#choices.replaceChildren(choicesFor(play, actions));
+    const items = play.steps.map((step) =>
+      element(
+        'li',
+        {},
+        stepText(step),
+        button('\u00d7', () => this.#remove(step), { 'aria-label': `Remove ${stepText(step)}` }),
+      ),
+    );
+    this.#steps.replaceChildren(...items);
+  }
+
+  /** Plays a case from a moment on. @param from in microseconds; default the start */
+  async #load(play: PlayCase, from = 0): Promise<void> {
+    this.#take(play);
+    history.replaceState(undefined, '', `#${caseText(play, codeOf)}`);
+    this.#root.dataset.state = 'busy';
+    this.#say('...');
+    try {
+      const played = await this.#runner.play(play);
+      if (this.#play !== play) return;
+      this.#show(played, from);
+      this.#transport.play();
+    } catch (error) {
+      if (this.#play === play) this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#played = undefined;
+    this.#root.dataset.state = 'failed';
+    this.#say(error instanceof Error ? error.message : String(error), true);
+  }
+
+  #show(played: PlayedCase, from: number): void {
+    this.#played = played;
+    const { timeline, hash, replay } = played;
+    const scene = new RunView(timeline, new Axis(momentsOf(timeline).filter((at) => at >= 0)));
+    const owner = {
+      theme: (): Theme => themes[matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'],
+      select: (_: RunStage, selection: Selection | undefined) => this.#select(selection),
+      show: (window: [number, number]) => {
+        scene.window = window;
+        this.#redraw();
+      },
+      lane: (name: string) => this.#actions.choose(timeline, name),
+    };
+    this.#stage = new RunStage(scene, owner, '');
+    this.#drawing.replaceChildren(this.#stage.root);
+    this.#told = -1;
+    this.#actions.show(this.#play.story === '' ? timeline : undefined);
+    showDetails(this.#details, timeline, undefined, (to) => this.#select(to));
+    const again = replay === '' ? '' : ` In a test: replay(options, '${replay}').`;
+    this.#footer.replaceChildren(
+      element(
+        'span',
+        { class: 'hash' },
+        hash === '' ? '' : `Hash of everything that happened: ${hash}.${again}`,
+      ),
+    );
+    this.#root.dataset.hash = hash;
+    this.#transport.load(scene, from);
+    this.#root.dataset.state = 'ready';
+  }
+
+  /** The playhead's moment in milliseconds. */
+  get #now(): number {
+    return Math.round(this.#transport.at) / 1000;
+  }
+
+  #strike(step: PlayStep): void {
+    const steps = [...this.#play.steps, step].sort((a, b) => a.at - b.at);
+    void this.#load({ ...this.#play, steps }, this.#transport.at);
+  }
+
+  #remove(step: PlayStep): void {
+    void this.#load({ ...this.#play, steps: this.#play.steps.filter((each) => each !== step) }, 0);
+  }
+
+  async #find(): Promise<void> {
+    const play = this.#play;
+    this.#transport.pause();
+    this.#root.dataset.state = 'searching';
+    const stop = button('Stop', () => this.#runner.stop());
+    const count = element('span', {}, 'Searching...');
+    this.#verdict.replaceChildren(count, ' ', stop);
+    try {
+      const found = await this.#runner.find({ ...play, steps: [] }, (worlds, of) => {
+        count.textContent = `Searching: ${worlds} of ${of} worlds...`;
+      });
+      if (found.play !== undefined) return await this.#load(found.play);
+      this.#root.dataset.state = 'ready';
+      this.#say(`No promise is broken in ${found.worlds} worlds.`);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #say(text: string, bad = false): void {
+    this.#verdict.className = bad ? 'verdict bad' : 'verdict';
+    this.#verdict.textContent = text;
+  }
+
+  #moved(): void {
+    const { timeline } = this.#played ?? {};
+    if (timeline === undefined) return;
+    const at = this.#transport.at;
+    const told = timeline.story.filter((step) => step.at <= at).length;
+    if (told !== this.#told) {
+      this.#told = told;
+      this.#tellStory(timeline, told);
+      this.#judge(timeline, at);
+    } else if (at >= this.#transport.end) this.#judge(timeline, at);
+    this.#redraw();
+  }
+
+  #tellStory(timeline: Timeline, told: number): void {
+    const items = timeline.story.slice(0, told).map(({ at, text, mood, about }) => {
+      const made = button('', () => {
+        const [type, index] = Object.entries(about ?? {})[0] ?? [];
+        if (type !== undefined) this.#select({ type: type as Selection['type'], index: Number(index) });
+      });
+      made.append(element('time', {}, timeText(at)), element('span', { class: mood }, text));
+      return element('li', {}, made);
+    });
+    this.#story.replaceChildren(...items);
+    this.#story.scrollTop = this.#story.scrollHeight;
+  }
+
+  /** The verdict is known from the moment at which a promise breaks, or at the end. */
+  #judge({ verdict, story, overlaps }: Timeline, at: number): void {
+    if (verdict === undefined) return;
+    const bad = Math.min(
+      overlaps[0]?.from ?? Infinity,
+      story.find(({ lane }) => lane === '*')?.at ?? Infinity,
+    );
+    if (at < this.#transport.end && (verdict.safe || at < bad)) {
+      this.#say('So far, so good.');
+      return;
+    }
+    const holders = verdict.holders.length === 0 ? '' : `: held by ${verdict.holders.join(' and ')}`;
+    const word = element('strong', {}, `${verdict.safe ? 'Safe' : 'Lost'}${holders}.`);
+    this.#verdict.className = verdict.safe ? 'verdict safe' : 'verdict';
+    this.#verdict.replaceChildren(word, ` ${verdict.why}`);
+  }
+
+  #select(selection: Selection | undefined): void {
+    const { timeline } = this.#played ?? {};
+    if (timeline === undefined) return;
+    this.#transport.pause();
+    this.#stage?.scene.select(selection);
+    showDetails(this.#details, timeline, selection, (to) => this.#select(to));
+    this.#redraw();
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const actions: Record<string, () => void> = {
+      ArrowRight: () => this.#transport.step(1),
+      ArrowLeft: () => this.#transport.step(-1),
+      Home: () => this.#transport.seek(0),
+      End: () => this.#transport.seek(Infinity),
+      ' ': () => this.#transport.toggle(),
+    };
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  }
+
+  #redraw(): void {
+    if (this.#awaitsFrame) return;
+    this.#awaitsFrame = true;
+    requestAnimationFrame(() => {
+      this.#awaitsFrame = false;
+      this.#stage?.draw();
+    });
+  }
+}

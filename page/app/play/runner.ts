@@ -1,0 +1,80 @@
+/** The page's side of the worker: one request at a time, and an end for code that never ends. */
+import type { PlayCase } from '../../play/case.ts';
+import type { FoundCase, PlayedCase, PlayReply, PlayRequest } from '../../play/messages.ts';
+
+/** How long the worker may say nothing, in milliseconds. */
+const PATIENCE = 6000;
+
+/** Asks a worker, and replaces it when it does not answer. */
+export class Runner {
+  #worker: Worker | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #id = 0;
+  #giveUp: ((why: string) => void) | undefined;
+
+  /** Plays a case. Rejects with an Error that says why it could not be played. */
+  async play(play: PlayCase): Promise<PlayedCase> {
+    const reply = await this.#ask('play', play, () => {});
+    if (reply.what !== 'played') throw new Error('the worker answered something else');
+    return reply.played;
+  }
+
+  /** Searches for faults that break the lock. @param progress called after every world */
+  async find(play: PlayCase, progress: (worlds: number, of: number) => void): Promise<FoundCase> {
+    const reply = await this.#ask('find', play, progress);
+    if (reply.what !== 'found') throw new Error('the worker answered something else');
+    return reply.found;
+  }
+
+  /** Ends what is under way. */
+  stop(): void {
+    this.#giveUp?.('Stopped.');
+  }
+
+  #ask(
+    what: PlayRequest['what'],
+    play: PlayCase,
+    progress: (worlds: number, of: number) => void,
+  ): Promise<PlayReply> {
+    const asked = this.#last.then(() => this.#askNow({ id: ++this.#id, what, play }, progress));
+    this.#last = asked.catch(() => {});
+    return asked;
+  }
+
+  #askNow(request: PlayRequest, progress: (worlds: number, of: number) => void): Promise<PlayReply> {
+    return new Promise((resolve, reject) => {
+      const worker = (this.#worker ??= new Worker('worker.js'));
+      let alarm = 0;
+      const done = (): void => {
+        clearTimeout(alarm);
+        this.#giveUp = undefined;
+      };
+      const giveUp = (why: string): void => {
+        done();
+        worker.terminate();
+        this.#worker = undefined;
+        reject(new Error(why));
+      };
+      const wait = (): void => {
+        clearTimeout(alarm);
+        const why = `The code did not come to an end within ${PATIENCE / 1000} s: is there an endless loop in it?`;
+        alarm = window.setTimeout(() => giveUp(why), PATIENCE);
+      };
+      this.#giveUp = giveUp;
+      worker.onerror = (event) => event.preventDefault();
+      worker.onmessage = ({ data }: MessageEvent<PlayReply>) => {
+        if (data.id !== request.id) return;
+        if (data.what === 'progress') {
+          wait();
+          progress(data.worlds, data.of);
+          return;
+        }
+        done();
+        if (data.what === 'failed') reject(new Error(data.why));
+        else resolve(data);
+      };
+      wait();
+      worker.postMessage(request);
+    });
+  }
+}

@@ -1,0 +1,110 @@
+/** Bundles the playground: a folder of static files. In the built package the bundler leaves this file out (build.ts). */
+import { join } from 'node:path';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { bundlePage } from '../page/bundle.ts';
+import { playgroundHtml } from './html.ts';
+
+const here = import.meta.dirname;
+
+/** The files of the playground by their names. */
+export type PlaygroundFiles = ReadonlyMap<string, string>;
+
+/** Node's modules that packages stand in for. */
+const packages: Readonly<Record<string, string>> = {
+  events: 'events/',
+  stream: 'readable-stream',
+  string_decoder: 'string_decoder/',
+};
+
+/** The names under which browser/modules.ts exports Node's modules. */
+const modules: Readonly<Record<string, string>> = {
+  assert: 'assert',
+  async_hooks: 'asyncHooks',
+  child_process: 'childProcess',
+  crypto: 'crypto',
+  diagnostics_channel: 'diagnosticsChannel',
+  dns: 'dns',
+  fs: 'fs',
+  'fs/promises': 'fsPromises',
+  module: 'nodeModule',
+  net: 'net',
+  os: 'os',
+  path: 'path',
+  perf_hooks: 'perfHooks',
+  timers: 'timers',
+  'timers/promises': 'timersPromises',
+  tls: 'tls',
+  tty: 'tty',
+  url: 'url',
+  util: 'util',
+  v8: 'v8',
+  vm: 'vm',
+  worker_threads: 'workerThreads',
+  zlib: 'zlib',
+};
+
+/** Modules of a few words. */
+const written: Readonly<Record<string, string>> = {
+  // The npm package of this name, which readable-stream asks for, runs ticks by a timer, and so in virtual time.
+  'process/': 'module.exports = globalThis.process;',
+  // ioredis' pipelines ask how long a string may be.
+  buffer: "module.exports = { ...require('buffer/'), constants: { MAX_STRING_LENGTH: 2 ** 29 - 24 } };",
+};
+
+/** Files of the lab that need processes, sockets or files. In a browser their functions do not exist. */
+const real = /[\\/]lab[\\/](real|processes)[\\/]set\.ts$|[\\/]lab[\\/]timeline[\\/]write\.ts$/;
+const ABSENT =
+  'export const startRealServers = undefined, startProcessServers = undefined, writeTimeline = undefined;';
+
+/** Gives the lab and ioredis what they need of Node. */
+function nodeInBrowser(): Plugin {
+  return {
+    name: 'node-in-a-browser',
+    setup({ onResolve, onLoad, resolve }) {
+      onResolve({ filter: /^(node:)?[a-z0-9_]+(\/promises)?$|^process\/$/ }, async ({ path, importer }) => {
+        const name = path.replace(/^node:/, '');
+        const stand = packages[name];
+        if (stand !== undefined)
+          return await resolve(stand, { resolveDir: here, importer, kind: 'require-call' });
+        return name in modules || name in written ? { path: name, namespace: 'node' } : undefined;
+      });
+      onLoad({ filter: /./, namespace: 'node' }, ({ path }) => ({
+        contents: written[path] ?? `module.exports = require('./browser/modules.ts').${modules[path]};`,
+        resolveDir: here,
+        loader: 'js',
+      }));
+      onLoad({ filter: real }, () => ({ contents: ABSENT, loader: 'js' }));
+    },
+  };
+}
+
+const options = {
+  outdir: here,
+  write: false,
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  platform: 'browser',
+  mainFields: ['browser', 'module', 'main'],
+  define: { global: 'globalThis' },
+  charset: 'ascii',
+  target: 'es2022',
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
+/** Bundles it with esbuild. */
+export async function playgroundFiles(): Promise<PlaygroundFiles> {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: [join(here, 'worker.ts')],
+    plugins: [nodeInBrowser()],
+  });
+  const { script, style } = await bundlePage(join(here, '..', 'page', 'app', 'play'));
+  return new Map([
+    ['index.html', playgroundHtml()],
+    ['app.js', script],
+    ['worker.js', outputFiles[0]?.text ?? ''],
+    ['style.css', style],
+  ]);
+}

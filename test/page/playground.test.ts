@@ -1,0 +1,169 @@
+/** The playground in a real Chromium: it plays as Node does, by keyboard and by link, and survives its users' code. */
+import '../../lab/router.ts';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readCase } from '../../page/play/case.ts';
+import { FIRST_CASE } from '../../page/play/first.ts';
+import { codeOf } from '../../page/play/locks.ts';
+import { type PlaygroundFiles, playgroundFiles } from '../../playground/bundle.ts';
+import { serveFiles } from '../../playground/command.ts';
+import { playCase } from '../../playground/play.ts';
+import { type Browser, chromiumProgram, launchChromium, type Page } from '../support/chromium.ts';
+
+const require = createRequire(import.meta.url);
+let files: PlaygroundFiles;
+let browser: Browser | undefined;
+let site: Awaited<ReturnType<typeof serveFiles>> | undefined;
+
+beforeAll(async () => {
+  files = await playgroundFiles();
+  if (chromiumProgram === undefined) return;
+  site = await serveFiles(files, 0);
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+/** Opens the playground at a case. `said` collects what it writes to the console. */
+async function open(hash: string): Promise<{ page: Page; said: string[] }> {
+  const page = await (browser as Browser).newPage({ viewport: { width: 1280, height: 900 } });
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(error.message));
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(`${site?.url}${hash}`);
+  return { page, said };
+}
+
+const state = (name: string): string => `#page[data-state=${name}]`;
+/** The page shows another run than the one of this hash. */
+const notHash = (hash: unknown): string => `#page[data-state=ready]:not([data-hash="${hash}"])`;
+const press = (label: string): string =>
+  `[...document.querySelectorAll('button')].find((each) => each.textContent === ${JSON.stringify(label)}).click()`;
+const hashOf = (page: Page): Promise<unknown> =>
+  page.evaluate("document.getElementById('page').dataset.hash");
+
+test('the folder is below 500 kB compressed, and loads nothing from elsewhere', () => {
+  const size = [...files.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
+  expect(size).toBeLessThan(500_000);
+  expect(files.get('index.html')).toContain("default-src 'none'; script-src 'self'");
+  expect(files.get('app.js')).not.toMatch(/\bfetch\(|\bimport\(/);
+});
+
+const CASES = [
+  '#lock=token&nodes=pair&clients=A,B&seed=7',
+  '#lock=fenced&nodes=pair&clients=A,B,C&jitter=1&seed=11',
+  '#lock=redlock&nodes=three&clients=A,B&jitter=1&seed=3',
+  '#lock=token&nodes=sentinels&clients=A,B&steps=restart-empty@20/redis-1/5000&seed=5',
+  '#lock=wait&nodes=pair&clients=A,B&steps=hold@0/redis-2/500;failover@20/redis-1/20/0/crash&seed=9',
+  '#story=failover&seed=7',
+];
+
+test.skipIf(chromiumProgram === undefined)(
+  'a case has the same hash in Chromium as in Node (needs chromium)',
+  async () => {
+    for (const text of CASES) {
+      const { page, said } = await open(text);
+      await page.waitForSelector(state('ready'));
+      const { hash } = await playCase(readCase(text, FIRST_CASE, codeOf));
+      expect([text, await hashOf(page)]).toEqual([text, hash]);
+      expect(said).toEqual([]);
+      await page.close();
+    }
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'a run is scrubbed, struck by hand at the playhead, and played again from its link (needs chromium)',
+  async () => {
+    const { page, said } = await open('#lock=token&nodes=pair&clients=A,B&seed=7');
+    await page.waitForSelector(state('ready'));
+    const verdict = page.locator('.verdict');
+    expect(await verdict.textContent()).toContain('Safe');
+    const calm = await hashOf(page);
+    await page.evaluate(press('To the start'));
+    expect(await page.locator('ol.story button').count()).toBeLessThan(5);
+    await page.evaluate(press('redis-2'));
+    await page.evaluate(press('Hold its replication'));
+    await page.waitForSelector(notHash(calm));
+    await page.evaluate(press('To the start'));
+    await page.evaluate("document.querySelector('.drawing').focus()");
+    for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowRight');
+    const held = await hashOf(page);
+    await page.evaluate(press('redis-1'));
+    await page.evaluate(press('Crash and fail over'));
+    await page.waitForSelector(notHash(held));
+    await page.waitForSelector(state('ready'));
+    await page.evaluate(press('To the end'));
+    expect(await verdict.textContent()).toContain('Lost: held by A and B.');
+    const link = (await page.evaluate('location.hash')) as string;
+    const again = await open(link);
+    await again.page.waitForSelector(state('ready'));
+    expect(await hashOf(again.page)).toBe(await hashOf(page));
+    expect([...said, ...again.said]).toEqual([]);
+    await again.page.close();
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'the search finds a loss and plays it (needs chromium)',
+  async () => {
+    const { page } = await open('#lock=no-token&nodes=pair&clients=A,B&seed=7');
+    await page.waitForSelector(state('ready'));
+    await page.evaluate(press('Find the loss'));
+    await page.waitForSelector('ul.steps li');
+    await page.waitForSelector(state('ready'));
+    expect(await page.locator('.verdict').textContent()).toContain('Lost');
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'code from a link waits for its reader, reaches no network, and an endless loop ends (needs chromium)',
+  async () => {
+    const code = encodeURIComponent(
+      "throw new Error([typeof fetch, typeof WebSocket, typeof indexedDB].join(' '))",
+    );
+    const { page } = await open(`#code=${code}&seed=1`);
+    await page.waitForSelector(state('ready'));
+    expect(await page.locator('.verdict').textContent()).toContain('brings code of its own');
+    await page.evaluate(press('Run this code'));
+    await page.waitForSelector(state('failed'));
+    expect(await page.locator('.verdict').textContent()).toContain('undefined undefined undefined');
+    await page.fill('textarea', 'while (true) {}');
+    await page.evaluate(press('Run this code'));
+    await page.waitForSelector('.verdict:has-text("endless loop")');
+    await page.fill('textarea', codeOf('token') ?? '');
+    await page.evaluate(press('Run this code'));
+    await page.waitForSelector(state('ready'));
+    expect(await page.locator('.verdict').textContent()).toContain('Safe');
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'the playground passes axe, WCAG 2.2 AA, in light and dark and at three widths (needs chromium)',
+  async () => {
+    const { page } = await open('#steps=promote@20/redis-2');
+    await page.waitForSelector(state('ready'));
+    await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const options = JSON.stringify({ runOnly: { type: 'tag', values: tags } });
+    const found = `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0]?.html]))`;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [390, 900, 1600]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        expect([colorScheme, width, await page.evaluate(found)]).toEqual([colorScheme, width, []]);
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        expect(wide).toBeLessThanOrEqual(width);
+      }
+    }
+    await page.close();
+  },
+);

@@ -1,0 +1,83 @@
+/** Cases of the playground in Node: their texts, what they play, and that they play the same every time. */
+import '../../lab/router.ts';
+import { expect, test } from 'vitest';
+import { namedStories } from '../../lab/demo/stories.ts';
+import { caseText, type PlayCase, readCase } from '../../page/play/case.ts';
+import { FIRST_CASE } from '../../page/play/first.ts';
+import { codeOf, playLocks } from '../../page/play/locks.ts';
+import { STORIES } from '../../page/play/stories.ts';
+import { findLoss, playCase } from '../../playground/play.ts';
+
+const read = (text: string): PlayCase => readCase(text, FIRST_CASE, codeOf);
+
+test('the text of a case has all of it, and reads back the same', () => {
+  const play: PlayCase = {
+    ...FIRST_CASE,
+    code: "// 'quotes' & <tags> = + % é\nawait redis.get('x');",
+    clients: ['A', 'C'],
+    jitter: 0.5,
+    steps: [
+      { kind: 'hold', at: 1.25, on: 'redis-2', ms: 500, by: 0, how: '' },
+      { kind: 'clock-jump', at: 20, on: 'redis-1', ms: 0, by: -1100, how: '' },
+      { kind: 'failover', at: 30, on: 'redis-1', ms: 20, by: 0, how: 'crash' },
+    ],
+  };
+  expect(read(`#${caseText(play, codeOf)}`)).toEqual(play);
+  expect(caseText(FIRST_CASE, codeOf)).toBe('lock=token&nodes=pair&clients=A,B&seed=7');
+  expect(read(caseText({ ...FIRST_CASE, story: 'wait' }, codeOf)).story).toBe('wait');
+});
+
+test('what is wrong in a text is left out', () => {
+  expect(read('#lock=no&clients=a;b&seed=-1&jitter=x&steps=hold@x/redis-2;;promote@5/redis-2;<b>@1')).toEqual(
+    {
+      ...FIRST_CASE,
+      steps: [{ kind: 'promote', at: 5, on: 'redis-2', ms: 0, by: 0, how: '' }],
+    },
+  );
+});
+
+test('every lock keeps its promises without faults, on the nodes that it is made for', async () => {
+  for (const { name, code, nodes } of playLocks) {
+    const { timeline } = await playCase({ ...FIRST_CASE, lock: name, code, nodes });
+    expect([name, timeline.verdict?.safe]).toEqual([name, true]);
+    expect(timeline.holds.some(({ kind }) => kind === 'visit')).toBe(true);
+  }
+});
+
+test('a held link and a promotion lose the lock; the same case gives the same hash', async () => {
+  const play = read('#steps=hold@0/redis-2/2000;promote@20/redis-2');
+  const one = await playCase(play);
+  expect(one.timeline.verdict).toMatchObject({ safe: false, holders: ['A', 'B'] });
+  expect(one.timeline.overlaps.some(({ key }) => key === 'stock')).toBe(true);
+  expect(one.missed).toEqual([]);
+  expect(one.timeline.story.map(({ text }) => text).join(' ')).toContain('mutual-exclusion is broken');
+  expect((await playCase(play)).hash).toBe(one.hash);
+  expect((await playCase({ ...play, seed: 8, jitter: 1 })).hash).not.toBe(one.hash);
+  // With WAIT the same faults do no harm.
+  const wait = await playCase({ ...play, lock: 'wait', code: codeOf('wait') ?? '' });
+  expect(wait.timeline.verdict?.safe).toBe(true);
+});
+
+test('a step that finds nothing to strike is named', async () => {
+  const { missed } = await playCase(read('#steps=promote@5/redis-9'));
+  expect(missed.map(({ kind }) => kind)).toEqual(['promote']);
+});
+
+test('the search finds what breaks a lock, and the found case breaks it', async () => {
+  const worlds: number[] = [];
+  const { play, story } = await findLoss(read('#lock=no-token'), (played) => worlds.push(played));
+  expect(story).toContain('is broken');
+  expect(worlds.length).toBeGreaterThan(0);
+  expect((await playCase(play as PlayCase)).timeline.verdict?.safe).toBe(false);
+});
+
+test('code that cannot run is refused with its reason', async () => {
+  await expect(playCase({ ...FIRST_CASE, code: 'this is no code' })).rejects.toThrow(SyntaxError);
+  await expect(playCase({ ...FIRST_CASE, code: "throw new Error('no lock')" })).rejects.toThrow('no lock');
+  await expect(playCase({ ...FIRST_CASE, nodes: 'moon' })).rejects.toThrow('allowed are pair, two');
+  await expect(playCase({ ...FIRST_CASE, story: 'moon' })).rejects.toThrow('allowed are failover');
+});
+
+test('the guided stories are those of the demo', () => {
+  expect(STORIES.map(([name]) => name)).toEqual(Object.keys(namedStories));
+});

@@ -1,0 +1,48 @@
+/** A real Chromium for tests of pages, where there is one. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** What the tests use of playwright-core, which is loaded only where there is a Chromium. */
+export interface Page {
+  on(event: 'console', listener: (message: { text(): string }) => void): void;
+  on(event: 'pageerror', listener: (error: Error) => void): void;
+  goto(url: string): Promise<unknown>;
+  waitForSelector(selector: string): Promise<unknown>;
+  evaluate(code: string): Promise<unknown>;
+  click(selector: string): Promise<void>;
+  fill(selector: string, text: string): Promise<void>;
+  emulateMedia(media: {
+    colorScheme?: 'light' | 'dark';
+    reducedMotion?: 'reduce' | 'no-preference';
+  }): Promise<void>;
+  setViewportSize(size: { width: number; height: number }): Promise<void>;
+  locator(selector: string): { textContent(): Promise<string | null>; count(): Promise<number> };
+  screenshot(options?: object): Promise<Buffer>;
+  readonly keyboard: { press(key: string): Promise<void> };
+  close(): Promise<void>;
+}
+
+/** A running browser. */
+export interface Browser {
+  newPage(options: object): Promise<Page>;
+  close(): Promise<void>;
+}
+
+interface Playwright {
+  readonly chromium: { launch(options: object): Promise<Browser> };
+}
+
+const require = createRequire(import.meta.url);
+
+/** The program; undefined where there is none, so that tests are skipped. */
+export const chromiumProgram = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(existsSync);
+
+/** Starts it. */
+export function launchChromium(): Promise<Browser> {
+  const { chromium } = require('playwright-core') as Playwright;
+  return chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+}
