@@ -36,6 +36,8 @@ export interface PlayedWorld {
   readonly startedAt: number;
   readonly events: readonly TraceEvent[];
   readonly sets: readonly NodeSet[];
+  /** The virtual world; absent when it was played on real servers. */
+  readonly world?: World;
   /** True when the world was ended because of a breach. */
   readonly stopped: boolean;
   /** True when a client entered a resource that another had held while it waited. */
@@ -355,6 +357,7 @@ class Game implements PlayerStage {
       startedAt: this.#startedAt,
       events: trace.events,
       sets: this.sets,
+      world: this.world,
       stopped: this.#stopped,
       contended: this.#contended,
       span: this.#span,

@@ -51,10 +51,16 @@ const written: Readonly<Record<string, string>> = {
   buffer: "module.exports = { ...require('buffer/'), constants: { MAX_STRING_LENGTH: 2 ** 29 - 24 } };",
 };
 
-/** Files of the lab that need processes, sockets or files. In a browser their functions do not exist. */
-const real = /[\\/]lab[\\/](real|processes)[\\/]set\.ts$|[\\/]lab[\\/]timeline[\\/]write\.ts$/;
-const ABSENT =
-  'export const startRealServers = undefined, startProcessServers = undefined, writeTimeline = undefined;';
+/** Files that need processes, sockets, files or real time. In a browser what they export does not exist. */
+const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
+  [/[\\/]lab[\\/]real[\\/]set\.ts$/, ['startRealServers']],
+  [/[\\/]lab[\\/]processes[\\/]set\.ts$/, ['startProcessServers']],
+  [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline']],
+  [
+    /[\\/]server[\\/]host[\\/]real-time\.ts$/,
+    ['realDelay', 'realSoon', 'realTick', 'realNow', 'realElapsed', 'realMicros'],
+  ],
+];
 
 /** Gives the lab and ioredis what they need of Node. */
 function nodeInBrowser(): Plugin {
@@ -73,7 +79,10 @@ function nodeInBrowser(): Plugin {
         resolveDir: here,
         loader: 'js',
       }));
-      onLoad({ filter: real }, () => ({ contents: ABSENT, loader: 'js' }));
+      for (const [filter, names] of absent)
+        onLoad({ filter }, () => ({
+          contents: `export const ${names.map((name) => `${name} = undefined`)};`,
+        }));
     },
   };
 }

@@ -6,7 +6,7 @@ import { judge } from '../explore/judge.ts';
 import { type FullOptions, fullOptions } from '../explore/options.ts';
 import { decodePlan, encodePlan, type PlannedFault, type WorldPlan } from '../explore/plan.ts';
 import type { ClientCode } from '../explore/player.ts';
-import { playedTimeline } from '../explore/timeline.ts';
+import { playedTimeline } from '../explore/timeline/played.ts';
 import type { Topology } from '../explore/topology.ts';
 import { namedStories } from '../lab/demo/stories.ts';
 import { createLocks } from '../locks/index.ts';
@@ -24,6 +24,7 @@ const topologies: Readonly<Record<string, Topology>> = {
   three: { primaries: 3 },
   five: { primaries: 5 },
   sentinels: { replicas: 2, sentinels: 3 },
+  cluster: { cluster: 3, replicas: 1 },
 };
 
 /** What the code of clients may use. */

@@ -1,4 +1,5 @@
 /** What a person does by hand in the playground, and no search does by itself: holding a link, and promoting a replica. */
+import { ReplicaSet } from '../../lab/virtual/set.ts';
 import type { FaultKind } from './scene.ts';
 import { nodeOf, setOf } from './scene.ts';
 
@@ -25,7 +26,7 @@ export const promote: FaultKind = {
     const old = set.primary;
     if (nodeOf(scene, on)?.up !== true || old.name === on) return;
     scene.tell(on, 'is promoted by hand');
-    await set.failover({ to: on });
+    await (set instanceof ReplicaSet ? set.failover({ to: on }) : set.failover());
     for (const { name } of scene.players) scene.world.network.reset(name, old.name);
   },
 };

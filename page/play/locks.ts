@@ -146,6 +146,7 @@ export const playNodes: readonly (readonly [name: string, title: string])[] = [
   ['three', 'three independent primaries'],
   ['five', 'five independent primaries'],
   ['sentinels', 'a primary, two replicas, three Sentinels'],
+  ['cluster', 'a cluster of three primaries with a replica each'],
 ];
 
 /** The code of a lock. */

@@ -31,6 +31,7 @@ function caseOf(seed: number): PlayCase {
   const faults = nodes === 'pair' ? [...replicated, ...everywhere] : everywhere;
   const step = faults[seed % faults.length] as PlayCase['steps'][number];
   const clients = ['A', 'B', 'C'].slice(0, 2 + (seed % 2));
+  if (seed % 13 === 6) return { ...FIRST_CASE, nodes: seed % 2 === 0 ? 'cluster' : 'sentinels', seed };
   return { ...FIRST_CASE, lock: name, code, nodes, seed, clients, jitter: seed % 3, steps: [step] };
 }
 

@@ -60,6 +60,7 @@ const CASES = [
   '#lock=redlock&nodes=three&clients=A,B&jitter=1&seed=3',
   '#lock=token&nodes=sentinels&clients=A,B&steps=restart-empty@20/redis-1/5000&seed=5',
   '#lock=wait&nodes=pair&clients=A,B&steps=hold@0/redis-2/500;failover@20/redis-1/20/0/crash&seed=9',
+  '#lock=token&nodes=cluster&clients=A,B&steps=failover@20/node-2/20/0/crash&seed=4',
   '#story=failover&seed=7',
 ];
 

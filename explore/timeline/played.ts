@@ -1,24 +1,33 @@
 /** The timeline of a played world: what the lab recorded, with the visits, the faults and the broken promise. */
-import type { RecordedRun } from '../lab/timeline/record.ts';
-import { timelineOf } from '../lab/timeline/timeline.ts';
-import { recordedWorld } from '../lab/timeline/world.ts';
-import type { StoryStep, Timeline, TimelineHold } from '../page/format.ts';
-import type { PlayedWorld } from './game.ts';
-import type { Breach, Visit } from './ledger.ts';
+import type { RecordedRun } from '../../lab/timeline/record.ts';
+import { timelineOf } from '../../lab/timeline/timeline.ts';
+import { recordedWorld } from '../../lab/timeline/world.ts';
+import type { StoryStep, Timeline, TimelineHold } from '../../page/format.ts';
+import type { PlayedWorld } from '../game.ts';
+import type { Breach, Visit } from '../ledger.ts';
 
 /**
  * The timeline of a world that was played. Its times count from the start of the clients.
+ * Throws for a world that was played on real servers.
  * @param title what was played
  * @param breach the broken promise, to be told as well
  */
 export function playedTimeline(world: PlayedWorld, title: string, breach?: Breach): Timeline {
-  const { sets, begunAt, visits } = world;
-  const record = recordedWorld((sets[0] as (typeof sets)[number]).world, sets, { title, from: begunAt });
+  const { begunAt, visits } = world;
+  if (world.world === undefined) throw new Error('real servers record no timeline');
+  const sets = world.sets.map(({ nodes, sentinels }) => ({
+    nodes,
+    sentinels: sentinels as { name: string }[],
+  }));
+  const record = recordedWorld(world.world, sets, { title, from: begunAt });
+  // The shards of a cluster share the keys: a lock is on one of them.
+  const isCluster = world.sets.some(({ cluster }) => cluster !== undefined);
   const resources = [...new Set(visits.map(({ resource }) => resource))];
   const events = record.events.filter(({ what, detail }) => !isMending(what, detail));
   const lanes = record.lanes.filter(({ name }) => name !== 'operator');
   const run: RecordedRun = {
     ...record,
+    ...(isCluster && { primaries: 1 }),
     events,
     lanes: [...lanes, ...resources.map((name) => ({ name, kind: 'resource' as const }))],
     visits: visits.map((visit) => ({ ...holdOf(visit), shared: visit.shared })),
