@@ -19,14 +19,28 @@ export const CLOSED = 'this pair is closed: nothing happens in it any more';
 /** One direction. A message is a chunk as the socket delivers it, so TCP decides where messages begin and end. */
 export class RealLane extends Gate {
   readonly #random: () => number;
+  readonly #noted: (what: string, detail: string) => void;
   #timer: { cancel(): void } | undefined;
   readonly #waiting = new Denque<LaneMessage>();
   #closed = false;
 
-  /** @param random returns a number in [0, 1), for jitter */
-  constructor(from: string, to: string, random: () => number) {
+  /**
+   * @param random returns a number in [0, 1), for jitter
+   * @param noted receives what a test does to the lane
+   */
+  constructor(
+    from: string,
+    to: string,
+    random: () => number,
+    noted: (what: string, detail: string) => void = () => {},
+  ) {
     super(from, to, { latency: 0, jitter: 0 });
     this.#random = random;
+    this.#noted = noted;
+  }
+
+  protected override note(what: string, detail = ''): void {
+    this.#noted(what, detail);
   }
 
   /** How many messages wait at the gate. */

@@ -7,6 +7,7 @@ import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { Lanes } from '../links/lanes.ts';
 import { RealLane } from './lane.ts';
+import { RealTrace, type SentMessage } from './trace.ts';
 
 /** A connection between two parties, as the network sees it. */
 export interface RealWire {
@@ -42,11 +43,16 @@ export class RealNetwork extends Lanes<RealLane> {
   /** By the address of the dialling end, which the server sees as the remote address. */
   readonly #byAddress = new Map<string, RealWire>();
 
+  /** The record of what happens on the links and to their parties. */
+  readonly trace = new RealTrace();
+
   /** Chooses what watches a new connection, if anything does. */
   tapFor: (wire: RealWire) => WireTap | undefined = () => undefined;
 
   protected lay(from: string, to: string): RealLane {
-    return new RealLane(from, to, this.#host.random);
+    return new RealLane(from, to, this.#host.random, (what, detail) =>
+      this.trace.note(`${from}>${to}`, what, detail),
+    );
   }
 
   /** Breaks the connections between two parties, whichever of them dialled. */
@@ -109,6 +115,29 @@ export class RealNetwork extends Lanes<RealLane> {
   }
 }
 
+/** Why a message that a lane has lost did not arrive. */
+export const DROPPED = 'the link lost it (drop)';
+
+/** How the messages of a new connection are labelled, in each direction. */
+export function labelsOf(
+  network: RealNetwork,
+  from: string,
+  to: string,
+): readonly [out: string, back: string] {
+  const number = network.trace.number();
+  return [`${from}:${number}>${to}`, `${to}>${from}:${number}`];
+}
+
+/** Records that a message, or a part of it, has passed its lane. @param isClosed the receiver is gone, so that it is lost */
+export function noteArrival(
+  sent: SentMessage | undefined,
+  content: Uint8Array | undefined,
+  isClosed: boolean,
+): void {
+  if (isClosed) sent?.lost('its connection ended while it was under way');
+  else sent?.arrived(content?.length ?? 0);
+}
+
 /** A connection that a node has dialled. */
 class NodeWire implements RealWire, Receiver {
   readonly from: string;
@@ -127,10 +156,12 @@ class NodeWire implements RealWire, Receiver {
   /** True when a message was lost, so that nothing after it arrives in that direction. */
   #outLost = false;
   #backLost = false;
+  readonly #labels: readonly [out: string, back: string];
 
   constructor(network: RealNetwork, from: string, to: string, receiver: Receiver) {
     this.from = from;
     this.to = to;
+    this.#labels = labelsOf(network, from, to);
     this.out = network.lane(from, to);
     this.#back = network.lane(to, from);
     this.#network = network;
@@ -156,11 +187,14 @@ class NodeWire implements RealWire, Receiver {
   receive(chunk: Uint8Array): void {
     if (this.#backLost) return;
     const fate = this.#back.fate();
+    const sent = this.#network.trace.sent(this.#labels[1], chunk);
     if (fate === 'lost') {
       this.#backLost = true;
+      sent?.lost(DROPPED);
       return;
     }
     this.#back.pass(Uint8Array.from(chunk), (content) => {
+      noteArrival(sent, content, this.#closed);
       if (!this.#closed) this.#receiver.receive(content as Uint8Array);
     });
     if (fate === 'last') this.#back.pass(undefined, () => this.reset());
@@ -205,10 +239,16 @@ class NodeWire implements RealWire, Receiver {
     if (this.#outLost) return;
     const fate = this.out.fate();
     this.#outLost = fate === 'lost';
-    if (this.#outLost) return;
+    const chunk = Buffer.from(bytes, 'latin1');
+    const sent = this.#network.trace.sent(this.#labels[0], chunk);
+    if (this.#outLost) {
+      sent?.lost(DROPPED);
+      return;
+    }
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
-    this.out.pass(Buffer.from(bytes, 'latin1'), (content) =>
-      near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array)),
-    );
+    this.out.pass(chunk, (content) => {
+      noteArrival(sent, content, this.#closed);
+      near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array));
+    });
   }
 }

@@ -11,6 +11,7 @@ import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } fr
 import { VirtualDisk } from '../failover/disk.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
+import type { Write } from '../failover/write-log.ts';
 import { RealConnection } from './connection.ts';
 import { CLOSED } from './lane.ts';
 import type { RealNetwork } from './network.ts';
@@ -44,7 +45,12 @@ export class RealNode extends AnyNode {
     super(name, writeQuorum);
     this.#network = network;
     this.#options = options;
+    this.clock.onSet = (text) => network.trace.note(name, 'clock', text);
     [this.server, this.#journal, this.#listener] = this.#make();
+  }
+
+  protected override wrote(write: Write): void {
+    this.#network.trace.wrote(this.name, write);
   }
 
   #make(): [Server, Journal, Listener] {
@@ -141,6 +147,7 @@ export class RealNode extends AnyNode {
     const { keep = 'nothing', silent = false } = options;
     if (!this.running) return;
     this.running = false;
+    this.#network.trace.note(this.name, 'crash', silent ? 'silently' : '');
     for (const connection of this.#connections) {
       if (silent) connection.silence();
       else connection.orphan();
@@ -169,6 +176,7 @@ export class RealNode extends AnyNode {
     this.#checkOpen();
     checkRestart(options);
     if (this.running) return;
+    this.#network.trace.note(this.name, 'restart');
     this.#options = { ...this.#options, ...options };
     [this.server, this.#journal, this.#listener] = this.#make();
     await this.listen();
@@ -185,18 +193,21 @@ export class RealNode extends AnyNode {
   /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */
   pause(): void {
     this.#checkOpen();
+    this.#network.trace.note(this.name, 'pause');
     this.#process.pause();
   }
 
   /** Continues the process: everything that arrived during the pause is handled now. */
   resume(): void {
     this.#checkOpen();
+    this.#network.trace.note(this.name, 'resume');
     this.#process.resume();
   }
 
   /** REPLICAOF NO ONE: the node accepts writes from now on. */
   promote(): void {
     this.#checkOpen();
+    this.#network.trace.note(this.name, 'promote', `at offset ${this.offset}`);
     promote(this.server);
     this.server.settle();
   }
@@ -204,6 +215,7 @@ export class RealNode extends AnyNode {
   /** REPLICAOF: the node follows another one. Its data is replaced unless the two histories agree. */
   follow(primary: RealNode): void {
     this.#checkOpen();
+    this.#network.trace.note(this.name, 'follow', primary.name);
     this.server.unit(() => replicateFrom(this.server, '127.0.0.1', primary.port));
     this.server.settle();
   }

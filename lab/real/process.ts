@@ -42,6 +42,8 @@ export class RealProcess {
 /** A wall clock that follows the machine's until a test makes it jump or drift. */
 export class RealClock implements Clock {
   readonly #process: RealProcess;
+  /** Called when a test has set the clock, with what it did. */
+  onSet: (text: string) => void = () => {};
   /** `#shown` is what this clock showed when the machine's clock showed `#since`, both in milliseconds. */
   #shown = 0;
   #since = 0;
@@ -76,12 +78,14 @@ export class RealClock implements Clock {
   jump(byMs: number): void {
     checkNumber('jump', byMs, 'milliseconds, negative ones for back');
     this.#set(byMs, this.#rate);
+    this.onSet(`jumps by ${byMs} ms`);
   }
 
   /** Makes the clock run at this rate from now on: 1 is exact, 1.01 gains 10 ms per second. Throws TypeError for 0 or less. */
   drift(rate: number): void {
     checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(0, rate);
+    this.onSet(`runs at ${rate}`);
   }
 
   #set(ahead: number, rate: number): void {

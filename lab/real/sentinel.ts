@@ -71,7 +71,7 @@ export class RealSentinel extends AnySentinel {
     this.#network.name(port, this.name);
     this.server.settings.port = port;
     this.server.onShutdown = () => void this.crash();
-    this.begin(this.server, () => {});
+    this.begin(this.server, ({ type, text }) => this.#network.trace.note(this.name, type, text));
   }
 
   /** The TCP port. */

@@ -4,15 +4,18 @@
  */
 
 import { connectorFor } from '../../embed/connector.ts';
-import { badOption, checkInteger } from '../../embed/options.ts';
+import { badOption, checkFlag, checkInteger } from '../../embed/options.ts';
+import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
 import { checkSets, nodeNames, type Starter } from '../failover/sets.ts';
+import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
+import { type RealTimelineNotes, realTimeline } from '../timeline/real.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { RealEndpoint } from './endpoint.ts';
 import { IndependentSets } from './independent.ts';
@@ -33,6 +36,8 @@ export interface RealPairOptions extends RealNodeOptions, SentinelChoice {
    * Default false.
    */
   readonly quorum?: boolean;
+  /** True: what happens is recorded, for `timelineData` and `timeline`. Default false. */
+  readonly trace?: boolean;
   /** The TCP port of the pair's own URL. 0, the default, picks a free one. */
   readonly port?: number;
 }
@@ -77,6 +82,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
       (name, _, plan) => new RealSentinel(network, name, plan),
     );
     this.network = network;
+    if (options.trace === true) network.trace.begin();
     this.#ioredis = ioredis;
     this.#port = options.port ?? 0;
   }
@@ -85,6 +91,12 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
   get parties(): readonly string[] {
     const own = [ANYBODY, FAILOVER_PARTY];
     return [...this.nodes.map(({ name }) => name), ...this.otherNames, ...this.clientNames, ...own];
+  }
+
+  protected override noteLost(old: RealNode, lost: readonly Write[]): void {
+    for (const { client = '-', command } of lost) {
+      this.network.trace.note(old.name, 'lost', `${client} ${command.join(' ')}`);
+    }
   }
 
   protected get time(): number {
@@ -222,6 +234,23 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     this.rejoin(node, upstream);
   }
 
+  /**
+   * What has happened so far, as the data of a timeline (docs/timeline.md). A message counts as arrived when it has passed its
+   * link. About the last 20,000 messages are kept. Throws Error without the option `trace`.
+   */
+  timelineData(notes: RealTimelineNotes = {}): Timeline {
+    if (!this.network.trace.isOn) throw new Error('timelineData() needs startPair with trace: true');
+    return realTimeline(this, notes);
+  }
+
+  /**
+   * Writes a timeline of what has happened so far: a self-contained page for a browser (a name that ends in `.html`), or its
+   * data (`.json`). Rejects with TypeError for another name, and as `timelineData` does.
+   */
+  async timeline(file: string, notes: RealTimelineNotes = {}): Promise<void> {
+    await (await import('../timeline/write.ts')).writeTimeline(file, [this.timelineData(notes)]);
+  }
+
   /** Disconnects the pair's clients and stops every node. Resolves when no handle is left. */
   async close(): Promise<void> {
     for (const client of this.#clients) client.disconnect();
@@ -255,7 +284,8 @@ function checkOptions(options: RealServersOptions, starter: Starter): void {
     if (value !== undefined)
       throw badOption(`${starter}.${name}`, value, `only with clock: 'virtual' (${why})`);
   }
-  checkSets(options, ['port'], starter, 100);
+  checkSets(options, ['port', 'trace'], starter, 100);
+  if (options.trace !== undefined) checkFlag('trace', options.trace);
   if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
 }
 

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nodeClock } from '../../server/host/node.ts';
 import type { RealLane } from './lane.ts';
-import type { RealNetwork, RealWire, WireTap } from './network.ts';
+import { DROPPED, labelsOf, noteArrival, type RealNetwork, type RealWire, type WireTap } from './network.ts';
 
 /** A client's connection, as ioredis uses it. */
 export class RealSocket extends Duplex implements RealWire {
@@ -30,6 +30,7 @@ export class RealSocket extends Duplex implements RealWire {
   #outLost = false;
   #backLost = false;
   #local: string | undefined;
+  readonly #labels: readonly [out: string, back: string];
 
   /** Dials at once. @param from the client's name */
   constructor(network: RealNetwork, from: string, port: number) {
@@ -37,6 +38,7 @@ export class RealSocket extends Duplex implements RealWire {
     this.from = from;
     this.to = network.ownerOf(port);
     this.#network = network;
+    this.#labels = labelsOf(network, from, this.to);
     this.#out = network.lane(from, this.to);
     this.#back = network.lane(this.to, from);
     this.#tap = network.tapFor(this);
@@ -73,9 +75,14 @@ export class RealSocket extends Duplex implements RealWire {
     if (this.#backLost) return;
     const fate = this.#back.fate();
     this.#backLost = fate === 'lost';
-    if (this.#backLost) return;
+    const sent = this.#network.trace.sent(this.#labels[1], chunk);
+    if (this.#backLost) {
+      sent?.lost(DROPPED);
+      return;
+    }
     this.#back.pass(chunk, (content) => {
       const part = content as Uint8Array;
+      noteArrival(sent, part, this.destroyed);
       this.#taken += part.length;
       if (this.destroyed) return;
       this.#tap?.took(part);
@@ -122,8 +129,11 @@ export class RealSocket extends Duplex implements RealWire {
     const fate = this.#outLost ? 'lost' : this.#out.fate();
     this.#outLost = fate === 'lost';
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
-    if (fate !== 'lost') {
+    const sent = this.#network.trace.sent(this.#labels[0], chunk);
+    if (fate === 'lost') sent?.lost(DROPPED);
+    else {
       this.#out.pass(chunk, (content) => {
+        noteArrival(sent, content, false);
         this.#tap?.asked(content as Uint8Array);
         this.#socket.write(content as Uint8Array);
       });

@@ -17,7 +17,7 @@ export interface RecordedMessage {
 
 /** Commands by which clients and nodes introduce themselves and look after their connections. */
 const SERVICE =
-  /^(hello|auth|client|info|ping|select|command|replconf|psync|sync|readonly|role|quit|sentinel|publish|subscribe|psubscribe)$/i;
+  /^(hello|auth|client|info|ping|select|command|replconf|psync|sync|readonly|role|quit|sentinel|publish|subscribe|psubscribe|lab)$/i;
 
 /** A message while it is put together. */
 interface Draft extends Omit<TimelineMessage, 'cause'> {

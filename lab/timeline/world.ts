@@ -75,7 +75,7 @@ export function recordedWorld(
 }
 
 /** Clients first, then the nodes, the Sentinels and the resources. */
-function lanesOf(
+export function lanesOf(
   clients: readonly string[],
   nodes: readonly string[],
   sentinels: readonly string[],
@@ -93,7 +93,7 @@ function lanesOf(
 }
 
 /** The parties that dialled and are neither nodes nor Sentinels, by name. */
-function clientsIn(messages: readonly RecordedMessage[], others: readonly string[]): string[] {
+export function clientsIn(messages: readonly RecordedMessage[], others: readonly string[]): string[] {
   const names = new Set<string>();
   for (const { who } of messages) {
     for (const end of who.split('>')) {

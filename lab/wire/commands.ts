@@ -12,6 +12,7 @@ import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
 import type { KeepData } from '../failover/journal.ts';
 import type { CrashOptions } from '../failover/node.ts';
 import type { RealPair } from '../real/set.ts';
+import { timelineFile } from '../timeline/timeline.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
 import { failoverReply, nodeReply, writeReply } from './replies.ts';
 
@@ -178,6 +179,19 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
             .synchronize(...most)
             .then(() => OK),
         );
+      },
+    },
+    trace: {
+      ...about,
+      summary: 'Returns what happened so far as the data of a timeline in JSON; with STORY, as sentences.',
+      syntax: '[STORY]',
+      arity: -2,
+      run(_client, argv) {
+        const timeline = lab().timelineData({ title: 'A run of lostlock --lab' });
+        if (!new LabArguments(argv.slice(2), [], ['STORY']).has('STORY')) {
+          return fromText(JSON.stringify(timelineFile([timeline])));
+        }
+        return timeline.story.map(({ at, text }) => fromText(`${(at / 1000).toFixed(3)} ms: ${text}`));
       },
     },
     actor: {

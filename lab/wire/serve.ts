@@ -71,7 +71,7 @@ export async function startLab(options: LabOptions = {}): Promise<LabServer> {
   let pair: RealPair | undefined;
   const command = labCommand(() => pair as RealPair);
   const { sets } = await startRealServers(
-    { ...rest, clock: 'real', commands: [command] },
+    { ...rest, clock: 'real', commands: [command], trace: true },
     'startPair',
     async () => NoIoredis as never,
   );

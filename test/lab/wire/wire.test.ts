@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { labCommand } from '../../../lab/wire/commands.ts';
 import { type LabServer, startLab } from '../../../lab/wire/serve.ts';
+import type { TimelineFile } from '../../../page/format.ts';
 import { lackSyntax } from '../../server/table/lacking-syntax.ts';
 import { until } from '../../support/until.ts';
 
@@ -60,6 +61,41 @@ test('a lock that the replica never received is lost in a failover, and the repo
     ['redis-1', 'replica', 'up'],
     ['redis-2', 'primary', 'up'],
   ]);
+});
+
+test('TRACE returns what the links, nodes and clients did as the data of a timeline, and its story', async () => {
+  await lab('SYNC');
+  await lab('HOLD', 'redis-1', 'redis-2');
+  expect(await client.set('lock', 'A', 'PX', 30_000, 'NX')).toBe('OK');
+  await lab('FAILOVER', 'CRASH');
+  expect(await client.set('lock', 'B', 'PX', 30_000, 'NX')).toBe('OK');
+  const file = JSON.parse(String(await lab('TRACE'))) as TimelineFile;
+  const [run] = file.runs;
+  expect([file.format, file.version, run?.clock]).toEqual(['lostlock-timeline', 1, 'real']);
+  expect(run?.lanes).toEqual([
+    { name: 'client', kind: 'client' },
+    { name: 'redis-1', kind: 'node' },
+    { name: 'redis-2', kind: 'node' },
+  ]);
+  const marks = run?.marks.map(({ lane, to, kind }) => [lane, to, kind].filter(Boolean).join(' ')) ?? [];
+  expect(marks).toEqual(
+    expect.arrayContaining(['redis-1 redis-2 hold', 'redis-1 crash', 'redis-2 promote', 'redis-1 lost']),
+  );
+  const requests = run?.messages.filter(
+    ({ kind, text }) => kind === 'request' && text.startsWith('set lock'),
+  );
+  expect(requests?.map(({ from, to, fate }) => [from, to, fate])).toEqual([
+    ['client', 'redis-1', undefined],
+    ['client', 'redis-2', undefined],
+  ]);
+  // The part of the stream that has the write has never reached the replica.
+  const held = run?.messages.filter(({ kind, text }) => kind === 'stream' && text.includes('lock'));
+  expect(held?.map(({ from, to, arrived }) => [from, to, arrived])).toEqual([['redis-1', 'redis-2', null]]);
+  const told = (await lab('TRACE', 'STORY')) as string[];
+  expect(told.join('\n')).toMatch(
+    /What redis-1 sends to redis-2 is held.*redis-1 crashes.*A write of client that was answered is gone/s,
+  );
+  await expect(lab('TRACE', 'TALE')).rejects.toThrow('ERR syntax error');
 });
 
 test('a client that has its own URL has links and losses of its own', async () => {

@@ -1,0 +1,43 @@
+/** Makes a timeline of a pair on the real clock from what its links have recorded. */
+import type { Timeline } from '../../page/format.ts';
+import type { RealTrace } from '../real/trace.ts';
+import { timelineOf } from './timeline.ts';
+import { clientsIn, lanesOf } from './world.ts';
+
+/** A pair, as far as its timeline needs it. */
+interface RecordedPair {
+  readonly network: { readonly trace: RealTrace };
+  readonly nodes: readonly { readonly name: string }[];
+  readonly sentinels: readonly { readonly name: string }[];
+}
+
+/** What a timeline on the real clock may say in addition to what the links have recorded. */
+export interface RealTimelineNotes {
+  /** What was played. */
+  readonly title?: string;
+}
+
+/**
+ * The timeline since the recording began. The part of a stream that a request has caused has no `cause`, because nothing
+ * happens at the same instant on this clock.
+ */
+export function realTimeline(
+  pair: RecordedPair,
+  { title = 'A run on the real clock' }: RealTimelineNotes,
+): Timeline {
+  const nodes = pair.nodes.map(({ name }) => name);
+  const sentinels = pair.sentinels.map(({ name }) => name);
+  const { trace } = pair.network;
+  const { messages, events, writes } = trace;
+  const lanes = lanesOf(clientsIn(messages, [...nodes, ...sentinels]), nodes, sentinels, []);
+  return timelineOf({
+    title,
+    clock: 'real',
+    end: trace.elapsed(),
+    lanes,
+    messages,
+    events,
+    writes,
+    primaries: 1,
+  });
+}
