@@ -7,6 +7,7 @@ import { judge } from './judge.ts';
 import type { FaultName } from './names.ts';
 import type { NodeSet } from './node-set.ts';
 import type { FullOptions } from './options.ts';
+import { Pairs } from './pairs.ts';
 import { encodePlan, type WorldPlan } from './plan.ts';
 import { describeDifference } from './repeat.ts';
 import { ExploreReport, type Finding } from './report.ts';
@@ -35,7 +36,9 @@ export class Explorer {
   readonly #corpus: WorldPlan[] = [];
   #contended = 0;
   #worlds = 0;
-  #singles = { all: 0, played: 0 };
+  #singles = { all: 0, played: 0, cut: 0 };
+  /** Collects the worlds with two faults, if all of them are to be played. */
+  #second: Pairs | undefined;
   readonly #begun = performance.now();
 
   constructor(options: FullOptions, output: Captured) {
@@ -54,7 +57,7 @@ export class Explorer {
 
   /** Explores until the budget is used up. */
   async explore(): Promise<ExploreReport> {
-    const { clients, seed, faults, depth } = this.#options;
+    const { clients, seed, faults, depth, exhaustive } = this.#options;
     const calm: WorldPlan = { seed, clients, jitter: 0, faults: [] };
     const { rules, world } = await survey(this.#options);
     await this.#take(rules, calm, 'without faults', world);
@@ -66,15 +69,22 @@ export class Explorer {
       moments: momentsOf(world, rules.scales.leaseMs),
       span: Math.max(world.span, 1),
     };
-    const one = singles(ground);
-    this.#singles = { all: one.length, played: 0 };
+    const { plans: one, cut } = singles(ground);
+    this.#singles = { all: one.length, played: 0, cut };
+    if (exhaustive === 2) this.#second = new Pairs(ground);
     await this.#playAll(rules, this.#share(one));
-    await this.#playMixed(rules, [
-      ['two faults', pairs(ground, one)],
-      ['random', randomPlans(ground)],
-      ['priorities', prioritized(ground, depth)],
-      ['guided', guided(ground, this.#corpus)],
-    ]);
+    if (exhaustive === undefined) {
+      await this.#playMixed(rules, [
+        ['two faults', pairs(ground, one)],
+        ['random', randomPlans(ground)],
+        ['priorities', prioritized(ground, depth)],
+        ['guided', guided(ground, this.#corpus)],
+      ]);
+    }
+    for (const plan of this.#second?.plans ?? []) {
+      if (this.#over) break;
+      await this.#take(rules, plan, 'two faults');
+    }
     this.#addContended();
     return this.#report();
   }
@@ -123,6 +133,7 @@ export class Explorer {
     }
     if (world.contended) this.#contended++;
     this.#cover(world, rules.scales);
+    if (strategy === 'one fault') this.#second?.add(world);
     const [breach] = judge(world, promises, own);
     if (breach !== undefined) await this.#found(rules, { plan, world, breach });
     progress({
@@ -206,6 +217,7 @@ export class Explorer {
       contended: this.#contended,
       strategies: this.#strategies,
       singles: this.#singles,
+      ...(this.#second !== undefined && { pairs: this.#second.plans.length }),
     };
     const interrupted = this.#options.signal?.aborted === true;
     const { name } = this.#options;

@@ -52,6 +52,11 @@ export interface ExploreOptions {
   readonly promises?: readonly (PromiseName | UserPromise)[];
   /** How much to play. */
   readonly budget?: Budget;
+  /**
+   * 1 ends the exploration when all worlds with one fault are played: every form of every fault at every moment, without
+   * the states that were struck before. 2 plays all worlds with two faults as well. Default: the budget ends it.
+   */
+  readonly exhaustive?: 1 | 2;
   /** Decides everything random; default 1. */
   readonly seed?: number;
   /** How many priorities change in each world of the search by priorities, plus one; default 3. */
@@ -66,11 +71,12 @@ export interface ExploreOptions {
 
 /** Options with their defaults. */
 export interface FullOptions
-  extends Required<Omit<ExploreOptions, 'clients' | 'budget' | 'promises' | 'signal'>> {
+  extends Required<Omit<ExploreOptions, 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive'>> {
   readonly clients: readonly string[];
   readonly budget: Required<Budget>;
   readonly promises: ReadonlySet<string>;
   readonly own: readonly UserPromise[];
+  readonly exhaustive: 1 | 2 | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -88,7 +94,7 @@ const OPTIONS = [
     'shard',
     'progress',
   ],
-  'signal',
+  ...['signal', 'exhaustive'],
 ];
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
 
@@ -110,8 +116,10 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   const shard = options.shard ?? { index: 1, of: 1 };
   checkInteger('shard.of', shard.of, 1, 10_000);
   checkInteger('shard.index', shard.index, 1, shard.of);
-  const { progress = () => {}, signal } = options;
-  const chosen = { name, topology, client, faults, seed, depth, shard, progress, signal };
+  const { progress = () => {}, signal, exhaustive } = options;
+  if (exhaustive !== undefined && exhaustive !== 1 && exhaustive !== 2)
+    throw badOption('exhaustive', exhaustive, '1 or 2');
+  const chosen = { name, topology, client, faults, seed, depth, shard, progress, signal, exhaustive };
   return {
     ...chosen,
     clients: clientNames(options.clients),

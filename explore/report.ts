@@ -35,8 +35,10 @@ export interface Coverage {
   readonly contended: number;
   /** How many worlds each strategy played. */
   readonly strategies: Readonly<Record<string, number>>;
-  /** How many worlds there are with one fault, and how many of them were played. */
-  readonly singles: { readonly all: number; readonly played: number };
+  /** How many worlds there are with one fault, how many of them were played, and how many more were cut off as seen before. */
+  readonly singles: { readonly all: number; readonly played: number; readonly cut: number };
+  /** With `exhaustive: 2`, how many worlds there are with two faults. */
+  readonly pairs?: number;
 }
 
 /** The parts of a report that can be written to a file and merged. */
@@ -96,9 +98,10 @@ export class ExploreReport implements ReportData {
 
   /** The report as text: the stories, and what was covered. */
   toString(): string {
-    const { singles, states, contended, faults } = this.coverage;
+    const { singles, pairs, states, contended, faults, strategies } = this.coverage;
     const struck = Object.entries(faults).map(([name, count]) => `${name} ${count}`);
     const head = `${this.name}: ${this.findings.length} findings in ${this.worlds} worlds (${(this.ms / 1000).toFixed(1)} s)${this.interrupted ? ', stopped early' : ''}`;
+    const two = pairs === undefined ? '' : ` two faults: ${strategies['two faults'] ?? 0} of ${pairs};`;
     return [
       head,
       ...this.findings.map(
@@ -106,7 +109,7 @@ export class ExploreReport implements ReportData {
           `\n${story}\n${''.padStart(15)}(in ${worlds} worlds)${replay === '' ? '' : `\nreplay: ${replay}`}`,
       ),
       '',
-      `one fault: ${singles.played} of ${singles.all} worlds; states: ${states}; contended: ${contended} worlds`,
+      `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
       `struck: ${struck.join(', ') || 'nothing'}`,
     ].join('\n');
   }
@@ -151,7 +154,12 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       states: Math.max(...reports.map(({ coverage }) => coverage.states)),
       contended,
       strategies,
-      singles: { all: first.coverage.singles.all, played: sum(({ coverage }) => coverage.singles.played) },
+      singles: {
+        all: first.coverage.singles.all,
+        played: sum(({ coverage }) => coverage.singles.played),
+        cut: first.coverage.singles.cut,
+      },
+      ...(first.coverage.pairs !== undefined && { pairs: sum(({ coverage }) => coverage.pairs ?? 0) }),
     },
     ms: Math.max(...reports.map(({ ms }) => ms)),
     interrupted: reports.some(({ interrupted }) => interrupted),

@@ -18,13 +18,18 @@ export interface SearchGround {
 }
 
 /** Every form of every fault that the ground allows. */
-function formsOf({ faults, cast, scales }: SearchGround): { kind: FaultName; variant: FaultVariant }[] {
+export function formsOf({
+  faults,
+  cast,
+  scales,
+}: SearchGround): { kind: FaultName; variant: FaultVariant }[] {
   return faults.flatMap((kind) =>
     faultKinds[kind].variants(cast, scales).map((variant) => ({ kind, variant })),
   );
 }
 
-function faultOf(kind: PlannedFault['kind'], at: number, variant: FaultVariant): PlannedFault {
+/** A fault of this form at this time. */
+export function faultOf(kind: PlannedFault['kind'], at: number, variant: FaultVariant): PlannedFault {
   return { kind, at: toMicros(at), on: '', ms: 0, by: 0, how: '', ...variant };
 }
 
@@ -34,10 +39,11 @@ function planOf({ seed, cast }: SearchGround, faults: readonly PlannedFault[]): 
 
 /**
  * One fault of every form at every moment; states that were struck before in the same way are left out. The kinds take
- * turns, in a random order of their own each, so that each cause is found early.
+ * turns, in a random order of their own each, so that each cause is found early. `cut` counts what was left out.
  */
-export function singles(ground: SearchGround): WorldPlan[] {
+export function singles(ground: SearchGround): { readonly plans: WorldPlan[]; readonly cut: number } {
   const seen = new Set<string>();
+  let cut = 0;
   const found = new Map<FaultName, WorldPlan[]>(ground.faults.map((kind) => [kind, []]));
   const forms = formsOf(ground);
   for (const [i, moment] of ground.moments.entries()) {
@@ -46,13 +52,16 @@ export function singles(ground: SearchGround): WorldPlan[] {
       const { on = '', ...rest } = variant;
       const isClient = ground.cast.clients.includes(on);
       const key = `${kind} ${isClient ? '' : on} ${JSON.stringify(rest)} ${stateText(moment, on)}`;
-      if (seen.has(key)) continue;
+      if (seen.has(key)) {
+        cut++;
+        continue;
+      }
       seen.add(key);
       found.get(kind)?.push(planOf(ground, [faultOf(kind, moment.at, variant)]));
     }
   }
   const random = new Random(ground.seed, 'singles');
-  return interleaved([...found.values()].map((plans) => shuffled(plans, random)));
+  return { plans: interleaved([...found.values()].map((plans) => shuffled(plans, random))), cut };
 }
 
 /** One of each list in turn. */

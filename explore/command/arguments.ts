@@ -8,6 +8,7 @@ export const HELP = `Usage: lostlock explore FILE [options]
 Explores each exploration that FILE exports (objects with the options of explore()), and prints the stories of what breaks.
   --worlds N        how many worlds to play (default: the file's budget)
   --ms N            how many milliseconds to take
+  --exhaustive N    end when all worlds with one fault (1), or with one and two (2), are played
   --seed N          decides everything random
   --workers N       processes to use (default 1); each plays its part of the worlds
   --shard I/N       play the I-th of N parts, for several machines
@@ -30,6 +31,7 @@ export interface Chosen {
   readonly worlds: number | undefined;
   readonly ms: number | undefined;
   readonly seed: number | undefined;
+  readonly exhaustive: 1 | 2 | undefined;
   readonly workers: number;
   readonly shard: { readonly index: number; readonly of: number };
   readonly runner: TestRunner;
@@ -45,6 +47,7 @@ const RUNNERS: readonly string[] = ['vitest', 'jest', 'node'] satisfies TestRunn
 const TEXTS = [
   'worlds',
   'ms',
+  'exhaustive',
   'seed',
   'workers',
   'shard',
@@ -83,6 +86,7 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
     worlds: numberOf(values, 'worlds'),
     ms: numberOf(values, 'ms'),
     seed: numberOf(values, 'seed'),
+    exhaustive: exhaustiveOf(values.exhaustive),
     workers: numberOf(values, 'workers') ?? 1,
     shard: shardOf(String(values.shard ?? '1/1')),
     runner: runner as TestRunner,
@@ -95,6 +99,12 @@ function shardOf(text: string): Chosen['shard'] {
   const [index = 0, of = 0] = /^\d+\/\d+$/.test(text) ? text.split('/').map(Number) : [];
   if (index < 1 || index > of) throw new WrongUsage(`--shard ${text}: allowed is I/N, with I from 1 to N`);
   return { index, of };
+}
+
+function exhaustiveOf(value: string | boolean | undefined): 1 | 2 | undefined {
+  if (value === undefined) return undefined;
+  if (value !== '1' && value !== '2') throw new WrongUsage(`--exhaustive ${value}: allowed are 1 and 2`);
+  return value === '1' ? 1 : 2;
 }
 
 function numberOf(values: Chosen['values'], name: string): number | undefined {

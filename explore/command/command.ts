@@ -116,13 +116,20 @@ async function playAgain({ values }: Chosen, explorations: readonly ExploreOptio
   throw new WrongUsage(troubles.join('\n'));
 }
 
-function withChoices(options: ExploreOptions, { worlds, ms, seed }: Chosen): ExploreOptions {
+function withChoices(options: ExploreOptions, { worlds, ms, seed, exhaustive }: Chosen): ExploreOptions {
   const budget = {
+    // Who asks for all worlds does not want the usual limits.
+    ...(exhaustive !== undefined && { worlds: Infinity, ms: Infinity }),
     ...options.budget,
     ...(worlds !== undefined && { worlds }),
     ...(ms !== undefined && { ms }),
   };
-  return { ...options, budget, ...(seed !== undefined && { seed }) };
+  return {
+    ...options,
+    budget,
+    ...(seed !== undefined && { seed }),
+    ...(exhaustive !== undefined && { exhaustive }),
+  };
 }
 
 /** Milliseconds between two lines of progress, and between two changes of the line on a terminal. */

@@ -35,7 +35,8 @@ export async function onWorkers(
       env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
     });
     children.push(child);
-    const own = { ...chosen, shard: part, worlds: Math.ceil(total / workers), workers: 1 };
+    const worlds = Number.isFinite(total) ? Math.ceil(total / workers) : undefined;
+    const own = { ...chosen, shard: part, worlds, workers: 1 };
     child.send({ chosen: own, at } satisfies WorkerTask);
     return new Promise<ReportData>((done, fail) => {
       child.on('message', (news: WorkerNews) => {

@@ -88,7 +88,8 @@ interface BusyNode
 /** The paused script of a node, if any, and the requests that wait for it. */
 export class SlowScript {
   readonly #server: BusyNode;
-  readonly #pace: ScriptPace;
+  /** How long scripts run before they pause. It may change while no script runs. */
+  pace: ScriptPace;
   #running: Running | undefined;
   /** The work that waits for the script's reply, innermost first. */
   #continuations: Continuation[] = [];
@@ -103,12 +104,12 @@ export class SlowScript {
   constructor(server: BusyNode, pace: Partial<ScriptPace> = {}) {
     this.#server = server;
     this.#postponed = new PostponedRequests(server);
-    this.#pace = { start: 2_000_000, slice: 200_000, millis: 0, ...pace };
+    this.pace = { start: 2_000_000, slice: 200_000, millis: 0, ...pace };
   }
 
   /** The number of steps before a script's first pause. */
   get firstSlice(): number {
-    return this.#pace.start;
+    return this.pace.start;
   }
 
   /** The script that is paused. */
@@ -205,7 +206,7 @@ export class SlowScript {
 
   #schedule(): void {
     const { clock } = this.#server.host;
-    const { millis } = this.#pace;
+    const { millis } = this.pace;
     const task = (): void => this.#slice();
     this.#timer = millis > 0 ? clock.at(clock.now() + millis, task) : clock.soon(task);
   }
@@ -234,7 +235,7 @@ export class SlowScript {
 
   #step(execution: Execution): Reply | undefined {
     try {
-      return execution.step(this.#pace.slice);
+      return execution.step(this.pace.slice);
     } catch (error) {
       if (error instanceof ReplyError) return error;
       return this.#server.internalError(this.#running?.client.lastCommand, error);

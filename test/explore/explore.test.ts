@@ -66,6 +66,23 @@ test('the same options find the same', async () => {
   expect(other.coverage).toEqual(one.coverage);
 });
 
+test('an exhaustive exploration ends with all worlds of one fault, or of two', async () => {
+  const options = {
+    ...pauses,
+    faults: ['client-death'] as const,
+    budget: { worlds: Infinity, ms: Infinity },
+  };
+  const one = await explore({ ...options, exhaustive: 1 });
+  const { singles, strategies } = one.coverage;
+  expect(singles.played).toBe(singles.all);
+  expect(singles.cut).toBeGreaterThan(0);
+  expect(one.worlds).toBe(1 + singles.all);
+  expect(strategies).toEqual({ 'without faults': 1, 'one fault': singles.all });
+  const some = await explore({ ...options, exhaustive: 2, budget: { worlds: one.worlds + 5, ms: Infinity } });
+  expect(some.coverage.pairs).toBeGreaterThan(singles.all);
+  expect(some.coverage.strategies['two faults']).toBe(5);
+});
+
 test('a world that does not repeat is refused', async () => {
   const changed = { ...pauses, client: (session: ClientSession) => tokenLock({ ...session, name: 'x' }) };
   const text = '1:1:0:A,B:client-pause@10/A/300:0123456789ab';
@@ -179,6 +196,7 @@ test('wrong options are refused by name', async () => {
   await expect(refused({ topology: { cluster: 3, sentinels: 3 } })).rejects.toThrow(
     'option topology.sentinels is 3; allowed: nothing together with topology.cluster',
   );
+  await expect(refused({ exhaustive: 3 })).rejects.toThrow('option exhaustive is 3; allowed: 1 or 2');
   await expect(refused({ clients: 0 })).rejects.toThrow(
     'option clients is 0; allowed: an integer from 1 to 25',
   );

@@ -22,7 +22,7 @@ function report(change: Partial<ReportData> = {}): ReportData {
     states: 5,
     contended: 1,
     strategies: { 'one fault': 9 },
-    singles: { all: 20, played: 9 },
+    singles: { all: 20, played: 9, cut: 3 },
   };
   return {
     name: 'lock',
@@ -51,7 +51,7 @@ test('reports of shards merge: findings of one cause are one, and the shortest s
   expect(merged).toMatchObject({
     worlds: 20,
     ms: 1500,
-    coverage: { faults: { 'client-pause': 6 }, singles: { all: 20, played: 18 } },
+    coverage: { faults: { 'client-pause': 6 }, singles: { all: 20, played: 18, cut: 3 } },
   });
   expect(mergeReports([lonely]).findings.map(({ promise }) => promise)).toEqual([
     'mutual-exclusion',
@@ -136,6 +136,7 @@ test('progress is one line', () => {
 test('wrong flags of the command end with status 2', async () => {
   expect(await exploreCommand(['a.ts', '--shard', '3/2'])).toBe(2);
   expect(await exploreCommand(['a.ts', '--worlds', 'many'])).toBe(2);
+  expect(await exploreCommand(['a.ts', '--exhaustive', '3'])).toBe(2);
   expect(await exploreCommand(['a.ts', '--colour'])).toBe(2);
   expect(await exploreCommand(['a.ts', '--on', 'redis-server'])).toBe(2);
   expect(await exploreCommand(['--merge', 'nowhere.json'])).toBe(2);
