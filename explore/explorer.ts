@@ -7,14 +7,14 @@ import { judge } from './judge.ts';
 import type { FaultName } from './names.ts';
 import type { NodeSet } from './node-set.ts';
 import type { FullOptions } from './options.ts';
-import { Pairs } from './pairs.ts';
 import { encodePlan, type WorldPlan } from './plan.ts';
 import { describeDifference } from './repeat.ts';
 import { ExploreReport, type Finding } from './report.ts';
-import { type Failing, shrink } from './shrink.ts';
-import { momentsOf, statesOf } from './states.ts';
+import { Pairs } from './search/pairs.ts';
+import { type Failing, shrink } from './search/shrink.ts';
+import { momentsOf, statesOf } from './search/states.ts';
+import { guided, pairs, prioritized, randomPlans, type SearchGround, singles } from './search/strategies.ts';
 import { eventsOf, storyText } from './story.ts';
-import { guided, pairs, prioritized, randomPlans, type SearchGround, singles } from './strategies.ts';
 
 /** Leases that are longer are no scale for faults: nobody waits for them. In milliseconds. */
 const LONGEST_LEASE = 60_000;

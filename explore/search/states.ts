@@ -1,5 +1,5 @@
 /** The states that a world passes through, abstracted from its trace: when two are the same, a fault does the same to both. */
-import type { PlayedWorld } from './game.ts';
+import type { PlayedWorld } from '../game.ts';
 
 /** What one client is doing, as far as its messages and visits show it. */
 interface ClientState {

@@ -1,9 +1,9 @@
 /** Where to look: generators of the plans that an exploration plays, from systematic to random and guided. */
-import { Random } from '../lab/time/random.ts';
-import { faultKinds } from './faults/index.ts';
-import type { Cast, FaultVariant, Scales } from './faults/scene.ts';
-import type { FaultName } from './names.ts';
-import { type PlannedFault, toMicros, type WorldPlan } from './plan.ts';
+import { Random } from '../../lab/time/random.ts';
+import { faultKinds } from '../faults/index.ts';
+import type { Cast, FaultVariant, Scales } from '../faults/scene.ts';
+import type { FaultName } from '../names.ts';
+import { type PlannedFault, toMicros, type WorldPlan } from '../plan.ts';
 import { type Moment, stateText } from './states.ts';
 
 /** What a search knows after the run without faults. */
