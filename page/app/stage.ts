@@ -29,7 +29,9 @@ export class RunStage {
   readonly #pen: Pen;
   readonly #mapPen: Pen;
   #spots: Spot[] = [];
-  #density: number[] = [];
+  /** The minimap without the window, and for which width and colours it was drawn. */
+  readonly #density = element('canvas', {});
+  #drawn = '';
   readonly #pointers = new Map<number, { x: number; y: number; moved: number }>();
 
   constructor(scene: RunView, owner: StageOwner, heading: string) {
@@ -70,33 +72,43 @@ export class RunStage {
   }
 
   #drawMap(width: number, theme: Theme): void {
-    const { axis, run, window } = this.scene;
+    const { axis, window } = this.scene;
     const pen = this.#mapPen;
     resize(this.#map, width, MAP);
-    pen.rect(0, 0, width, MAP, theme.ground);
+    this.#drawDensity(width, theme);
+    this.#map.getContext('2d')?.drawImage(this.#density, 0, 0, width, MAP);
     const inner = width - GUTTER;
-    if (this.#density.length !== inner) {
-      this.#density = new Array<number>(Math.max(1, inner)).fill(0);
-      for (const { sent, kind } of run.messages) {
-        const column = Math.floor((axis.place(sent) / axis.end) * (inner - 1));
-        if (kind !== 'service' && column >= 0 && column < inner)
-          this.#density[column] = (this.#density[column] ?? 0) + 1;
-      }
-    }
-    const most = this.#density.reduce((a, b) => Math.max(a, b), 1);
-    const bars: number[] = [];
-    for (const [i, count] of this.#density.entries()) {
-      if (count > 0) bars.push(GUTTER + i, MAP - 4, GUTTER + i, MAP - 6 - (count / most) * (MAP - 14));
-    }
-    pen.lines(bars, { colour: theme.request });
     const place = (at: number): number => GUTTER + (at / axis.end) * inner;
-    for (const { from, to } of run.overlaps) {
-      const [a, b] = [place(axis.place(from)), place(axis.place(to))];
-      pen.rect(a, 2, Math.max(2, b - a), 4, theme.bad);
-    }
     const [a, b] = [Math.max(GUTTER, place(window[0])), Math.min(width, place(window[1]))];
     pen.rect(a, 0, Math.max(3, b - a), MAP, theme.mark, 0.14);
     pen.lines([a, 0, a, MAP, b - 1, 0, b - 1, MAP], { colour: theme.mark, width: 2 });
+  }
+
+  /** The part of the minimap that does not change while the window moves. */
+  #drawDensity(width: number, theme: Theme): void {
+    const size = `${width} ${window.devicePixelRatio} ${theme.ground}`;
+    if (this.#drawn === size) return;
+    this.#drawn = size;
+    const { axis, run, places } = this.scene;
+    resize(this.#density, width, MAP);
+    const pen = new CanvasPen(this.#density.getContext('2d') as CanvasRenderingContext2D);
+    pen.rect(0, 0, width, MAP, theme.ground);
+    const inner = Math.max(1, width - GUTTER);
+    const counts = new Uint32Array(inner);
+    for (const [i, { kind }] of run.messages.entries()) {
+      const column = Math.floor(((places.sent[i] as number) / axis.end) * (inner - 1));
+      if (kind !== 'service' && column >= 0 && column < inner)
+        counts[column] = (counts[column] as number) + 1;
+    }
+    const most = counts.reduce((a, b) => Math.max(a, b), 1);
+    const bars: number[] = [];
+    for (const [i, count] of counts.entries()) {
+      if (count > 0) bars.push(GUTTER + i, MAP - 4, GUTTER + i, MAP - 6 - (count / most) * (MAP - 14));
+    }
+    pen.lines(bars, { colour: theme.request });
+    const place = (at: number): number => GUTTER + (axis.place(at) / axis.end) * inner;
+    for (const { from, to } of run.overlaps)
+      pen.rect(place(from), 2, Math.max(2, place(to) - place(from)), 4, theme.bad);
     pen.text(10, 22, 'whole run', { colour: theme.faint, size: 12 });
   }
 
@@ -189,7 +201,8 @@ export class RunStage {
     const { scene } = this;
     const { x } = sheetOf(this.#pen, scene, this.#owner.theme(), this.root.clientWidth);
     let best: { readonly index: number; readonly far: number } | undefined;
-    const [from, to] = scene.window.map((place) => scene.axis.time(place)) as [number, number];
+    // Only what is under way near the pointer, because a crowd is in view at times.
+    const [from, to] = [px - 8, px + 8].map((at) => scene.axis.time(this.#placeAt(at))) as [number, number];
     for (const index of scene.messagesIn(from, to)) {
       const message = scene.run.messages[index];
       const route = message === undefined || !scene.shows(index) ? undefined : routeOf(scene, message, x);

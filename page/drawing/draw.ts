@@ -1,10 +1,9 @@
 /** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
 import { roundStep, timeText } from './axis.ts';
+import { drawBars } from './bars.ts';
 import { drawMessages } from './messages.ts';
-import type { Pen } from './pen.ts';
 import type { Sheet } from './sheet.ts';
-import type { Theme } from './theme.ts';
-import { GUTTER, HEAD, holdEnd, type RunView } from './view.ts';
+import { GUTTER, HEAD, type RunView } from './view.ts';
 
 /** A place on the page that shows an event, for the pointer. */
 export interface Spot {
@@ -108,69 +107,6 @@ function drawOverlaps({ pen, scene, theme, width, x }: Sheet, spots: Spot[]): vo
 
 function selectedWidth(scene: RunView, type: 'mark' | 'overlap', index: number): number {
   return scene.selection?.type === type && scene.selection.index === index ? 4 : 2;
-}
-
-function drawBars({ pen, scene, theme, width, x }: Sheet): void {
-  const { holds, keys, end } = scene.run;
-  const colours = holderColours(scene, theme);
-  for (const hold of holds) {
-    const y = scene.laneY(hold.client);
-    if (y === undefined || (scene.filter.key !== '' && hold.key !== scene.filter.key)) continue;
-    const [a, b] = [x(hold.from), x(holdEnd(hold, end))];
-    if (b < GUTTER || a > width) continue;
-    const thick = hold.kind === 'visit' ? 8 : 22;
-    const top = hold.kind === 'visit' ? y + 12 : y - 11;
-    pen.rect(a, top, Math.max(2, b - a), thick, colours(hold.client), 1, 3);
-    for (const renewal of hold.renewals)
-      pen.lines([x(renewal), top - 4, x(renewal), top + thick], { colour: theme.ink, width: 2 });
-    const left = Math.max(a, GUTTER) + 6;
-    const verb = hold.kind === 'visit' ? 'inside' : 'holds';
-    const text = `${hold.client} ${verb} ${hold.key}${hold.fence === undefined ? '' : ` (fence ${hold.fence})`}`;
-    if (thick > 10) fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
-  }
-  for (const view of keys) {
-    const y = scene.laneY(view.node);
-    if (y === undefined || (scene.filter.key !== '' && view.key !== scene.filter.key)) continue;
-    const [a, b] = [x(view.from), x(view.to ?? end)];
-    if (b < GUTTER || a > width) continue;
-    const right = view.to === null ? Math.max(b, Math.min(width, a + 60)) : b;
-    pen.rect(a, y - 8, Math.max(2, right - a), 16, colours(view.holder), 0.85, 3);
-    pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
-    const left = Math.max(a, GUTTER) + 5;
-    fitted(
-      pen,
-      left,
-      y + 4,
-      Math.min(right, width) - left - 3,
-      `${view.key} = ${view.holder}`,
-      theme.holderInk,
-    );
-  }
-}
-
-/** Each client has a colour; a holder that is not a client's name gets that of the client that was granted it. */
-function holderColours(scene: RunView, theme: Theme): (holder: string) => string {
-  const clients = scene.run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
-  const owners = new Map(clients.map((name, i) => [name, theme.holders[i % theme.holders.length] as string]));
-  for (const { grant, client } of scene.run.holds) {
-    const reply = scene.run.messages[grant ?? -1];
-    const request = scene.run.messages[reply?.cause ?? -1];
-    for (const view of scene.run.keys)
-      if (request?.bytes.includes(view.holder) === true && !owners.has(view.holder))
-        owners.set(view.holder, owners.get(client) ?? theme.line);
-  }
-  return (holder) => owners.get(holder) ?? theme.line;
-}
-
-function fitted(pen: Pen, x: number, y: number, room: number, text: string, colour: string): void {
-  const look = { colour, size: 13, bold: true };
-  let shown = text;
-  if (pen.widthOf(shown, look) > room) {
-    const letters = Math.floor((room / Math.max(1, pen.widthOf(text, look))) * text.length) - 2;
-    if (letters < 3) return;
-    shown = `${text.slice(0, letters)}..`;
-  }
-  pen.text(x, y, shown, look);
 }
 
 /** What marks look like: a letter would not be read from afar, so each has a word. */

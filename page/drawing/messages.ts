@@ -1,12 +1,13 @@
 /** Draws messages as slanted arrows: lost ones are broken off, and late ones wait at the gate. */
 import type { MessageKind, TimelineMessage } from '../format.ts';
+import { drawCrowd } from './crowd.ts';
 import type { Sheet } from './sheet.ts';
 import { GUTTER, HEAD, type RunView } from './view.ts';
 
 /** With more messages than this in view, arrow heads and texts are left out. */
 const DETAILED = 400;
-/** With more than this, messages that would fall on the same pixels are drawn once. */
-const CROWDED = 2000;
+/** With more than this, those that fall into one column of pixels are drawn as one. */
+const CROWDED = 1000;
 
 /** The points at which a message's line begins and ends, and bends while it waits. */
 interface Route {
@@ -51,11 +52,15 @@ export function routeOf(
 export function drawMessages(sheet: Sheet): void {
   const { scene, pen, theme, width, x } = sheet;
   const [from, to] = scene.window;
+  const inView = scene.inView(scene.axis.time(from), scene.axis.time(to));
   const indices: number[] = [];
-  for (const index of scene.messagesIn(scene.axis.time(from), scene.axis.time(to)))
-    if (scene.shows(index)) indices.push(index);
-  const crowded = indices.length > CROWDED;
-  const seen = new Set<number>();
+  for (let i = inView.first; i < inView.last && indices.length <= CROWDED; i++)
+    if (scene.shown[i] === 1) indices.push(i);
+  if (indices.length > CROWDED) {
+    drawCrowd(sheet, inView);
+    drawWay(sheet);
+    return;
+  }
   const lines: Record<MessageKind, number[]> = { request: [], reply: [], stream: [], ack: [], service: [] };
   const [broken, gates, heads]: [number[], number[], Record<string, number[]>] = [[], [], {}];
   for (const index of indices) {
@@ -65,14 +70,6 @@ export function drawMessages(sheet: Sheet): void {
     const { points, waits, arrives } = route;
     const last = points.length - 2;
     if ((points[last] as number) < GUTTER && (waits[2] ?? 0) < GUTTER) continue;
-    if (crowded) {
-      const spot =
-        Math.round(points[0] as number) * 10_000 +
-        Math.round(points[1] as number) * 97 +
-        Math.round(points[last + 1] as number);
-      if (seen.has(spot)) continue;
-      seen.add(spot);
-    }
     if (points.length === 4) lines[message.kind].push(...points);
     else lines[message.kind].push(...points.slice(0, 4), ...points.slice(4, 8));
     if (waits.length > 0) gates.push(...waits);

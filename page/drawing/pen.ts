@@ -24,6 +24,8 @@ export interface Pen {
   lines(points: readonly number[], ink: Ink): void;
   /** Fills closed triangles of one colour: three points each. */
   triangles(points: readonly number[], colour: string): void;
+  /** Fills rectangles of one colour: x, y, width, height, and so on. */
+  bars(points: readonly number[], colour: string, opacity: number): void;
   rect(
     x: number,
     y: number,
@@ -78,6 +80,15 @@ export class SvgPen implements Pen {
       path += `M${a} ${b}L${c} ${d}L${e} ${f}Z`;
     }
     if (path !== '') this.#parts.push(`<path d="${path}" fill="${colour}"/>`);
+  }
+
+  bars(points: readonly number[], colour: string, opacity: number): void {
+    let path = '';
+    for (let i = 0; i + 3 < points.length; i += 4) {
+      const [x, y, width, height] = points.slice(i, i + 4).map(short);
+      path += `M${x} ${y}h${width}v${height}h-${width}Z`;
+    }
+    if (path !== '') this.#parts.push(`<path d="${path}" fill="${colour}" fill-opacity="${opacity}"/>`);
   }
 
   rect(x: number, y: number, width: number, height: number, fill: string, opacity = 1, radius = 0): void {

@@ -1,6 +1,7 @@
 /** A timeline prepared for drawing: where its lanes are, what is shown, and what is selected. */
 import type { MessageKind, Timeline } from '../format.ts';
 import { Axis } from './axis.ts';
+import { type InView, MessagePlaces } from './places.ts';
 
 /** What is selected: an event of the run. */
 export interface Selection {
@@ -67,7 +68,10 @@ export class RunView {
   playhead: number | undefined;
   readonly #lanes: ReadonlyMap<string, number>;
   readonly #latest: number[];
+  readonly #sent: number[];
   readonly #effects = new Map<number, number[]>();
+  #places: MessagePlaces | undefined;
+  #shown: { readonly filter: Shown; readonly flags: Uint8Array } | undefined;
 
   constructor(run: Timeline, axis = new Axis(momentsOf(run))) {
     this.run = run;
@@ -75,6 +79,7 @@ export class RunView {
     this.window = this.whole();
     this.#lanes = new Map(run.lanes.map(({ name }, i) => [name, HEAD + LANE * i + LANE / 2]));
     // For each message, the latest time at which it or an earlier one is still on its way: bounds what can be in view.
+    this.#sent = run.messages.map(({ sent }) => sent);
     let latest = -Infinity;
     this.#latest = run.messages.map(({ arrived, died, due, fate }) => {
       latest = Math.max(latest, arrived ?? died ?? (fate === 'waiting' ? run.end : due));
@@ -105,13 +110,33 @@ export class RunView {
     return this.run.lanes[Math.floor((y - HEAD) / LANE)]?.name;
   }
 
+  /** The messages as numbers, for crowds. */
+  get places(): MessagePlaces {
+    return (this.#places ??= new MessagePlaces(this.run, this.axis, (name) => this.laneY(name)));
+  }
+
+  /** For each message, 1 when the filter shows it. */
+  get shown(): Uint8Array {
+    if (this.#shown?.filter === this.filter) return this.#shown.flags;
+    const flags = Uint8Array.from(this.run.messages, (_, index) => (this.shows(index) ? 1 : 0));
+    return this.#keepShown(flags);
+  }
+
+  #keepShown(flags: Uint8Array): Uint8Array {
+    this.#shown = { filter: this.filter, flags };
+    return flags;
+  }
+
+  /** Which messages may be in view between two times. */
+  inView(from: number, to: number): InView {
+    const first = firstAtLeast(this.#latest, from);
+    return { first, last: Math.max(first, firstAtLeast(this.#sent, to + 1)) };
+  }
+
   /** The messages that may be in view between two times. */
   *messagesIn(from: number, to: number): Generator<number> {
-    const { messages } = this.run;
-    for (let i = firstAtLeast(this.#latest, from); i < messages.length; i++) {
-      if ((messages[i]?.sent ?? Infinity) > to) return;
-      yield i;
-    }
+    const { first, last } = this.inView(from, to);
+    for (let i = first; i < last; i++) yield i;
   }
 
   /** True when the filter shows the message. */

@@ -11,6 +11,7 @@ import { themes } from '../../page/drawing/theme.ts';
 import { partingOf, RunView } from '../../page/drawing/view.ts';
 import type { Timeline } from '../../page/format.ts';
 import { safeJson, timelineHtml } from '../../page/html.ts';
+import { longTimeline } from '../support/long-timeline.ts';
 
 const failover = stories[0] as (typeof stories)[number];
 
@@ -63,6 +64,22 @@ test('a drawing shows both holders, the overlap, and the message that never arri
     'crash',
   ])
     expect(svg).toContain(text);
+});
+
+test('a crowd of messages is drawn column by column, and what was lost still stands out', () => {
+  const scene = new RunView(longTimeline(20_000));
+  const pen = new SvgPen(1200, scene.height);
+  drawScene(sheetOf(pen, scene, themes.light, 1200));
+  const svg = pen.svg('A crowd');
+  expect(svg.length).toBeLessThan(300_000);
+  expect(svg).toContain(`fill="${themes.light.request}" fill-opacity="0.5"`);
+  const crosses = svg.split('\n').find((part) => part.includes(`stroke="${themes.light.bad}"`));
+  expect(crosses?.match(/M/g)).toHaveLength(2 * 20);
+  // The filter holds in a crowd, too.
+  scene.filter = { ...scene.filter, key: 'another' };
+  const none = new SvgPen(1200, scene.height);
+  drawScene(sheetOf(none, scene, themes.light, 1200));
+  expect(none.svg('Nothing')).not.toContain('fill-opacity="0.5"');
 });
 
 test('a selected message has its whole way: the request, its reply, and the copy of the write', async () => {

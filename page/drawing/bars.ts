@@ -1,0 +1,154 @@
+/** Draws the bars: from when to when clients believe that they hold a lock, and what nodes know. */
+import { barsOf } from './crowd.ts';
+import type { Pen } from './pen.ts';
+import type { Sheet } from './sheet.ts';
+import { GUTTER, holdEnd, type RunView } from './view.ts';
+
+/** The places at which the holds and keys of a run begin and end, one after the other. */
+interface BarPlaces {
+  readonly holds: Float64Array;
+  readonly keys: Float64Array;
+  /** The number of the colour of each holder. */
+  readonly owners: ReadonlyMap<string, number>;
+}
+
+const prepared = new WeakMap<RunView, BarPlaces>();
+
+function placesOf(scene: RunView): BarPlaces {
+  let places = prepared.get(scene);
+  if (places === undefined) {
+    const { holds, keys, end } = scene.run;
+    const both = (from: number, to: number): number[] => [scene.axis.place(from), scene.axis.place(to)];
+    places = {
+      holds: Float64Array.from(holds.flatMap((hold) => both(hold.from, holdEnd(hold, end)))),
+      keys: Float64Array.from(keys.flatMap(({ from, to }) => both(from, to ?? end))),
+      owners: ownersOf(scene),
+    };
+    prepared.set(scene, places);
+  }
+  return places;
+}
+
+/** Each client has a colour; a holder that is not a client's name gets that of the client that was granted it. */
+function ownersOf({ run }: RunView): ReadonlyMap<string, number> {
+  const clients = run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
+  const owners = new Map(clients.map((name, i) => [name, i]));
+  const holders = new Set(run.keys.map(({ holder }) => holder));
+  for (const { grant, client } of run.holds) {
+    const reply = run.messages[grant ?? -1];
+    const request = run.messages[reply?.cause ?? -1];
+    for (const word of request?.bytes.split(/\r\n| /) ?? []) {
+      if (holders.has(word) && !owners.has(word)) owners.set(word, owners.get(client) ?? -1);
+    }
+  }
+  return owners;
+}
+
+/** Draws them. Bars that are narrower than a pixel are drawn together, column by column. */
+export function drawBars(sheet: Sheet): void {
+  const { scene, theme } = sheet;
+  const { holds, keys, owners } = placesOf(scene);
+  const colourOf = (holder: string): string => {
+    const owner = owners.get(holder) ?? -1;
+    return owner < 0 ? theme.line : (theme.holders[owner % theme.holders.length] as string);
+  };
+  const { run } = scene;
+  eachBar(
+    { sheet, places: holds, thick: 22, colourOf },
+    run.holds,
+    ({ client, key }) => [client, client, key],
+    (hold, y, place) => drawHold(sheet, hold, y, place, colourOf(hold.client)),
+  );
+  eachBar(
+    { sheet, places: keys, thick: 16, colourOf },
+    run.keys,
+    ({ node, holder, key }) => [node, holder, key],
+    (view, y, place) => drawKey(sheet, view, y, place, colourOf(view.holder)),
+  );
+}
+
+/** What a kind of bars has in common. */
+interface BarLook {
+  readonly sheet: Sheet;
+  readonly places: Float64Array;
+  readonly thick: number;
+  colourOf(holder: string): string;
+}
+
+/** Hands out the bars in view that are wide enough, and draws the others. */
+function eachBar<T>(
+  { sheet: { scene, width, pen }, places, thick, colourOf }: BarLook,
+  all: readonly T[],
+  partiesOf: (bar: T) => readonly [lane: string, holder: string, key: string],
+  draw: (bar: T, y: number, place: readonly [number, number]) => void,
+): void {
+  const [from, to] = scene.window;
+  const scale = (width - GUTTER) / (to - from);
+  const columns = Math.max(1, Math.ceil(width - GUTTER));
+  const narrow = new Map<string, Uint8Array>();
+  for (let i = 0; i < all.length; i++) {
+    const a = ((places[2 * i] as number) - from) * scale;
+    const b = ((places[2 * i + 1] as number) - from) * scale;
+    if (b < 0 || a > columns) continue;
+    const bar = all[i] as T;
+    const [lane, holder, key] = partiesOf(bar);
+    const y = scene.laneY(lane);
+    if (y === undefined || (scene.filter.key !== '' && key !== scene.filter.key)) continue;
+    if (b - a >= 1) {
+      draw(bar, y, [GUTTER + a, GUTTER + b]);
+      continue;
+    }
+    const name = `${y} ${colourOf(holder)}`;
+    let taken = narrow.get(name);
+    if (taken === undefined) narrow.set(name, (taken = new Uint8Array(columns)));
+    taken[Math.min(columns - 1, Math.max(0, Math.floor(a)))] = 1;
+  }
+  for (const [name, taken] of narrow) {
+    const [y = '', colour = ''] = name.split(' ');
+    pen.bars(barsOf(taken, Number(y) - thick / 2, thick), colour, 1);
+  }
+}
+
+function drawHold(
+  { pen, theme, width, x }: Sheet,
+  { client, key, kind, fence, renewals }: RunView['run']['holds'][number],
+  y: number,
+  [a, b]: readonly [number, number],
+  colour: string,
+): void {
+  const thick = kind === 'visit' ? 8 : 22;
+  const top = kind === 'visit' ? y + 12 : y - 11;
+  pen.rect(a, top, Math.max(2, b - a), thick, colour, 1, b - a < 6 ? 0 : 3);
+  for (const renewal of renewals)
+    pen.lines([x(renewal), top - 4, x(renewal), top + thick], { colour: theme.ink, width: 2 });
+  const left = Math.max(a, GUTTER) + 6;
+  const verb = kind === 'visit' ? 'inside' : 'holds';
+  const text = `${client} ${verb} ${key}${fence === undefined ? '' : ` (fence ${fence})`}`;
+  if (thick > 10) fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
+}
+
+function drawKey(
+  { pen, theme, width }: Sheet,
+  { key, holder, to }: RunView['run']['keys'][number],
+  y: number,
+  [a, b]: readonly [number, number],
+  colour: string,
+): void {
+  const right = to === null ? Math.max(b, Math.min(width, a + 60)) : b;
+  pen.rect(a, y - 8, Math.max(2, right - a), 16, colour, 0.85, right - a < 6 ? 0 : 3);
+  if (right - a > 3) pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
+  const left = Math.max(a, GUTTER) + 5;
+  fitted(pen, left, y + 4, Math.min(right, width) - left - 3, `${key} = ${holder}`, theme.holderInk);
+}
+
+function fitted(pen: Pen, x: number, y: number, room: number, text: string, colour: string): void {
+  if (room < 20) return;
+  const look = { colour, size: 13, bold: true };
+  let shown = text;
+  if (pen.widthOf(shown, look) > room) {
+    const letters = Math.floor((room / Math.max(1, pen.widthOf(text, look))) * text.length) - 2;
+    if (letters < 3) return;
+    shown = `${text.slice(0, letters)}..`;
+  }
+  pen.text(x, y, shown, look);
+}
