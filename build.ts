@@ -33,6 +33,7 @@ const entryPoints = [
     typeof target === 'string' ? [] : [target.import.default],
   ),
   manifest.bin.lostlock,
+  'dist/embed/thread/worker.js',
 ].map((path) => path.replace(/^(\.\/)?dist\/(.*)\.js$/, '$2.ts'));
 
 const common = {
@@ -54,7 +55,7 @@ const { metafile } = await build({
   chunkNames: 'chunks/[name]-[hash]',
   packages: 'external',
   metafile: true,
-  plugins: [requireDependencies(), bundledPage(code)],
+  plugins: [requireDependencies(), bundledPage(code), builtWorker()],
 });
 writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAll('".dist/', '"dist/'));
 
@@ -65,7 +66,7 @@ for (const [name, text] of await playgroundFiles()) writeFileSync(join(staging, 
 await build({
   ...common,
   entryPoints: Object.keys(metafile.outputs).filter(
-    (path) => path.endsWith('.js') && !path.endsWith('/cli.js'),
+    (path) => path.endsWith('.js') && !path.endsWith('/cli.js') && !path.endsWith('/worker.js'),
   ),
   outbase: staging,
   outExtension: { '.js': '.cjs' },
@@ -123,6 +124,20 @@ function bundledPage(code: PageCode): Plugin {
   };
 }
 
+/** Says where the built code of a server's thread is, seen from dist/ and from dist/chunks/. It is an ES module for both forms. */
+function builtWorker(): Plugin {
+  return {
+    name: 'built-worker',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]worker-file\.ts$/ }, () => ({
+        contents: `import { basename, join } from 'node:path';
+          const here = import.meta.dirname;
+          export const workerFile = join(here, basename(here) === 'chunks' ? '..' : '', 'embed', 'thread', 'worker.js');`,
+      }));
+    },
+  };
+}
+
 /** Makes each file import its neighbours' CommonJS twins, and require what its ES module requires. */
 function commonJsNeighbours(): Plugin {
   return {
@@ -135,7 +150,8 @@ function commonJsNeighbours(): Plugin {
       onLoad({ filter: /\.js$/ }, ({ path }) => ({
         contents: readFileSync(path, 'utf8')
           .replace(/^import { createRequire.* } from "node:module";$/gm, '')
-          .replace(/\w+\(import\.meta\.url\)\(/g, 'require('),
+          .replace(/\w+\(import\.meta\.url\)\(/g, 'require(')
+          .replaceAll('import.meta.dirname', '__dirname'),
         resolveDir: dirname(path),
       }));
     },

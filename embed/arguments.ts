@@ -2,7 +2,7 @@
 import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
 import { BadDirective } from './configuration.ts';
 import { badOption } from './options.ts';
-import type { StartOptions } from './start.ts';
+import type { StartOptions } from './start-options.ts';
 
 /** The options for what a configuration asks for. The port is Redis' 6379 unless the configuration names one. */
 export function startOptionsOf({ configuration, ...rest }: Invocation): StartOptions {

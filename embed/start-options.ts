@@ -1,0 +1,187 @@
+/** The options of startServer: what they are, which values are allowed, and the settings that they stand for. */
+import { basename, dirname, resolve } from 'node:path';
+import { fromText, toBuffer } from '../protocol/bytes.ts';
+import type { DialectName } from '../server/dialects/index.ts';
+import type { LogLevel } from '../server/ports.ts';
+import { namesPlace } from '../server/settings/refusals.ts';
+import type { Settings } from '../server/settings/settings.ts';
+import type { Seed } from './dataset.ts';
+import {
+  badOption,
+  checkDialect,
+  checkFlag,
+  checkInteger,
+  checkNames,
+  checkSettings,
+  checkString,
+} from './options.ts';
+import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
+import { checkTls, type TlsOptions } from './tls.ts';
+
+/** The options of `startServer`. */
+export interface StartOptions {
+  /** The TCP port. 0, the default, picks a free one. */
+  readonly port?: number;
+  /**
+   * The address to listen on; default 127.0.0.1. As in Redis' protected mode, other machines are refused while there is
+   * no password, unless `settings['protected-mode']` is false. Several addresses are separated by blanks, as in
+   * redis.conf's `bind`: '*' is every IPv4 address, '::*' every IPv6 address, and an address with '-' in front may be
+   * missing on this machine.
+   */
+  readonly host?: string;
+  /** A path at which to listen on a unix socket, in addition to TCP. */
+  readonly unixSocket?: string;
+  /** The password that AUTH requires; none by default. */
+  readonly password?: string;
+  /**
+   * ACL users, each with its rules as in ACL SETUSER: `{ alice: 'on >secret ~cache:* +@read' }`. A user `default`
+   * changes the user of clients that do not log in.
+   */
+  readonly users?: Readonly<Record<string, string>>;
+  /**
+   * TLS with these certificates. All TCP connections speak it, unless `tls.port` names a port of its own. A server that
+   * follows a primary with TLS needs `settings['tls-replication']` too.
+   */
+  readonly tls?: TlsOptions;
+  /** The primary that the server follows, which can be any Redis or Valkey server. By default it is a primary itself. */
+  readonly replicaOf?: { readonly host: string; readonly port: number };
+  /** The number of databases; default 16. */
+  readonly databases?: number;
+  /**
+   * The server to answer as: its commands, replies, error texts and version. 'redis-8.2' by default.
+   * docs/dialects.md lists what each has.
+   */
+  readonly dialect?: DialectName;
+  /**
+   * True: commands and options that the dialect's server does not have are refused as it refuses them. By default the lock
+   * commands of other servers (DELEX, DELIFEQ, CAS and so on) work in every dialect.
+   */
+  readonly strict?: boolean;
+  /** Any other parameter, by its name in redis.conf. */
+  readonly settings?: Partial<Settings>;
+  /** The initial data. */
+  readonly seed?: Seed;
+  /**
+   * The path of a dump file. It is loaded at startup if it exists, and written by SAVE and BGSAVE. Equivalent to
+   * `settings.dir` and `settings.dbfilename`. By default nothing is read or written.
+   */
+  readonly rdbFile?: string;
+  /** How many replicas of this server to start; default 0. */
+  readonly replicas?: number;
+  /**
+   * How many Sentinels to start, or their options; default 0. They listen on ports of their own, monitor the server and
+   * its replicas, and fail over when the server stops. SHUTDOWN then stops the server alone.
+   */
+  readonly sentinels?: number | SentinelsOptions;
+  /** Whether the server keeps the process alive; default true. */
+  readonly keepAlive?: boolean;
+  /**
+   * The time that TTLs, TIME and timeouts follow. 'real' (the default) is the machine's, even while a test has fake
+   * timers installed. 'ambient' uses the global Date and timers, so that keys expire when a test advances its fake
+   * timers.
+   */
+  readonly clock?: 'real' | 'ambient';
+  /** Receives every line of the log, with the current role of the node that wrote it. By default nothing is logged. */
+  readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica' | 'sentinel') => void;
+  /** True runs the server in a worker thread (`ThreadOptions`); default false. */
+  readonly thread?: false;
+}
+
+/**
+ * The options of a server in a thread of its own. It answers while the test blocks its event loop, as `execFileSync` does.
+ * It takes the options of any other server, except `clock: 'ambient'`: fake timers do not reach the thread.
+ */
+export interface ThreadOptions extends Omit<StartOptions, 'thread'> {
+  readonly thread: true;
+}
+
+const OPTIONS = [
+  'port',
+  'host',
+  'unixSocket',
+  'password',
+  'users',
+  'tls',
+  'replicaOf',
+  'databases',
+  'dialect',
+  'strict',
+  'settings',
+  'seed',
+  'rdbFile',
+  'replicas',
+  'sentinels',
+  'keepAlive',
+  'clock',
+  'log',
+  'thread',
+];
+
+function checkUsers(users: unknown): void {
+  if (typeof users !== 'object' || users === null) throw badOption('users', users, 'an object of rules');
+  for (const [name, rules] of Object.entries(users)) checkString(`users.${name}`, rules, false);
+}
+
+function checkPrimary(primary: { readonly host: string; readonly port: number }): void {
+  checkNames(primary, ['host', 'port'], 'replicaOf');
+  checkString('replicaOf.host', primary.host);
+  checkInteger('replicaOf.port', primary.port, 1, 65535);
+}
+
+/** Throws TypeError for the first wrong option. */
+export function checkOptions(options: StartOptions | ThreadOptions): void {
+  checkNames(options, OPTIONS, 'startServer');
+  if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
+  if (options.host !== undefined) checkString('host', options.host);
+  if (options.unixSocket !== undefined) checkString('unixSocket', options.unixSocket);
+  if (options.password !== undefined) checkString('password', options.password);
+  if (options.users !== undefined) checkUsers(options.users);
+  if (options.tls !== undefined) checkTls(options.tls);
+  if (options.replicaOf !== undefined) checkPrimary(options.replicaOf);
+  if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
+  if (options.dialect !== undefined) checkDialect('dialect', options.dialect);
+  if (options.strict !== undefined) checkFlag('strict', options.strict);
+  if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
+  if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
+  const { count } = readSentinels(options.sentinels);
+  if (count > 0 && options.tls !== undefined && options.tls.port === undefined) {
+    throw badOption(
+      'tls.port',
+      undefined,
+      'an integer from 0 to 65535: the Sentinels use the port without TLS',
+    );
+  }
+  if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
+  if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
+    throw badOption('clock', options.clock, "'real' or 'ambient'");
+  }
+  if (options.thread !== undefined) checkFlag('thread', options.thread);
+  if (options.thread === true && options.clock === 'ambient') {
+    throw badOption('clock', options.clock, "'real' with thread: fake timers do not reach another thread");
+  }
+  if (options.log !== undefined && typeof options.log !== 'function') {
+    throw badOption('log', options.log, 'a function (level, text)');
+  }
+  checkSettings(options.settings ?? {}, namesPlace(settingsOf(options)));
+}
+
+/** The setting that holds the password with which replicas log in. */
+const PRIMARY_PASSWORD = 'masterauth';
+
+/** The settings that the options stand for. */
+export function settingsOf(options: StartOptions | ThreadOptions): Partial<Settings> {
+  const settings: Partial<Settings> = { ...options.settings };
+  if (options.password !== undefined) {
+    settings.requirepass = fromText(options.password);
+    settings[PRIMARY_PASSWORD] ??= settings.requirepass;
+  }
+  if (options.databases !== undefined) settings.databases = options.databases;
+  if (options.host !== undefined) settings.bind = options.host;
+  if (options.unixSocket !== undefined) settings.unixsocket = fromText(options.unixSocket);
+  if (settings.dir !== undefined) settings.dir = fromText(resolve(toBuffer(settings.dir).toString()));
+  if (options.rdbFile !== undefined) {
+    settings.dir = fromText(dirname(resolve(options.rdbFile)));
+    settings.dbfilename = fromText(basename(options.rdbFile));
+  }
+  return settings;
+}

@@ -1,0 +1,199 @@
+/** A server in a thread of its own, with the members of one in the program's thread. */
+import { createConnection } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ConnectorClass, connectorFor } from '../connector.ts';
+import type { Interception, Intervention, RequestFilter } from '../control/interceptor.ts';
+import type { RecordedRequest, RequestRecording } from '../control/recording.ts';
+import type { DumpEntry, Seed } from '../dataset.ts';
+import { badOption } from '../options.ts';
+import type { LostlockServer } from '../running.ts';
+import type { ThreadOptions } from '../start-options.ts';
+import type { Described } from './messages.ts';
+import { Thread } from './thread.ts';
+
+/** What can be done with a server from another thread: everything but what takes functions, and its inner objects. */
+type Shared = Omit<LostlockServer, 'node' | 'scripts' | 'replicas' | 'sentinels' | 'intercept'>;
+
+/** A Sentinel in the thread of its server. */
+export interface ThreadedSentinel extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /** Stops the Sentinel, and leaves the server alone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A running server in a thread of its own, as `startServer({ thread: true })` returns it. It answers while the program's
+ * event loop is blocked. Its methods are those of `LostlockServer` and wait for the thread, which takes a fraction of a
+ * millisecond each. Functions cannot be sent to another thread, so there are no `scripts` and no `when` in rules.
+ */
+export class ThreadedServer implements Shared, AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  readonly tlsPort: number | undefined;
+  readonly url: string;
+  /** For ioredis: `new Redis({ Connector: server.connector })` connects over TCP. */
+  readonly connector: ConnectorClass;
+  readonly replicas: readonly ThreadedServer[];
+  readonly sentinels: readonly ThreadedSentinel[];
+  readonly #thread: Thread;
+  readonly #id: number;
+  readonly #password: string | undefined;
+
+  /** @internal */
+  constructor(thread: Thread, described: Described) {
+    this.#thread = thread;
+    this.#id = described.id;
+    this.#password = described.password;
+    this.host = described.host;
+    this.port = described.port;
+    this.tlsPort = described.tlsPort;
+    this.url = described.url;
+    this.connector = connectorFor(() => this.connect());
+    this.replicas = described.replicas.map((each) => new ThreadedServer(thread, each));
+    this.sentinels = described.sentinels.map(({ id, host, port }) => {
+      const stop = (): Promise<void> => thread.stop(id);
+      return { host, port, stop, [Symbol.asyncDispose]: stop };
+    });
+  }
+
+  #call(member: keyof LostlockServer & string, ...args: readonly unknown[]): unknown {
+    return this.#thread.call({ id: this.#id, member, args });
+  }
+
+  /** Opens a TCP connection to the server. Throws when the server has stopped, or when every port speaks TLS. */
+  connect(): Duplex {
+    if (!this.connected)
+      throw new Error(`lostlock: connect() on a server that is not connected (${this.host}:${this.port})`);
+    if (this.port === this.tlsPort)
+      throw new Error('lostlock: connect() on a server in a thread whose ports all speak TLS: use its url');
+    return createConnection(this.port, this.host);
+  }
+
+  /** As `LostlockServer.seed`. */
+  seed(data: Seed): void {
+    this.#call('seed', data);
+  }
+
+  /** As `LostlockServer.dump`. */
+  dump(): DumpEntry[] {
+    return this.#call('dump') as DumpEntry[];
+  }
+
+  /** As `LostlockServer.flush`. */
+  flush(): void {
+    this.#call('flush');
+  }
+
+  /** As `LostlockServer.unknownCommands`. */
+  unknownCommands(): { readonly command: string; readonly count: number }[] {
+    return this.#call('unknownCommands') as { command: string; count: number }[];
+  }
+
+  /** As `LostlockServer.intercept`, without `when`. */
+  intercept(filter: Omit<RequestFilter, 'when'>, intervention: Intervention): Interception {
+    if ((filter as RequestFilter)?.when !== undefined) {
+      throw badOption(
+        'when',
+        (filter as RequestFilter).when,
+        'nothing: a server in a thread cannot call functions',
+      );
+    }
+    const id = this.#call('intercept', filter, intervention) as number;
+    const thread = this.#thread;
+    return {
+      get matches() {
+        return thread.call({ id, member: 'matches' }) as number;
+      },
+      get hits() {
+        return thread.call({ id, member: 'hits' }) as number;
+      },
+      remove: () => void thread.call({ id, member: 'remove', args: [] }),
+    };
+  }
+
+  /** As `LostlockServer.requests`. Each reading of `entries` copies the requests so far. */
+  requests(): RequestRecording {
+    const id = this.#call('requests') as number;
+    const thread = this.#thread;
+    const stop = (): void => void thread.call({ id, member: 'stop', args: [] });
+    return {
+      get entries() {
+        return thread.call({ id, member: 'entries' }) as RecordedRequest[];
+      },
+      clear: () => void thread.call({ id, member: 'clear', args: [] }),
+      stop,
+      [Symbol.dispose]: stop,
+    };
+  }
+
+  /** As `LostlockServer.disconnectAll`. */
+  disconnectAll(): number {
+    return this.#call('disconnectAll') as number;
+  }
+
+  /** As `LostlockServer.connected`. */
+  get connected(): boolean {
+    return this.#thread.call({ id: this.#id, member: 'connected' }) as boolean;
+  }
+
+  set connected(value: boolean) {
+    this.#thread.call({ id: this.#id, member: 'connected', value });
+  }
+
+  /** As `LostlockServer.fastForward`. @param ms milliseconds, 0 or more */
+  fastForward(ms: number): void {
+    this.#call('fastForward', ms);
+  }
+
+  /** As `LostlockServer.setTime`. @param date a Date, or milliseconds since the epoch */
+  setTime(date: Date | number): void {
+    this.#call('setTime', date);
+  }
+
+  /** As `LostlockServer.restart`. */
+  restart(): void {
+    this.#call('restart');
+  }
+
+  getHost(): string {
+    return this.host;
+  }
+
+  getPort(): number {
+    return this.port;
+  }
+
+  getMappedPort(_port?: number): number {
+    return this.port;
+  }
+
+  getConnectionUrl(): string {
+    return this.url;
+  }
+
+  getPassword(): string | undefined {
+    return this.#password;
+  }
+
+  /** Stops the server, and ends the thread with the server that was started. Resolves when no handle is left. */
+  async stop(): Promise<void> {
+    await this.#thread.stop(this.#id);
+    if (this.#id === 0) await this.#thread.end();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+/** Starts a server in a thread of its own. Rejects as `startServer` does. */
+export async function startThread(options: ThreadOptions): Promise<ThreadedServer> {
+  const thread = new Thread(options);
+  try {
+    return new ThreadedServer(thread, await thread.started);
+  } catch (error) {
+    await thread.end();
+    throw error;
+  }
+}
