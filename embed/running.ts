@@ -17,9 +17,9 @@ import {
 import type { MovableClock } from './control/movable-clock.ts';
 import { ScriptRegistry } from './control/native-scripts.ts';
 import type { RequestRecording } from './control/recording.ts';
+import { seed } from './control/seed.ts';
 import { type DumpEntry, dump, type Seed } from './dataset.ts';
 import { badOption, checkFlag, checkInteger } from './options.ts';
-import { seed } from './seed.ts';
 import type { LostlockSentinel } from './sentinel.ts';
 
 /** The latest moment that a Date can hold, in milliseconds since the epoch. */

@@ -92,6 +92,7 @@ export interface StartOptions {
  * It takes the options of any other server, except `clock: 'ambient'`: fake timers do not reach the thread.
  */
 export interface ThreadOptions extends Omit<StartOptions, 'thread'> {
+  /** True: the server runs in a worker thread. */
   readonly thread: true;
 }
 

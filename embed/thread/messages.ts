@@ -23,15 +23,15 @@ export interface Call {
 }
 
 /** The outcome of a call. `properties` are the error's own, which a copy of an error loses. */
-export type Outcome =
+export type Answer =
   | { readonly result: unknown }
   | { readonly error: unknown; readonly properties: Readonly<Record<string, unknown>> };
 
 /** What the thread tells without being asked: a line of the log, or the outcome of the start or of a `stop()`. */
 export type Told =
   | { readonly log: readonly [level: string, text: string, role: string] }
-  | { readonly started: Outcome }
-  | { readonly stopped: number; readonly outcome: Outcome };
+  | { readonly started: Answer }
+  | { readonly stopped: number; readonly outcome: Answer };
 
 /** The states of the number that both threads share. */
 export const WAITING = 0;
@@ -40,7 +40,7 @@ export const ANSWERED = 1;
 export const ENDED = 2;
 
 /** The outcome of `run`, in a form that can be sent. */
-export async function outcomeOf(run: () => unknown): Promise<Outcome> {
+export async function answerOf(run: () => unknown): Promise<Answer> {
   try {
     return { result: await run() };
   } catch (error) {
@@ -49,12 +49,12 @@ export async function outcomeOf(run: () => unknown): Promise<Outcome> {
 }
 
 /** An error in a form that can be sent. */
-export function failure(error: unknown): Outcome {
+export function failure(error: unknown): Answer {
   return { error, properties: error instanceof Error ? { ...error } : {} };
 }
 
 /** What an outcome means: returns the result or throws the error. */
-export function resultOf(outcome: Outcome): unknown {
+export function resultOf(outcome: Answer): unknown {
   if ('result' in outcome) return withBuffers(outcome.result);
   throw Object.assign(outcome.error as object, outcome.properties);
 }

@@ -2,15 +2,15 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { badOption } from '../options.ts';
 import type { ThreadOptions } from '../start-options.ts';
-import { type Call, type Described, ENDED, type Outcome, resultOf, type Told, WAITING } from './messages.ts';
+import { type Answer, type Call, type Described, ENDED, resultOf, type Told, WAITING } from './messages.ts';
 import { workerFile } from './worker-file.ts';
 
 /** The thread of a server. */
-export class Thread {
+export class ServerThread {
   readonly #worker: Worker;
   readonly #calls: MessagePort;
   readonly #state = new Int32Array(new SharedArrayBuffer(4));
-  readonly #stopping = new Map<number, (outcome: Outcome) => void>();
+  readonly #stopping = new Map<number, (outcome: Answer) => void>();
   /** Resolves when the server runs. */
   readonly started: Promise<Described>;
   /** Resolves when the thread has ended. */
@@ -68,7 +68,7 @@ export class Thread {
       throw badOption(call.member, call.args ?? call.value, 'data: functions cannot be sent to the thread');
     }
     Atomics.wait(this.#state, 0, WAITING);
-    const answer = receiveMessageOnPort(this.#calls) as { message: Outcome } | undefined;
+    const answer = receiveMessageOnPort(this.#calls) as { message: Answer } | undefined;
     if (answer === undefined) throw stopped(call);
     return resultOf(answer.message);
   }
@@ -76,7 +76,7 @@ export class Thread {
   /** Stops a server or Sentinel in the thread. Resolves when it has stopped, or has already. */
   async stop(id: number): Promise<void> {
     if (this.hasEnded) return;
-    const outcome = await new Promise<Outcome>((resolve) => {
+    const outcome = await new Promise<Answer>((resolve) => {
       this.#stopping.set(id, resolve);
       this.#worker.postMessage(id);
     });

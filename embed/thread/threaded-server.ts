@@ -9,14 +9,16 @@ import { badOption } from '../options.ts';
 import type { LostlockServer } from '../running.ts';
 import type { ThreadOptions } from '../start-options.ts';
 import type { Described } from './messages.ts';
-import { Thread } from './thread.ts';
+import { ServerThread } from './thread.ts';
 
 /** What can be done with a server from another thread: everything but what takes functions, and its inner objects. */
-type Shared = Omit<LostlockServer, 'node' | 'scripts' | 'replicas' | 'sentinels' | 'intercept'>;
+type ThreadMembers = Omit<LostlockServer, 'node' | 'scripts' | 'replicas' | 'sentinels' | 'intercept'>;
 
 /** A Sentinel in the thread of its server. */
 export interface ThreadedSentinel extends AsyncDisposable {
+  /** The address that it listens on. */
   readonly host: string;
+  /** The TCP port that it listens on. */
   readonly port: number;
   /** Stops the Sentinel, and leaves the server alone. */
   stop(): Promise<void>;
@@ -27,21 +29,27 @@ export interface ThreadedSentinel extends AsyncDisposable {
  * event loop is blocked. Its methods are those of `LostlockServer` and wait for the thread, which takes a fraction of a
  * millisecond each. Functions cannot be sent to another thread, so there are no `scripts` and no `when` in rules.
  */
-export class ThreadedServer implements Shared, AsyncDisposable {
+export class ThreadedServer implements ThreadMembers, AsyncDisposable {
+  /** The address that the server listens on, or the first of several. */
   readonly host: string;
+  /** The TCP port that the server listens on: the one without TLS, if there are two. */
   readonly port: number;
+  /** The TCP port at which connections speak TLS; undefined if there is none. */
   readonly tlsPort: number | undefined;
+  /** The URL for any client, as `LostlockServer.url`. */
   readonly url: string;
   /** For ioredis: `new Redis({ Connector: server.connector })` connects over TCP. */
   readonly connector: ConnectorClass;
+  /** The replicas of this server, in the same thread. */
   readonly replicas: readonly ThreadedServer[];
+  /** The Sentinels, in the same thread. */
   readonly sentinels: readonly ThreadedSentinel[];
-  readonly #thread: Thread;
+  readonly #thread: ServerThread;
   readonly #id: number;
   readonly #password: string | undefined;
 
   /** @internal */
-  constructor(thread: Thread, described: Described) {
+  constructor(thread: ServerThread, described: Described) {
     this.#thread = thread;
     this.#id = described.id;
     this.#password = described.password;
@@ -156,22 +164,27 @@ export class ThreadedServer implements Shared, AsyncDisposable {
     this.#call('restart');
   }
 
+  /** The host. Named as in Testcontainers and redis-memory-server. */
   getHost(): string {
     return this.host;
   }
 
+  /** The port. Named as in Testcontainers and redis-memory-server. */
   getPort(): number {
     return this.port;
   }
 
+  /** The port, whichever container port is asked for. Named as in Testcontainers. */
   getMappedPort(_port?: number): number {
     return this.port;
   }
 
+  /** The URL. Named as in Testcontainers. */
   getConnectionUrl(): string {
     return this.url;
   }
 
+  /** The password, undefined if there is none. Named as in Testcontainers. */
   getPassword(): string | undefined {
     return this.#password;
   }
@@ -189,7 +202,7 @@ export class ThreadedServer implements Shared, AsyncDisposable {
 
 /** Starts a server in a thread of its own. Rejects as `startServer` does. */
 export async function startThread(options: ThreadOptions): Promise<ThreadedServer> {
-  const thread = new Thread(options);
+  const thread = new ServerThread(options);
   try {
     return new ThreadedServer(thread, await thread.started);
   } catch (error) {

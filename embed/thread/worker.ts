@@ -6,12 +6,12 @@ import { startServer } from '../start.ts';
 import type { StartOptions } from '../start-options.ts';
 import {
   ANSWERED,
+  type Answer,
+  answerOf,
   type Call,
   type Described,
   ENDED,
   failure,
-  type Outcome,
-  outcomeOf,
   type Told,
 } from './messages.ts';
 
@@ -63,7 +63,7 @@ function tell(told: Told): void {
 }
 
 calls.on('message', (call: Call) => {
-  let outcome: Outcome;
+  let outcome: Answer;
   try {
     outcome = { result: perform(call) };
   } catch (error) {
@@ -75,7 +75,7 @@ calls.on('message', (call: Call) => {
 });
 program.on('message', (id: number) => {
   const stop = (): Promise<void> => (objects[id] as unknown as LostlockServer).stop();
-  void outcomeOf(stop).then((outcome) => tell({ stopped: id, outcome }));
+  void answerOf(stop).then((outcome) => tell({ stopped: id, outcome }));
 });
 process.on('exit', () => {
   Atomics.store(state, 0, ENDED);
@@ -85,7 +85,7 @@ process.on('exit', () => {
 const log = logs && {
   log: (level: string, text: string, role: string): void => tell({ log: [level, text, role] }),
 };
-const started = await outcomeOf(async () => describe(await startServer({ ...options, ...log })));
+const started = await answerOf(async () => describe(await startServer({ ...options, ...log })));
 tell({ started });
 // A server that shuts down ends its thread. One that does not keep the process alive has no handle that keeps the thread.
 if (options.keepAlive !== false || 'error' in started) for (const port of [calls, program]) port.unref();

@@ -1,18 +1,18 @@
 /** Seeds a server's databases. The whole seed is checked and converted before the first key is stored. */
-import { HashValue } from '../keyspace/collections/hash.ts';
-import { ListValue } from '../keyspace/collections/list.ts';
-import { SetValue } from '../keyspace/collections/set.ts';
-import { SortedSet } from '../keyspace/collections/sorted-set.ts';
-import { RdbError } from '../keyspace/format/errors.ts';
-import { dumpValue, formatOfPayload, restoreValue } from '../keyspace/rdb/dump.ts';
-import { parseId } from '../keyspace/stream/id.ts';
-import { StreamValue } from '../keyspace/stream/stream.ts';
-import { typeOf, type Value } from '../keyspace/value.ts';
-import { type Bytes, fromBuffer, type Millis } from '../protocol/bytes.ts';
-import type { Server } from '../server/server.ts';
-import type { Seed } from './dataset.ts';
-import { badOption } from './options.ts';
-import { encodeText, isText } from './text.ts';
+import { HashValue } from '../../keyspace/collections/hash.ts';
+import { ListValue } from '../../keyspace/collections/list.ts';
+import { SetValue } from '../../keyspace/collections/set.ts';
+import { SortedSet } from '../../keyspace/collections/sorted-set.ts';
+import { RdbError } from '../../keyspace/format/errors.ts';
+import { dumpValue, formatOfPayload, restoreValue } from '../../keyspace/rdb/dump.ts';
+import { parseId } from '../../keyspace/stream/id.ts';
+import { StreamValue } from '../../keyspace/stream/stream.ts';
+import { typeOf, type Value } from '../../keyspace/value.ts';
+import { type Bytes, fromBuffer, type Millis } from '../../protocol/bytes.ts';
+import type { Server } from '../../server/server.ts';
+import type { Seed } from '../dataset.ts';
+import { badOption } from '../options.ts';
+import { encodeText, isText } from '../text.ts';
 
 /** A key that is ready to be stored. */
 interface Ready {
