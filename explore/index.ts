@@ -1,6 +1,8 @@
 /** The public API of lostlock/explore: finds what makes a lock fail, and tells the shortest story of each failure. */
 import '../lab/router.ts';
 import { badOption, checkFlag, checkNames, checkString } from '../embed/options.ts';
+import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
+import type { Timeline } from '../page/format.ts';
 import { captured } from './capture.ts';
 import { Explorer, survey } from './explorer.ts';
 import { type PlayedWorld, playWorld } from './game.ts';
@@ -13,6 +15,7 @@ import { reasonAgainst } from './real/faults.ts';
 import { playReal } from './real/game.ts';
 import type { ExploreReport } from './report.ts';
 import { eventsOf, type FindingEvent, storyText } from './story.ts';
+import { replayedTimeline } from './timeline/replayed.ts';
 
 export type { Captured } from './capture.ts';
 export type { History, HistoryMessage, HistoryWrite } from './history.ts';
@@ -47,6 +50,16 @@ export interface Replayed {
   readonly story: string;
   /** Everything that happened. */
   readonly history: History;
+  /**
+   * Plays the virtual world once more, past the broken promise, and returns its timeline (docs/timeline.md). A world on
+   * real servers is shown as it went in virtual time.
+   */
+  timelineData(): Promise<Timeline>;
+  /**
+   * Writes that timeline: a self-contained page for a browser (a name that ends in `.html`), or its data (`.json`).
+   * Rejects with TypeError for another name.
+   */
+  timeline(file: string): Promise<void>;
 }
 
 /** How to play a world again. */
@@ -91,9 +104,9 @@ export async function replay(
       );
       throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
     }
-    if (on === undefined) return replayed(full, world, '');
+    if (on === undefined) return replayed(full, text, world, '');
     const real = await playReal(rules, world, on);
-    return replayed(full, real, ` on ${on}${real.ordered ? '' : ', in another order'}`);
+    return replayed(full, text, real, ` on ${on}${real.ordered ? '' : ', in another order'}`);
   });
 }
 
@@ -110,15 +123,21 @@ function checkReal(on: string, { topology }: FullOptions, { faults }: WorldPlan)
   }
 }
 
-function replayed(full: FullOptions, world: PlayedWorld, where: string): Replayed {
+function replayed(full: FullOptions, text: string, world: PlayedWorld, where: string): Replayed {
   const breaches = judge(world, full.promises, full.own);
   const [first] = breaches;
   const events = first === undefined ? [] : eventsOf(world, first);
   const what = first === undefined ? 'no promise is broken' : `${first.promise} is broken`;
+  const timelineData = (): Promise<Timeline> => replayedTimeline(full, world.plan, text);
   return {
     breaches,
     events,
     story: storyText(`${full.name}: ${what}${where}`, events),
     history: historyOf(world),
+    timelineData,
+    timeline: async (file) => {
+      checkTimelineFile('timeline', file);
+      await writeTimeline(file, [await timelineData()]);
+    },
   };
 }

@@ -15,7 +15,7 @@ Explores each exploration that FILE exports (objects with the options of explore
   --merge A,B,...   print the report of several --json files, separated by commas, instead of exploring
   --replay TEXT     play one world again, and print its story
   --on PROGRAM      with --replay: play it on real servers as well, such as redis-server
-  --out FOLDER      write stories, test files and histories there
+  --out FOLDER      write stories, test files, histories and timelines there
   --runner NAME     what the test files are for: vitest (default), jest or node
   --json FILE       write the report as JSON
   --junit FILE      write the report as JUnit XML

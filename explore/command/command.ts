@@ -216,6 +216,8 @@ async function writeFindings(
     const kind = extname(file).endsWith('ts') ? '.ts' : extname(file).replace('.cjs', '.mjs');
     const test = testFile(runner, path.startsWith('.') ? path : `./${path}`, report.name, finding);
     writeFileSync(`${base}.test${kind}`, test);
-    writeFileSync(`${base}.jsonl`, historyLines(report.name, finding, (await replay(options, text)).history));
+    const played = await replay(options, text);
+    writeFileSync(`${base}.jsonl`, historyLines(report.name, finding, played.history));
+    await played.timeline(`${base}.html`);
   }
 }
