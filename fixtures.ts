@@ -10,6 +10,7 @@ import {
   startServer,
 } from './index.ts';
 import type { Redis, RedisOptions } from './lab/ioredis-types.ts';
+import { writeFailure } from './lab/timeline/failing.ts';
 import { loadIoredis } from './lab/virtual/client.ts';
 
 /** What to explore in a test. The name is the test's unless given. */
@@ -38,6 +39,7 @@ export class TestFixtures {
   /** The name of the test, for the reports of explorations. */
   readonly #name: () => string;
   readonly #ends: (() => unknown)[] = [];
+  readonly #pairs: Pair[] = [];
   #server: Promise<LostlockServer> | undefined;
 
   /** @param name returns the name of the running test */
@@ -65,9 +67,15 @@ export class TestFixtures {
     return this.#ending(openRedis(server, options), (redis) => redis.disconnect());
   }
 
-  /** Starts a primary with replicas on a virtual clock. Rejects with TypeError for a wrong option. */
-  pair(options?: PairOptions): Promise<Pair> {
-    return this.#ending(startPair(options), (pair) => pair.close());
+  /**
+   * Starts a primary with replicas on a virtual clock. When the test fails, the timeline is written to the folder
+   * `lostlock-timelines`, or the one that the environment variable LOSTLOCK_TIMELINES names. Rejects with TypeError for
+   * a wrong option.
+   */
+  async pair(options?: PairOptions): Promise<Pair> {
+    const pair = await this.#ending(startPair(options), (started) => started.close());
+    this.#pairs.push(pair);
+    return pair;
   }
 
   /** Explores the code of a lock's clients, and rejects with the stories when a promise breaks. */
@@ -75,9 +83,14 @@ export class TestFixtures {
     return exploreInTest(options, this.#name());
   }
 
-  /** Ends everything that the test started. The fixtures can be used again afterwards. */
-  async close(): Promise<void> {
+  /**
+   * Ends everything that the test started. The fixtures can be used again afterwards.
+   * @param failed whether the test has failed: then the timelines of its pairs are written
+   */
+  async close(failed = false): Promise<void> {
     this.#server = undefined;
+    const pairs = this.#pairs.splice(0);
+    if (failed) await writeFailure(this.#name(), pairs);
     for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) await end();
   }
 

@@ -33,6 +33,20 @@ interface JestGlobals {
   readonly expect: { getState(): { readonly currentTestName?: string } };
 }
 
+/** True when the running test has failed. Jest tells its hooks nothing, but its runner keeps its state in a global. */
+function hasFailed(): boolean {
+  const key = Object.getOwnPropertySymbols(globalThis).find(
+    ({ description }) => description === 'JEST_STATE_SYMBOL',
+  );
+  const state = key === undefined ? undefined : (Reflect.get(globalThis, key) as JestState | undefined);
+  return (state?.currentlyRunningTest?.errors.length ?? 0) > 0;
+}
+
+/** What jest-circus keeps. */
+interface JestState {
+  readonly currentlyRunningTest?: { readonly errors: readonly unknown[] } | null;
+}
+
 /**
  * Fixtures for the tests of the file or of the `describe` in which this is called. What a test starts with them ends
  * after the test.
@@ -44,6 +58,6 @@ interface JestGlobals {
 export function fixtures(): TestFixtures {
   const { afterEach, expect } = globalThis as unknown as JestGlobals;
   const all = new TestFixtures(() => expect.getState().currentTestName ?? 'a test');
-  afterEach(() => all.close());
+  afterEach(() => all.close(hasFailed()));
   return all;
 }

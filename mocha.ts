@@ -20,7 +20,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 /** Mocha's hooks, which are globals while it runs tests. */
 interface MochaGlobals {
-  afterEach(hook: () => Promise<void>): void;
+  afterEach(hook: (this: { readonly currentTest?: { readonly state?: string } }) => Promise<void>): void;
   beforeEach(hook: (this: { readonly currentTest?: { fullTitle(): string } }) => void): void;
 }
 
@@ -38,6 +38,8 @@ export function fixtures(): TestFixtures {
   beforeEach(function () {
     name = this.currentTest?.fullTitle() ?? name;
   });
-  afterEach(() => all.close());
+  afterEach(function () {
+    return all.close(this.currentTest?.state === 'failed');
+  });
   return all;
 }

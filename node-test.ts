@@ -7,6 +7,8 @@ export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 export interface TestContext {
   /** The name of the test. */
   readonly name: string;
+  /** Why the test has failed, while its hooks run. */
+  readonly error?: unknown;
   /** Registers a function that runs after the test. */
   after(hook: () => Promise<void>): void;
 }
@@ -21,6 +23,7 @@ export interface TestContext {
  */
 export function fixtures(context: TestContext): TestFixtures {
   const all = new TestFixtures(() => context.name);
-  context.after(() => all.close());
+  // A test passes after its hooks only, so that `passed` says nothing yet.
+  context.after(() => all.close(context.error !== undefined && context.error !== null));
   return all;
 }

@@ -4,6 +4,7 @@ import type { ExploreReport } from './explore/index.ts';
 import { exploreInTest, openRedis, type TestExploreOptions } from './fixtures.ts';
 import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from './index.ts';
 import type { Redis } from './lab/ioredis-types.ts';
+import { writeFailure } from './lab/timeline/failing.ts';
 
 export type { TestExploreOptions } from './fixtures.ts';
 
@@ -21,7 +22,10 @@ export interface Fixtures {
   server: LostlockServer;
   /** An ioredis client of that server, for each test. Needs the package ioredis. */
   redis: Redis;
-  /** A primary with a replica on a virtual clock, for each test. */
+  /**
+   * A primary with a replica on a virtual clock, for each test. When the test fails, the timeline is written to the folder
+   * `lostlock-timelines`, or the one that the environment variable LOSTLOCK_TIMELINES names.
+   */
   pair: Pair;
   /** Explores the code of a lock's clients, and rejects with the stories when a promise breaks. */
   explore(options: TestExploreOptions): Promise<ExploreReport>;
@@ -59,10 +63,10 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
       await use(redis);
       redis.disconnect();
     },
-    // biome-ignore lint/correctness/noEmptyPattern: as above.
-    pair: async ({}, use) => {
+    pair: async ({ task }, use) => {
       const pair = await startPair();
       await use(pair);
+      if (task.result?.state === 'fail') await writeFailure(task.name, [pair]);
       await pair.close();
     },
     explore: async ({ task }, use) => {

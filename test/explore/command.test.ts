@@ -108,6 +108,7 @@ test('the reports of two machines merge into the report of one', () => {
   expect(merged.status).toBe(1);
   expect(readFileSync(join(project, 'j.xml'), 'utf8')).toContain('mutual-exclusion (client-pause)');
   expect(readdirSync(join(project, 'merged', 'findings')).map((name) => name.replace(/.*?\./, ''))).toEqual([
+    'html',
     'jsonl',
     'test.mjs',
     'txt',

@@ -5,10 +5,10 @@ import { type ExploreOptions, replay } from '../../explore/index.ts';
 const options: ExploreOptions = {
   name: 'no lock',
   clients: 2,
-  async client({ redis, sleep, resource }) {
+  async client({ redis, resource, ...world }) {
     await redis.set('stock', 1);
     const inside = resource('stock').enter();
-    await sleep(200);
+    await world.sleep(200);
     inside.leave();
   },
 };
