@@ -17,7 +17,7 @@ const report = process.env.LOSTLOCK_REPORT; // Where .ci/run expects the counts.
  */
 export const realTime: string[] = [
   'test/cli.test.ts',
-  'test/readme.test.ts',
+  'test/{pages,readme}.test.ts',
   'test/transcripts.test.ts',
   'test/clients/*.test.ts',
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
@@ -38,6 +38,7 @@ export const realTime: string[] = [
   'test/locks/server/*.test.ts',
   'test/packaging/*.test.ts',
   'test/page/playground.test.ts',
+  'test/release/action.test.ts',
   'test/protocol/{corpus,hanging-up}.test.ts',
   'test/scripting/hostile.test.ts',
   'test/sentinel/{file,file-beside,real}.test.ts',
@@ -82,6 +83,8 @@ export const beside: string[] = [
   'test/locks/server/{lost-replies,replicas,replicated}.test.ts',
   'test/packaging/{bundles,package,runners}.test.ts',
   'test/page/{browser,playground}.test.ts',
+  'test/pages.test.ts',
+  'test/release/action.test.ts',
   'test/sentinel/{file-beside,real}.test.ts',
   'test/server/aof/{beside,starts}.test.ts',
   'test/server/commands/scan-changes.test.ts',

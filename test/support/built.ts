@@ -5,7 +5,7 @@ import { readSources } from '../tidy/source-text.ts';
 import { until } from './until.ts';
 
 const lock = '.building';
-const unbuilt = /^(test|bench|docs)\/|\.config\.ts$/;
+const unbuilt = /^(test|bench|docs|integrations|release|site)\/|\.config\.ts$/;
 
 /** When a file was last changed; 0 where there is none. */
 function changed(path: string): number {

@@ -1,4 +1,5 @@
 /** The projects that `npm run test:fresh` makes: what a newcomer writes on the first day, for each runner and compiler. */
+import { programs } from '../../support/programs.ts';
 
 /** A project in a folder of its own. */
 export interface FreshProject {
@@ -15,6 +16,13 @@ export interface FreshProject {
 }
 
 const ioredis = 'ioredis@6.0.0';
+
+/** The program of the cookbook that uses BullMQ. */
+function bullmqProgram(): string {
+  const program = programs('docs/cookbook.md', 'js').find((text) => text.includes("from 'bullmq'"));
+  if (program === undefined) throw new Error('docs/cookbook.md has no program with BullMQ');
+  return program;
+}
 
 /** A test of each kind of fixture, with a way to get them and the runner's own words for a test and an equality. */
 const fixtureTests = (
@@ -174,14 +182,14 @@ export const projects: readonly FreshProject[] = [
     name: 'Vitest 4',
     packages: ['vitest@4.1.12', ioredis],
     files: { 'lock.test.ts': vitestFixtures },
-    run: ['vitest/vitest.mjs', 'run'],
+    run: ['vitest/vitest.mjs', 'run', '--testTimeout', '60000'],
     expected: /Tests +4 passed/,
   },
   {
     name: 'Vitest 3',
     packages: ['vitest@3.2.4', ioredis],
     files: { 'lock.test.ts': vitestFixtures },
-    run: ['vitest/vitest.mjs', 'run'],
+    run: ['vitest/vitest.mjs', 'run', '--testTimeout', '60000'],
     expected: /Tests +4 passed/,
   },
   jest('30.5.2'),
@@ -241,6 +249,13 @@ test('the server runs', async () => {
     files: { 'program.cjs': commonJs },
     run: ['program.cjs'],
     expected: /all is well/,
+  },
+  {
+    name: 'BullMQ',
+    packages: ['bullmq@6.7.0', ioredis],
+    files: { 'program.mjs': bullmqProgram() },
+    run: ['program.mjs'],
+    expected: /^60$/m,
   },
   ...['5.4.5', '5.6.3', '5.9.3', '6.0.3', '7.0.2'].map(typescript),
 ];

@@ -1,0 +1,43 @@
+/** The settings of the documentation site. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'vitepress';
+import { sections } from '../pages.ts';
+
+/** The API's pages, which TypeDoc wrote. */
+const api = JSON.parse(readFileSync(join(import.meta.dirname, '../pages/api.json'), 'utf8')) as {
+  text: string;
+  link: string;
+}[];
+const stories = existsSync(join(import.meta.dirname, '../pages/stories.md'));
+
+export default defineConfig({
+  title: 'lostlock',
+  description: 'A Redis-compatible server for testing distributed locks',
+  srcDir: 'pages',
+  base: process.env.SITE_BASE ?? '/',
+  cleanUrls: false,
+  // Dead links fail the build; `npm run test:site` checks anchors as well.
+  ignoreDeadLinks: false,
+  // The pages are plain Markdown, without HTML: text such as <key> is text.
+  markdown: { config: (markdown) => void markdown.set({ html: false }) },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+    nav: [
+      { text: 'Concepts', link: '/concepts' },
+      { text: 'Cookbook', link: '/cookbook' },
+      { text: 'API', link: api[0]?.link ?? '/' },
+    ],
+    sidebar: [
+      ...sections.map(({ title, pages }) => ({
+        text: title,
+        items: [
+          ...pages.map((page) => ({ text: page.title, link: `/${page.address}` })),
+          ...(title === 'Locks' && stories ? [{ text: 'Ten stories', link: '/stories' }] : []),
+        ],
+      })),
+      { text: 'API', items: api },
+    ],
+  },
+});

@@ -1,0 +1,188 @@
+/**
+ * `npm run docs:site`: builds the documentation site into site/dist, from the Markdown pages of the repository, the stories of
+ * the demo and the types of the package. It installs VitePress and TypeDoc into this folder when they are missing.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { namedStories } from '../lab/demo/stories.ts';
+import manifest from '../package.json' with { type: 'json' };
+import owner from '../release/owner.json' with { type: 'json' };
+import { ensureBuilt } from '../test/support/built.ts';
+import { pages, type SitePage, sections } from './pages.ts';
+
+const here = import.meta.dirname;
+const root = resolve(here, '..');
+const out = join(here, 'pages');
+const addresses = new Map(pages.map(({ source, address }) => [source, address]));
+
+function run(program: string, args: readonly string[]): void {
+  execFileSync(program, args, { cwd: here, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+function write(path: string, text: string): void {
+  const file = join(out, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/**
+ * A page with its links as the site has them. A link to another file of the repository leads to its repository, and is
+ * plain text as long as the owner has not named one.
+ */
+function adapted({ source, address }: SitePage, text: string): string {
+  return text.replace(
+    /(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s#]+)(#[^)\s]*)?\)/g,
+    (_, image, label, target, anchor = '') => {
+      const path = relative(root, resolve(root, dirname(source), target));
+      if (image === '!') {
+        const name = `images/${path.replaceAll('/', '-')}`;
+        mkdirSync(join(out, 'public/images'), { recursive: true });
+        copyFileSync(join(root, path), join(out, 'public', name));
+        return `![${label}](/${name})`;
+      }
+      const known = addresses.get(path) ?? addresses.get(`${path}/README.md`);
+      if (known !== undefined) {
+        const from = dirname(address);
+        const way = relative(from, known);
+        return `[${label}](${way.startsWith('.') ? way : `./${way}`}.md${anchor})`;
+      }
+      if (path === 'README.md') return `[${label}](/)`;
+      return owner.repository === '' ? label : `[${label}](${owner.repository}/blob/main/${path})`;
+    },
+  );
+}
+
+/** The first page. */
+function home(): string {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const start = readme.indexOf('\n');
+  const end = readme.indexOf('\n## ');
+  const fold = readme.slice(start, end).replace(/\[([^\]]*)\]\(#[^)]*\)/g, '$1'); // Its other sections are not on this page.
+  const intro = adapted({ source: 'README.md', address: 'index', title: '' }, fold);
+  const links = sections.map(
+    ({ title, pages: own }) =>
+      `**${title}:** ${own.map((page) => `[${page.title}](./${page.address}.md)`).join(' · ')}`,
+  );
+  return `---\nsidebar: true\n---\n\n# lostlock ${manifest.version}\n${intro}\n\n## The pages\n\n${links.join('\n\n')}\n`;
+}
+
+/** The demo's stories, each as the page for the browser that the command writes. */
+function stories(): string {
+  const folder = join(out, 'public/stories');
+  mkdirSync(folder, { recursive: true });
+  const names = Object.keys(namedStories);
+  for (const name of names) {
+    const html = join(folder, `${name}.html`);
+    execFileSync(process.execPath, [join(root, 'dist/cli.js'), 'demo', name, '--html', html], {
+      stdio: 'ignore',
+    });
+  }
+  const list = names.map((name) => `- [${name}](/stories/${name}.html){target="_self"}`).join('\n');
+  return `# Ten stories of lost and kept locks\n\n\`npx lostlock demo\` plays them on a virtual clock, and each is the same on every run. These are
+their [timelines](./timeline.md): who believed to hold the lock, which message came late, and why.\n\n${list}\n`;
+}
+
+/** The API as Markdown, a page for each entry of the package. */
+function api(): void {
+  const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
+    typeof target === 'string' || name === './router' ? [] : [target.import.types],
+  );
+  const options = {
+    entryPoints: entries.map((path) => join(root, path)),
+    tsconfig: join(here, 'tsconfig.typedoc.json'),
+    plugin: ['typedoc-plugin-markdown'],
+    out: join(out, 'api'),
+    readme: 'none',
+    router: 'module',
+    entryFileName: 'entries.md',
+    skipErrorChecking: true,
+    disableSources: true,
+    hideBreadcrumbs: true,
+    excludePrivate: true,
+    excludeInternal: true,
+    logLevel: 'Error',
+    validation: false,
+  };
+  writeFileSync(join(here, 'typedoc.json'), JSON.stringify(options));
+  try {
+    run(process.execPath, ['node_modules/typedoc/bin/typedoc', '--options', 'typedoc.json']);
+  } finally {
+    rmSync(join(here, 'typedoc.json'));
+  }
+  const files = (readdirSync(join(out, 'api'), { recursive: true, encoding: 'utf8' }) as string[])
+    .filter((name) => name.endsWith('.md'))
+    .sort();
+  for (const file of files) {
+    // TypeDoc counts the names of types among the headings; VitePress counts headings only.
+    const path = join(out, 'api', file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/\]\(([^)\s]*#[\w-]+?)-\d+\)/g, ']($1)'));
+  }
+  const menu = files.map((name) => {
+    const link = `/api/${name.replace(/(index)?\.md$/, '')}`;
+    return {
+      text:
+        name === 'entries.md'
+          ? 'All entries'
+          : name === 'index.md'
+            ? 'lostlock'
+            : name.replace(/(\/index)?\.md$/, ''),
+      link,
+    };
+  });
+  write(
+    'api.json',
+    JSON.stringify(menu.sort((a, b) => (a.link === '/api/' ? -1 : b.link === '/api/' ? 1 : 0))),
+  );
+}
+
+/** What a language model reads first (https://llmstxt.org), and all pages in one file. */
+function forModels(texts: ReadonlyMap<SitePage, string>): void {
+  const summary = (text: string): string =>
+    (/^[A-Z`][^\n]*(?:\n[^\n]+)*/m.exec(text.replace(/^#.*$/gm, ''))?.[0] ?? '')
+      .replaceAll('\n', ' ')
+      .split(/\.\s/)[0] ?? '';
+  const list = sections.map(({ title, pages: own }) =>
+    [
+      `## ${title}`,
+      '',
+      ...own.map((page) => `- [${page.title}](/${page.address}.html): ${summary(texts.get(page) ?? '')}`),
+    ].join('\n'),
+  );
+  write(
+    'public/llms.txt',
+    `# lostlock\n\n> ${manifest.description}\n\nAll pages in one file: /llms-full.txt\n\n${list.join('\n\n')}\n`,
+  );
+  write(
+    'public/llms-full.txt',
+    [...texts].map(([page, text]) => `<!-- ${page.source} -->\n\n${text}`).join('\n\n'),
+  );
+}
+
+if (!existsSync(join(here, 'node_modules/vitepress')))
+  run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline']);
+await ensureBuilt();
+rmSync(out, { recursive: true, force: true });
+mkdirSync(join(out, 'public'), { recursive: true });
+const texts = new Map<SitePage, string>();
+for (const page of pages) {
+  const text = readFileSync(join(root, page.source), 'utf8');
+  texts.set(page, text);
+  write(`${page.address}.md`, adapted(page, text));
+}
+write('index.md', home());
+write('stories.md', stories());
+api();
+forModels(texts);
+run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build']);
+rmSync(join(here, 'dist'), { recursive: true, force: true });
+execFileSync('mv', [join(here, '.vitepress/dist'), join(here, 'dist')]);
+console.log(`${join(here, 'dist')}: open it with npx vitepress preview, or serve it as static files`);

@@ -1,0 +1,7 @@
+/** Runs the programs of the cookbook and of the page about time as pasted. */
+import { testPrograms } from './support/test-programs.ts';
+
+testPrograms([
+  { page: 'docs/cookbook.md', language: 'js' },
+  { page: 'docs/time.md', language: 'js' },
+]);
