@@ -36,6 +36,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('lab', "The lab's controls"),
       doc('explore', 'Explorations'),
       doc('timeline', 'Timelines'),
+      doc('playground', 'The playground'),
       doc('sentinel', 'Sentinel'),
       doc('cluster', 'Cluster'),
       doc('persistence', 'Persistence'),

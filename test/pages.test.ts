@@ -1,5 +1,5 @@
 /** Runs the programs of the cookbook and of the page about time as pasted. */
-import { testPrograms } from './support/test-programs.ts';
+import { testPrograms } from './support/pages/test-programs.ts';
 
 testPrograms([
   { page: 'docs/cookbook.md', language: 'js' },

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as errors from '../locks/errors.ts';
-import { testPrograms } from './support/test-programs.ts';
+import { testPrograms } from './support/pages/test-programs.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 testPrograms([

@@ -11,7 +11,7 @@ const api = JSON.parse(readFileSync(join(import.meta.dirname, '../pages/api.json
 }[];
 const stories = existsSync(join(import.meta.dirname, '../pages/stories.md'));
 
-export default defineConfig({
+const config = defineConfig({
   title: 'lostlock',
   description: 'A Redis-compatible server for testing distributed locks',
   srcDir: 'pages',
@@ -41,3 +41,5 @@ export default defineConfig({
     ],
   },
 });
+
+export default config; // tidy default-exports: VitePress reads this one

@@ -1,5 +1,5 @@
 /** The projects that `npm run test:fresh` makes: what a newcomer writes on the first day, for each runner and compiler. */
-import { programs } from '../../support/programs.ts';
+import { programs } from '../../support/pages/programs.ts';
 
 /** A project in a folder of its own. */
 export interface FreshProject {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureBuilt } from './built.ts';
+import { ensureBuilt } from '../built.ts';
 import { programs, promised } from './programs.ts';
 
 const loaders: Record<string, string[]> = {
