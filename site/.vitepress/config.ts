@@ -42,4 +42,4 @@ const config = defineConfig({
   },
 });
 
-export default config; // tidy default-exports: VitePress reads this one
+export default config;

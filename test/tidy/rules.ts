@@ -214,7 +214,7 @@ const anyType = ban('any', (file) => !isTidyItself(file), [
 const defaultExports = ban(
   'default-exports',
   (file) =>
-    !/(^|\/)[^/]+\.config\.ts$|^(jest|redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$/.test(
+    !/(^|\/)[^/]+\.config\.ts$|^(jest|redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$|^site\/\.vitepress\/config\.ts$/.test(
       file.path,
     ),
   [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],
