@@ -3,9 +3,10 @@ import { fromText } from '../protocol/bytes.ts';
 import { createSentinel } from '../sentinel/index.ts';
 import type { SentinelServer } from '../sentinel/server.ts';
 import type { DialectName } from '../server/dialects/index.ts';
-import { nodeHost } from '../server/host/node.ts';
+import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { Listener } from '../server/host/tcp.ts';
 import type { LogLevel } from '../server/ports.ts';
+import type { TlsContext } from './certificates.ts';
 import { type SentinelsOptions, watch } from './sentinel-options.ts';
 
 /** What a Sentinel needs besides its options. */
@@ -18,6 +19,8 @@ export interface SentinelPlace {
   readonly primary?: { readonly host: string; readonly port: number };
   /** The password of the primary and its replicas. */
   readonly password?: string;
+  /** TLS for the Sentinel's port and for its connections; then there is no other port. */
+  readonly tls?: TlsContext;
   readonly dialect?: DialectName;
   readonly strict?: boolean;
   readonly log?: (level: LogLevel, text: string) => void;
@@ -58,16 +61,17 @@ export async function startSentinel(
   place: SentinelPlace,
   options: SentinelsOptions,
 ): Promise<LostlockSentinel> {
-  const { log } = place;
-  const node = createSentinel(nodeHost(), {
+  const { log, tls } = place;
+  const node = createSentinel(nodeHost('.', nodeClock, tls?.connect), {
     ...(place.dialect && { dialect: place.dialect }),
     ...(place.strict !== undefined && { strict: place.strict }),
     ...(log && { log: (level, text) => log(level, text) }),
-    settings: { requirepass: fromText(options.password ?? '') },
+    settings: { requirepass: fromText(options.password ?? ''), 'tls-replication': tls !== undefined },
   });
-  const listener = new Listener(node.connections);
+  const listener = new Listener(node.connections, { ...(tls && { tls: tls.serve }) });
   const { port } = await listener.listen({ host: place.host, port: place.port });
-  node.settings.port = port;
+  node.settings.port = tls === undefined ? port : 0;
+  node.settings['tls-port'] = tls === undefined ? 0 : port;
   if (place.primary !== undefined) watch(node, { ...place.primary, password: place.password }, options);
   node.start();
   return new LostlockSentinel(node, place.host, port, listener);

@@ -144,14 +144,7 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   if (options.strict !== undefined) checkFlag('strict', options.strict);
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
-  const { count } = readSentinels(options.sentinels);
-  if (count > 0 && options.tls !== undefined && options.tls.port === undefined) {
-    throw badOption(
-      'tls.port',
-      undefined,
-      'an integer from 0 to 65535: the Sentinels use the port without TLS',
-    );
-  }
+  readSentinels(options.sentinels);
   if (options.keepAlive !== undefined) checkFlag('keepAlive', options.keepAlive);
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
     throw badOption('clock', options.clock, "'real' or 'ambient'");

@@ -27,7 +27,7 @@ import { type LostlockSentinel, type SentinelPlace, startSentinels } from './sen
 import { readSentinels } from './sentinel-options.ts';
 import { checkOptions, type StartOptions, settingsOf, type ThreadOptions } from './start-options.ts';
 import { startThread, type ThreadedServer } from './thread/threaded-server.ts';
-import { planTls } from './tls.ts';
+import { planTls, type TlsPlan } from './tls.ts';
 
 /** Loads the append-only file, if there is a place for one and `appendonly` is set. */
 function openAppendOnlyFile(node: Server, settings: Partial<Settings>): void {
@@ -107,12 +107,19 @@ function renewed(old: Server, host: Host, options: StartOptions, settings: Parti
 }
 
 /** What the Sentinels of a server need to know of it. */
-function sentinelPlace(options: StartOptions, port: number): Omit<SentinelPlace, 'port'> {
+function sentinelPlace(
+  options: StartOptions,
+  { port, 'tls-port': tlsPort }: Settings,
+  tls: TlsPlan | undefined,
+): Omit<SentinelPlace, 'port'> {
   const host = reachableHost(options);
+  // Without a plain port, the Sentinels have none either.
+  const context = port === 0 ? tls?.context : undefined;
   const { log } = options;
   return {
     host,
-    primary: { host, port },
+    primary: { host, port: port || tlsPort },
+    ...(context !== undefined && { tls: context }),
     ...(options.password !== undefined && { password: options.password }),
     ...(options.dialect && { dialect: options.dialect }),
     ...(options.strict !== undefined && { strict: options.strict }),
@@ -177,6 +184,9 @@ async function startHere(options: StartOptions): Promise<LostlockServer> {
   const replicas: LostlockServer[] = [];
   const sentinels: LostlockSentinel[] = [];
   try {
+    // Any node of a set may have to follow another one after a failover.
+    const hasOthers = (options.replicas ?? 0) > 0 || readSentinels(options.sentinels).count > 0;
+    if (tls?.plain === false && hasOthers) node.settings['tls-replication'] = true;
     load(node, options, settings);
     if (options.seed !== undefined) seed(node, options.seed);
     await listen(door, options, tls, listeners);
@@ -187,7 +197,7 @@ async function startHere(options: StartOptions): Promise<LostlockServer> {
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();
     for (let i = 0; i < (options.replicas ?? 0); i++) replicas.push(await startReplica(node, options));
     await startSentinels(
-      sentinelPlace(options, node.settings.port),
+      sentinelPlace(options, node.settings, tls),
       readSentinels(options.sentinels),
       sentinels,
     );

@@ -3,12 +3,13 @@ import { type Bytes, fromBuffer } from '../protocol/bytes.ts';
 import { ReplyDecoder } from '../protocol/decode-reply.ts';
 import { encodeRequest } from '../protocol/encode.ts';
 import type { Reply } from '../protocol/reply.ts';
-import type { Connection, Host, Receiver } from '../server/host/host.ts';
+import type { Connection, Receiver } from '../server/host/host.ts';
 import type { Address } from './address.ts';
 
 /** What a connection needs from its Sentinel. */
 export interface Dialler {
-  readonly host: Host;
+  /** Connects to a node, with TLS if `tls-replication` is on. Calls `opened`, or the receiver's `closed`. */
+  dial(address: Address, receiver: Receiver, opened: (connection: Connection) => void): void;
   /** Runs work that a timer or a connection causes, as one unit of the node. */
   enter(work: () => void): void;
 }
@@ -27,10 +28,10 @@ export class Outgoing implements Receiver {
   #over = false;
 
   /** @param ended is called once when the connection fails or ends, but not after `close` */
-  constructor(dialler: Dialler, { host, port }: Address, ended: () => void) {
+  constructor(dialler: Dialler, address: Address, ended: () => void) {
     this.#dialler = dialler;
     this.#ended = ended;
-    dialler.host.connect(host, port, this, (connection) => {
+    dialler.dial(address, this, (connection) => {
       if (this.#over) return connection.abort();
       this.#connection = connection;
       connection.send(this.#unsent);

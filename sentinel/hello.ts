@@ -12,11 +12,11 @@ export const HELLO_CHANNEL = '__sentinel__:hello';
 
 /** Publishes this Sentinel's address and configuration on a node, or sends it to another Sentinel. */
 export function sayHello(sentinel: Sentinel, instance: Instance): void {
-  const { globals, home, id, epoch } = sentinel;
+  const { globals, id, epoch } = sentinel;
   const { link, group } = instance;
   const ip = globals['announce-ip'] || link.command?.localAddress;
   if (link.disconnected || ip === undefined) return;
-  const port = globals['announce-port'] || home.settings.port;
+  const { port } = sentinel;
   const { host, port: primaryPort } = group.announced;
   const words = [ip, port, id, epoch, group.name, host, primaryPort, group.configEpoch];
   link.send([commandFor(instance, 'PUBLISH'), HELLO_CHANNEL, words.join(',')], (reply) => {

@@ -1,8 +1,10 @@
 /** The state of a Sentinel: its id and epoch, the primaries that it monitors, and the events that it publishes. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import type { Host } from '../server/host/host.ts';
+import type { Connection, Host, Receiver } from '../server/host/host.ts';
 import type { LogLevel } from '../server/ports.ts';
+import { dial } from '../server/replication/dial.ts';
 import type { Settings } from '../server/settings/settings.ts';
+import type { Address } from './address.ts';
 import {
   defaultGlobals,
   defaultPeriods,
@@ -65,6 +67,18 @@ export class Sentinel implements Dialler {
   /** The time of the current execution unit. */
   get now(): Millis {
     return this.home.now;
+  }
+
+  dial(address: Address, receiver: Receiver, opened: (connection: Connection) => void): void {
+    const { host, settings } = this.home;
+    // Without certificates there is no connection. The receiver hears of it as of any other failure.
+    if (!dial({ host, settings }, address, receiver, opened)) host.clock.soon(() => receiver.closed());
+  }
+
+  /** The port at which other Sentinels and clients reach this one. */
+  get port(): number {
+    const { port, 'tls-port': tlsPort, 'tls-replication': withTls } = this.home.settings;
+    return this.globals['announce-port'] || (withTls && tlsPort !== 0 ? tlsPort : port);
   }
 
   enter(work: () => void): void {
