@@ -69,7 +69,7 @@ const alone: string[] = [
  */
 export const beside: string[] = [
   'test/clients/redis-tools.test.ts',
-  'test/cluster/differential.test.ts',
+  'test/cluster/{differential,tls}.test.ts',
   'test/differential/{differential,failover,mixed,replication,sentinel,waiting}.test.ts',
   'test/explore/{command,on-real}.test.ts',
   'test/keyspace/rdb/{dump,old-forms}.test.ts',

@@ -118,7 +118,9 @@ export class Cluster {
   followSettings(): void {
     const { settings } = this.server;
     const { myself } = this;
-    const port = settings.port || settings['tls-port'];
+    // As in Redis, the bus with TLS announces the port for TLS.
+    const { port: plain, 'tls-port': secure, 'tls-cluster': withTls } = settings;
+    const port = (withTls && secure) || plain || secure;
     myself.port = settings['cluster-announce-port'] || port;
     myself.busPort = settings['cluster-announce-bus-port'] || settings['cluster-port'] || port + 10_000;
     if (settings['cluster-announce-ip'] !== '') myself.ip = settings['cluster-announce-ip'];

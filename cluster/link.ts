@@ -1,6 +1,6 @@
 /** A connection of the cluster's bus: whole messages in both directions. */
 import { type Bytes, fromBuffer, type Millis } from '../protocol/bytes.ts';
-import type { Connection, Host, Receiver } from '../server/host/host.ts';
+import type { Connection, Receiver } from '../server/host/host.ts';
 import { type BusMessage, decodeMessage, splitMessage } from './message.ts';
 
 /** Where a link leads to. */
@@ -13,8 +13,9 @@ export interface Reached {
 
 /** What a link needs from its node. */
 export interface LinkOwner<M extends Reached> {
-  readonly host: Host;
   readonly now: Millis;
+  /** Connects to the bus of a member, with TLS if `tls-cluster` is on. */
+  dial(member: M, receiver: Receiver, opened: (connection: Connection) => void): void;
   /** Runs work that a connection causes, as one unit of the node. */
   enter(work: () => void): void;
   /** A message has arrived. */
@@ -48,8 +49,7 @@ export class BusLink<M extends Reached> implements Receiver {
     opened: (link: BusLink<M>) => void,
   ): BusLink<M> {
     const link = new BusLink(owner, member);
-    const { ip, busPort } = member;
-    owner.host.connect(ip, busPort, link, (connection) => {
+    owner.dial(member, link, (connection) => {
       if (link.#over) return connection.abort();
       link.#connection = connection;
       owner.enter(() => opened(link));

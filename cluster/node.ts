@@ -81,6 +81,13 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
 
   // The bus
 
+  dial({ ip, busPort }: Member, receiver: Receiver, opened: (connection: Connection) => void): void {
+    const { host } = this;
+    if (!this.#server.settings['tls-cluster']) host.connect(ip, busPort, receiver, opened);
+    else if (host.connectWithTls !== undefined) host.connectWithTls(ip, busPort, receiver, opened);
+    else host.clock.soon(() => receiver.closed());
+  }
+
   enter(work: () => void): void {
     if (this.#stopped) return;
     this.#server.unit(() => {

@@ -8,6 +8,7 @@ import { Listener } from '../server/host/tcp.ts';
 import { createNode } from '../server/index.ts';
 import type { Server, ServerOptions } from '../server/server.ts';
 import type { Settings } from '../server/settings/settings.ts';
+import type { TlsContext } from './certificates.ts';
 
 /** How far the port of the bus is from the port for clients, unless `cluster-port` names one. */
 const DISTANCE = 10_000;
@@ -32,10 +33,12 @@ export async function openBus(
   given: Partial<Settings>,
   host: string,
   isFree: boolean,
+  tls: TlsContext | undefined,
 ): Promise<Listener> {
   const { server } = member.cluster;
   const { settings } = server;
-  const port = settings.port || settings['tls-port'];
+  const withTls = settings['tls-cluster'];
+  const port = (withTls && settings['tls-port']) || settings.port || settings['tls-port'];
   let wanted = settings['cluster-port'];
   if (wanted === 0 && !isFree) {
     if (port > HIGHEST) {
@@ -45,7 +48,7 @@ export async function openBus(
     }
     wanted = port + DISTANCE;
   }
-  const listener = new Listener(member);
+  const listener = new Listener(member, { ...(withTls && tls && { tls: tls.serve }) });
   ({ port: settings['cluster-port'] } = await listener.listen({ host, port: wanted }));
   member.cluster.followSettings();
   if (given.dir !== undefined || given['cluster-config-file'] !== undefined) {

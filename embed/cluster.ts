@@ -10,6 +10,7 @@ import type { Settings } from '../server/settings/settings.ts';
 import { badOption, checkInteger, checkNames } from './options.ts';
 import type { LostlockServer } from './running.ts';
 import { startServer } from './start.ts';
+import type { TlsOptions } from './tls.ts';
 
 /** How many nodes a cluster has. */
 export interface ClusterSize {
@@ -32,6 +33,8 @@ export interface ClusterOptions extends ClusterSize {
   readonly host?: string;
   /** The password that AUTH requires, and with which replicas log in; none by default. */
   readonly password?: string;
+  /** TLS with these certificates for clients, replication and the bus. There is no port without TLS. */
+  readonly tls?: Omit<TlsOptions, 'port'>;
   /** How long a node may be silent before the others suspect it, in milliseconds; default 5000. */
   readonly nodeTimeout?: number;
   /** The server that the nodes answer as; 'redis-8.2' by default. */
@@ -51,6 +54,7 @@ const OPTIONS = [
   'port',
   'host',
   'password',
+  'tls',
   'nodeTimeout',
   'dialect',
   'strict',
@@ -146,12 +150,25 @@ export async function startRealCluster(options: ClusterOptions = {}): Promise<Lo
   const count = primaries * (replicas + 1);
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
   checkInteger('port', port, 0, 55535 - count);
+  const tlsPort = (options.tls as TlsOptions | undefined)?.port;
+  if (tlsPort !== undefined) {
+    throw badOption(
+      'tls.port',
+      tlsPort,
+      'nothing: with tls, the ports of a cluster have no plain ones beside them',
+    );
+  }
   checkClusterSettings(settings);
   const { primaries: _p, replicas: _r, clock: _c, nodeTimeout: _t, ...rest } = options;
   const nodes: LostlockServer[] = [];
   try {
     for (let i = 0; i < count; i++) {
-      const own = { ...settings, 'cluster-enabled': true, 'cluster-node-timeout': nodeTimeout };
+      const own = {
+        ...settings,
+        'cluster-enabled': true,
+        'cluster-node-timeout': nodeTimeout,
+        ...(options.tls !== undefined && { 'tls-cluster': true, 'tls-replication': true }),
+      };
       nodes.push(await startServer({ ...rest, port: port === 0 ? 0 : port + i, settings: own }));
     }
     const members = nodes.map(memberOf);

@@ -77,7 +77,9 @@ export function planTls(
   if (options !== undefined && port !== 0) {
     throw badOption("settings['tls-port']", port, '0 with the option tls, whose `port` is the port for TLS');
   }
-  if (options === undefined && port === 0 && !settings['tls-replication']) return undefined;
+  if (options === undefined && port === 0 && !settings['tls-replication'] && !settings['tls-cluster']) {
+    return undefined;
+  }
   try {
     const certificates = options === undefined ? certificatesOf(settings) : certificatesIn(options);
     const context = tlsContext(certificates, settings);

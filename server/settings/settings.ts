@@ -131,6 +131,7 @@ const effective = {
   'tls-ca-cert-dir': text(''),
   'tls-auth-clients': choice('yes', ['no', 'yes', 'optional']),
   'tls-replication': flag(false),
+  'tls-cluster': flag(false),
   'tls-client-cert-file': text(''),
   'tls-client-key-file': text(''),
   'tls-client-key-file-pass': text(''),
@@ -217,7 +218,6 @@ const limited = {
   'locale-collate': text('', false, quotedValue),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
   'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
-  'tls-cluster': flag(false),
   unixsocketgroup: text('', true),
 };
 

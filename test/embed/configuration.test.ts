@@ -84,7 +84,6 @@ describe('a file', () => {
   });
 
   test('what lostlock cannot do is refused with the reason', () => {
-    expect(errorOf('tls-cluster yes')).toContain('the bus of a lostlock cluster speaks no TLS');
     expect(errorOf('rename-command FLUSHALL ""')).toContain('lostlock does not rename commands');
     expect(errorOf('loadmodule x.so')).toContain('lostlock loads no modules');
     expect(errorOf('user a on', 'user a off')).toContain(
@@ -129,7 +128,6 @@ test.skipIf(!hasRedisServer).each(WRONG)(
 
 test.each([
   ['daemonize yes', 'lostlock stays in the foreground'],
-  ['tls-cluster yes', 'the bus of a lostlock cluster speaks no TLS'],
   ['aclfile /tmp/users.acl', 'lostlock reads no ACL file'],
   ['supervised systemd', 'lostlock reports to no supervisor'],
   ['syslog-enabled yes', 'lostlock does not log to syslog'],

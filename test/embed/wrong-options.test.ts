@@ -32,7 +32,6 @@ test.each<[what: string, options: object, message: string]>([
     { settings: { appendonly: true } },
     'settings.appendonly is true; allowed: false (lostlock keeps an append-only file only where dir,',
   ],
-  ['a bus with TLS', { settings: { 'tls-cluster': true } }, 'settings.tls-cluster is true; allowed: false'],
   ['a file of users', { settings: { aclfile: 'users.acl' } }, "settings.aclfile is 'users.acl'; allowed: ''"],
   ['a file of its number', { settings: { pidfile: 'x.pid' } }, "settings.pidfile is 'x.pid'; allowed: ''"],
   ['settings that are a number', { settings: 5 }, 'settings is 5; allowed: an object of options'],

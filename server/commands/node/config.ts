@@ -62,11 +62,11 @@ const LISTENING = {
 
 const NO_TLS_UPDATE = 'Unable to update TLS configuration. Check server logs.';
 /** The parameters that switch TLS on. */
-const TLS_SWITCHES: ReadonlySet<string> = new Set<Name>(['tls-port', 'tls-replication']);
+const TLS_SWITCHES: ReadonlySet<string> = new Set<Name>(['tls-port', 'tls-replication', 'tls-cluster']);
 
 /** The first change that a server cannot make to TLS: while it uses TLS, any; otherwise, to switch it on. */
 function tlsChange(settings: Settings, changes: ReadonlyMap<Name, unknown>): Name | undefined {
-  const inUse = settings['tls-port'] !== 0 || settings['tls-replication'];
+  const inUse = settings['tls-port'] !== 0 || settings['tls-replication'] || settings['tls-cluster'];
   for (const [name, value] of changes) {
     if (!name.startsWith('tls-') || value === settings[name]) continue;
     if (inUse || TLS_SWITCHES.has(name)) return name;

@@ -1,0 +1,126 @@
+/** Clusters over TLS: clients, replication and the bus; and a real redis-server on our bus. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Cluster, Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { startCluster, startServer } from '../../index.ts';
+import { INSTALLED } from '../support/oracles.ts';
+import { findProgram, freePort, hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import { until } from '../support/until.ts';
+
+const folder = fileURLToPath(new URL('../support/certificates/', import.meta.url));
+const file = (name: string): string => `${folder}${name}`;
+const pem = (name: string): Buffer => readFileSync(file(name));
+const ca = pem('ca.crt');
+const own = { ca, key: pem('server.key'), cert: pem('server.crt') };
+const tls = { ca, key: pem('client.key'), cert: pem('client.crt') };
+const limitMs = 60_000;
+
+test('a client with TLS follows a cluster that has only TLS, through the death of a primary', async () => {
+  const cluster = await startCluster({ primaries: 3, replicas: 1, nodeTimeout: 1000, tls: own });
+  onTestFinished(() => cluster.stop());
+  expect(cluster.urls.every((url) => url.startsWith('rediss://'))).toBe(true);
+  const client = new Cluster(cluster.addresses, {
+    redisOptions: { tls },
+    dnsLookup: (address, done) => done(null, address),
+    clusterRetryStrategy: () => 20,
+    retryDelayOnFailover: 20,
+    retryDelayOnClusterDown: 20,
+  });
+  client.on('error', () => {});
+  onTestFinished(() => client.disconnect());
+  for (const key of ['a', 'b', 'c', 'd']) expect(await client.set(key, key)).toBe('OK');
+  const primary = cluster.primaryOf('a');
+  const caughtUp = (): boolean =>
+    cluster.replicas.every(({ node }) => node.primary?.linkUp && node.databases[0] !== undefined);
+  await until(caughtUp, { what: 'the replicas', limitMs });
+  const checked = findProgram('redis-cli');
+  if (checked !== undefined) {
+    const flags = [
+      '--tls',
+      '--cacert',
+      file('ca.crt'),
+      '--cert',
+      file('client.crt'),
+      '--key',
+      file('client.key'),
+    ];
+    const address = `127.0.0.1:${primary.port}`;
+    const { stdout } = await promisify(execFile)(checked, [...flags, '--cluster', 'check', address]);
+    expect(stdout).toContain('[OK] All 16384 slots covered.');
+  }
+  await primary.stop();
+  const moved = (): boolean => {
+    try {
+      return cluster.primaryOf('a') !== primary;
+    } catch {
+      return false;
+    }
+  };
+  await until(moved, { what: 'a new primary', limitMs });
+  expect(await until(() => client.set('a', 'again').catch(() => undefined), { limitMs })).toBe('OK');
+});
+
+test.skipIf(!hasRedisServer)(
+  'a real server meets ours on a bus with TLS, and follows it (needs redis-server)',
+  async () => {
+    const port = await freePort();
+    const settings = {
+      'cluster-enabled': true,
+      'tls-cluster': true,
+      'tls-replication': true,
+      'cluster-node-timeout': 60_000,
+    };
+    const ours = await startServer({ tls: own, settings, dialect: INSTALLED });
+    onTestFinished(() => ours.stop());
+    const files = [
+      '--tls-cert-file',
+      file('server.crt'),
+      '--tls-key-file',
+      file('server.key'),
+      '--tls-ca-cert-file',
+      file('ca.crt'),
+    ];
+    const busPort = String(await freePort());
+    const switches = [
+      '--tls-cluster',
+      'yes',
+      '--tls-replication',
+      'yes',
+      '--cluster-enabled',
+      'yes',
+      '--cluster-port',
+      busPort,
+    ];
+    const real = await startRedisServer({ args: [...files, ...switches, '--tls-port', String(port)] });
+    onTestFinished(() => real.stop());
+    const [here, there] = [ours.port, port].map((each) => new Redis(each, '127.0.0.1', { tls })) as [
+      Redis,
+      Redis,
+    ];
+    onTestFinished(() => {
+      for (const each of [here, there]) each.disconnect();
+    });
+    await here.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await here.call('CLUSTER', 'MEET', '127.0.0.1', String(port), busPort);
+    const connected = async (redis: Redis): Promise<boolean> => {
+      const lines = String(await redis.call('CLUSTER', 'NODES'))
+        .trim()
+        .split('\n');
+      return lines.length === 2 && lines.every((line) => line.includes(' connected'));
+    };
+    await until(() => connected(here), { what: 'our node to know the real one', limitMs });
+    await until(() => connected(there), { what: 'the real node to know ours', limitMs });
+    const id = String(await here.call('CLUSTER', 'MYID'));
+    const replicate = (): Promise<unknown> => there.call('CLUSTER', 'REPLICATE', id).catch(() => undefined);
+    expect(await until(replicate, { what: 'the real node to follow', limitMs })).toBe('OK');
+    const write = (): Promise<unknown> => here.set('k', 'v').catch(() => undefined);
+    expect(await until(write, { what: 'a cluster that serves', limitMs })).toBe('OK');
+    await there.call('READONLY');
+    expect(await until(() => there.get('k').catch(() => undefined), { what: 'the write', limitMs })).toBe(
+      'v',
+    );
+  },
+);
