@@ -98,22 +98,26 @@ test.skipIf(!hasSentinel)(
       args: [...quick, '--tls-port', String(two), '--replicaof', '127.0.0.1', String(one)],
     });
     onTestFinished(() => second.stop());
-    const conf = (port: number): string => {
+    // The real one notices the failure and asks ours for its vote: two that begin at once may both get one vote alone.
+    const conf = (port: number, quorum: number, downAfter: number): string => {
       const path = join(folder, `${port}.conf`);
       const lines = [
         'port 0',
         `tls-port ${port}`,
         'bind 127.0.0.1',
         ...Object.entries(parameters).map((each) => each.join(' ')),
-        `sentinel monitor mymaster 127.0.0.1 ${one} 2`,
-        'sentinel down-after-milliseconds mymaster 2000',
+        `sentinel monitor mymaster 127.0.0.1 ${one} ${quorum}`,
+        `sentinel down-after-milliseconds mymaster ${downAfter}`,
+        'sentinel failover-timeout mymaster 5000',
       ];
       writeFileSync(path, `${lines.join('\n')}\n`);
       return path;
     };
-    const child = spawn(findProgram('redis-server') ?? '', [conf(real), '--sentinel'], { stdio: 'ignore' });
+    const child = spawn(findProgram('redis-server') ?? '', [conf(real, 1, 2000), '--sentinel'], {
+      stdio: 'ignore',
+    });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const sentinel = await startSentinelFromFile(parseCommandLine([conf(own)]), () => {});
+    const sentinel = await startSentinelFromFile(parseCommandLine([conf(own, 2, 600_000)]), () => {});
     onTestFinished(() => sentinel.stop());
     Object.assign(sentinel.node.sentinel.periods, { 'info-period': 500, 'tilt-trigger': 600_000 });
     const asked = direct(real);
