@@ -132,7 +132,7 @@ function builtWorker(): Plugin {
       onLoad({ filter: /[\\/]worker-file\.ts$/ }, () => ({
         contents: `import { basename, join } from 'node:path';
           const here = import.meta.dirname;
-          export const workerFile = join(here, basename(here) === 'chunks' ? '..' : '', 'embed', 'thread', 'worker.js');`,
+          export const workerFile = () => join(here, basename(here) === 'chunks' ? '..' : '', 'embed', 'thread', 'worker.js');`,
       }));
     },
   };

@@ -2,6 +2,7 @@
  * The servers that the bench compares: ours and redis-server, each in its own process, and on its own core if possible.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, freePort } from '../test/support/redis-server.ts';
@@ -45,11 +46,12 @@ async function answers(port: number): Promise<boolean> {
   });
 }
 
-/** Starts our server as users do, from the built package. */
-export async function startOurs(): Promise<Contestant> {
+/** Starts our server as users do, from the built package. @param profile a folder for a profile of its CPU time */
+export async function startOurs(profile?: string): Promise<Contestant> {
   const port = await freePort();
   const cli = join(import.meta.dirname, '..', 'dist', 'cli.js');
-  return launch('lostlock', process.execPath, [cli, '--port', String(port)], port);
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+  return launch('lostlock', process.execPath, [...flags, cli, '--port', String(port)], port);
 }
 
 /** Starts redis-server without persistence. */
@@ -63,9 +65,30 @@ export async function startReal(): Promise<Contestant> {
   );
 }
 
-/** Ends the server's process. */
-export function stop(contestant: Contestant): void {
-  contestant.process.kill('SIGKILL');
+/** Ends the server's process. It gets the time to write a profile. */
+export async function stop({ process: child }: Contestant): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** The CPU time of all threads of a server's process so far, in microseconds; NaN on systems that do not tell. */
+export function cpuOf({ process: child }: Contestant): number {
+  try {
+    const tasks = `/proc/${child.pid}/task`;
+    const times = readdirSync(tasks).map((task) =>
+      Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+    );
+    return times.reduce((sum, each) => sum + each, 0) / 1000;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** How far apart the figures are: the difference of the largest and the smallest, as a share of the median. */
+export function spreadOf(figures: readonly number[]): number {
+  return (Math.max(...figures) - Math.min(...figures)) / median(figures);
 }
 
 /** The median. */

@@ -24,7 +24,7 @@ async function realFirstPong(): Promise<number> {
   const started = performance.now();
   const real = await startReal();
   const taken = performance.now() - started;
-  stop(real);
+  await stop(real);
   return taken;
 }
 
@@ -81,7 +81,7 @@ async function realBytesPerKey(keys: number, ttl: boolean): Promise<number> {
   }
   const after = await used();
   redis.disconnect();
-  stop(real);
+  await stop(real);
   return (after - before) / keys;
 }
 

@@ -47,6 +47,6 @@ export async function lua(rounds: number): Promise<Row[]> {
   }
   for (const client of clients) client.disconnect();
   await ours.stop();
-  stop(real);
+  await stop(real);
   return rows;
 }

@@ -9,6 +9,10 @@ export interface Row {
   readonly unit: string;
   /** True for times and sizes, where less is better. */
   readonly lessIsBetter?: boolean;
+  /** The difference of our largest and smallest figure, as a share of the median. */
+  readonly spread?: number;
+  /** CPU time per request in microseconds, of our server and of the other. */
+  readonly cpu?: readonly [ours: number, other: number];
 }
 
 /** A chapter of the report. */
@@ -31,18 +35,30 @@ function figure(value: number | undefined): string {
   return value >= 10 ? value.toFixed(1) : value.toPrecision(3);
 }
 
+function share(value: number | undefined): string {
+  return value === undefined ? '' : `${Math.round(value * 100)} %`;
+}
+
+function cpuCell(cpu: Row['cpu']): string {
+  if (cpu === undefined || !Number.isFinite(cpu[0])) return '';
+  return `${figure(cpu[0])} / ${figure(cpu[1])} µs: ${(cpu[1] / cpu[0]).toFixed(2)}`;
+}
+
 /** The chapter as a Markdown table. */
 export function table(chapter: Chapter): string {
   const head = ['', 'lostlock', chapter.beside, 'unit', 'ratio (above 1: lostlock is ahead)'];
+  const isSpread = chapter.rows.some(({ spread }) => spread !== undefined);
+  if (isSpread) head.push('spread', 'CPU per request');
   const rows = chapter.rows.map((row) => {
     const times = ratio(row);
-    return [
+    const cells = [
       row.name,
       figure(row.ours),
       figure(row.other),
       row.unit,
       times === undefined ? '' : times.toFixed(2),
     ];
+    return isSpread ? [...cells, share(row.spread), cpuCell(row.cpu)] : cells;
   });
   const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return `## ${chapter.title}\n\n${lines.join('\n')}\n`;

@@ -77,7 +77,7 @@ export async function roundTrips(rounds: number, count: number): Promise<Row[]> 
   for (const client of [memory, tcp, redis]) client.disconnect();
   for (const { close } of others) close();
   await ours.stop();
-  stop(real);
+  await stop(real);
   const rows: Row[] = [];
   const row = (name: string, mine: number | undefined, other: number | undefined): void => {
     if (mine !== undefined) rows.push({ name, ours: mine, other, unit: 'round trips/s' });

@@ -1,131 +1,120 @@
-/**
- * Measures requests per second over TCP, beside redis-server in the same run: SET, GET, lock commands, lock scripts.
- */
+/** Measures requests per second and CPU time per request over TCP, beside redis-server in the same run. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import { type Contestant, LOAD_CORE, median, pinned, startOurs, startReal, stop } from './contestants.ts';
+import {
+  type Contestant,
+  cpuOf,
+  LOAD_CORE,
+  median,
+  pinned,
+  spreadOf,
+  startOurs,
+  startReal,
+  stop,
+} from './contestants.ts';
+import { type Load, SCRIPTS } from './loads.ts';
 import type { Row } from './report.ts';
 
 const run = promisify(execFile);
 
-const UNLOCK =
-  "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
+/** How many requests each measurement sends, by the length of the pipeline. */
+const REQUESTS: Readonly<Record<number, number>> = { 1: 100_000, 16: 600_000, 100: 1_000_000 };
 
-/**
- * A re-entrant lock in Redisson's layout: grants and renews a free or own lock; for another owner's lock, returns its
- * remaining time.
- */
-const REENTRANT = `
-if (redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then
-  redis.call('hincrby', KEYS[1], ARGV[2], 1)
-  redis.call('pexpire', KEYS[1], ARGV[1])
-  return nil
-end
-return redis.call('pttl', KEYS[1])`;
-
-interface Load {
-  readonly name: string;
-  /** The number of keys: locks are few, data may be many. */
-  readonly keys: number;
-  /** The request; `sha(text)` stands for a loaded script. */
-  readonly words: (sha: (text: string) => string) => string[];
+/** What a measurement found. */
+interface Measured {
+  /** Requests per second. */
+  readonly rate: number;
+  /** The 99th percentile of the latency, in milliseconds. */
+  readonly p99: number;
+  /** CPU time of the server per request, in microseconds; NaN where the system does not tell. */
+  readonly cpu: number;
 }
 
-const LOADS: readonly Load[] = [
-  { name: 'SET', keys: 1000, words: () => ['SET', 'key:__rand_int__', 'xxx'] },
-  { name: 'GET', keys: 1000, words: () => ['GET', 'key:__rand_int__'] },
-  {
-    name: 'SET NX PX',
-    keys: 1000,
-    words: () => ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'],
-  },
-  {
-    name: 'EVALSHA unlock',
-    keys: 1000,
-    words: (sha) => ['EVALSHA', sha(UNLOCK), '1', 'lock:__rand_int__', 'token'],
-  },
-  {
-    name: 'EVALSHA re-entrant lock',
-    keys: 1000,
-    words: (sha) => [
-      'EVALSHA',
-      sha(REENTRANT),
-      '1',
-      'rlock:__rand_int__',
-      '30000',
-      '0f8fad5b-d9cb-469f-a165:1',
-    ],
-  },
-  { name: 'SET', keys: 100_000, words: () => ['SET', 'key:__rand_int__', 'xxx'] },
-  {
-    name: 'EVALSHA re-entrant lock',
-    keys: 100_000,
-    words: (sha) => [
-      'EVALSHA',
-      sha(REENTRANT),
-      '1',
-      'rlock:__rand_int__',
-      '30000',
-      '0f8fad5b-d9cb-469f-a165:1',
-    ],
-  },
-];
+/** How much is measured. */
+export interface Extent {
+  readonly rounds: number;
+  /** The share of the usual number of requests. */
+  readonly scale: number;
+  /** Only the loads whose name contains this text. */
+  readonly only?: string;
+  /** Where Node writes a profile of our server. */
+  readonly profile?: string;
+}
 
-/** The pipeline lengths, and how many requests each measurement sends. */
-const PIPELINES = [
-  { depth: 1, requests: 100_000 },
-  { depth: 16, requests: 600_000 },
-  { depth: 100, requests: 1_000_000 },
-];
-
-async function measure(port: number, load: Load, words: string[], depth: number, requests: number) {
-  const size = `-p ${port} -c 50 -P ${depth} -n ${requests} -r ${load.keys} --csv`;
+async function measure(
+  contestant: Contestant,
+  { keys }: Load,
+  words: string[],
+  depth: number,
+  requests: number,
+  connections: number,
+): Promise<Measured> {
+  const size = `-p ${contestant.port} -c ${connections} -P ${depth} -n ${requests} -r ${keys} --csv`;
   const args = [...size.split(' '), ...words];
+  const before = cpuOf(contestant);
   const { stdout } = await run(...pinned(LOAD_CORE, 'redis-benchmark', args), { maxBuffer: 1 << 26 });
+  const cpu = (cpuOf(contestant) - before) / requests;
   const line = stdout.trim().split('\n').at(-1) ?? '';
-  // "name","rps","avg",…; the name may contain commas.
-  return Number(/","([\d.]+)","[\d.]+","[\d.]+","[\d.]+","[\d.]+","[\d.]+","[\d.]+"$/.exec(line)?.[1]);
+  // "name","rps","avg",…; the name may contain commas. The columns after rps: avg, min, p50, p95, p99, max.
+  const found = /","([\d.]+)","[\d.]+","[\d.]+","[\d.]+","[\d.]+","([\d.]+)","[\d.]+"$/.exec(line);
+  return { rate: Number(found?.[1]), p99: Number(found?.[2]), cpu };
 }
 
-async function loadScripts(contestant: Contestant): Promise<(text: string) => string> {
+/** A client of each server, and the scripts' hashes there. */
+async function prepare(contestant: Contestant) {
   const redis = new Redis(contestant.port, '127.0.0.1', { protocol: 2 });
   const shas = new Map<string, string>();
-  for (const text of [UNLOCK, REENTRANT]) shas.set(text, (await redis.script('LOAD', text)) as string);
-  redis.disconnect();
-  return (text) => shas.get(text) ?? '';
+  for (const text of SCRIPTS) shas.set(text, (await redis.script('LOAD', text)) as string);
+  return { contestant, redis, sha: (text: string): string => shas.get(text) ?? '' };
 }
 
 /** Runs every load on both servers in turn, in alternating order. */
-export async function wire(rounds: number, scale: number): Promise<Row[]> {
-  const contestants = [await startOurs(), await startReal()];
+export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[]> {
+  const { rounds, scale, only = '', profile } = extent;
+  const contestants = [await startOurs(profile), await startReal()];
+  const sides = await Promise.all(contestants.map(prepare));
   try {
-    const scripts = await Promise.all(contestants.map(loadScripts));
     const rows: Row[] = [];
-    for (const load of LOADS) {
-      for (const { depth, requests } of PIPELINES) {
-        const figures: number[][] = [[], []];
+    for (const load of loads) {
+      if (!load.name.includes(only)) continue;
+      if (scale < 0.5 && load.keys > 10_000) continue;
+      if (load.fill) for (const { redis } of sides) await load.fill(redis);
+      for (const depth of load.depths) {
+        const requests = Math.ceil((REQUESTS[depth] ?? 600_000) * scale * (load.scale ?? 1));
+        const figures: Measured[][] = [[], []];
         for (let round = 0; round <= rounds; round++) {
           for (const i of round % 2 === 0 ? [0, 1] : [1, 0]) {
-            const { port } = contestants[i] as Contestant;
-            const words = load.words(scripts[i] as (text: string) => string);
-            const rps = await measure(port, load, words, depth, Math.ceil(requests * scale));
+            const { contestant, sha } = sides[i]!;
+            const measured = await measure(contestant, load, load.words(sha), depth, requests, 50);
             // The first round warms up both servers.
-            if (round > 0) figures[i]?.push(rps);
+            if (round > 0) figures[i]?.push(measured);
           }
         }
-        const [ours = 0, real = 0] = figures.map(median);
-        rows.push({
-          name: `${load.name} over ${load.keys} keys, 50 connections, pipeline ${depth}`,
-          ours,
-          other: real,
-          unit: 'requests/s',
-        });
-        process.stderr.write(`${load.name} P${depth}: ${(ours / real).toFixed(2)}\n`);
+        rows.push(...rowsOf(load, depth, figures[0]!, figures[1]!));
       }
     }
     return rows;
   } finally {
-    contestants.forEach(stop);
+    for (const { redis } of sides) redis.disconnect();
+    await Promise.all(contestants.map(stop));
   }
+}
+
+function rowsOf(load: Load, depth: number, ours: readonly Measured[], real: readonly Measured[]): Row[] {
+  const of = (name: keyof Measured, list: readonly Measured[]): number =>
+    median(list.map((each) => each[name]));
+  const name = `${load.name} over ${load.keys} keys, 50 connections, pipeline ${depth}`;
+  const row: Row = {
+    name,
+    ours: of('rate', ours),
+    other: of('rate', real),
+    unit: 'requests/s',
+    spread: spreadOf(ours.map(({ rate }) => rate)),
+    cpu: [of('cpu', ours), of('cpu', real)],
+  };
+  process.stderr.write(`${name}: ${(row.ours / (row.other ?? 1)).toFixed(2)}\n`);
+  if (depth > 1) return [row];
+  const slowest = { ours: of('p99', ours), other: of('p99', real), unit: 'ms', lessIsBetter: true };
+  return [row, { ...slowest, name: `${name}: 99th percentile of the latency` }];
 }

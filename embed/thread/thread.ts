@@ -19,7 +19,7 @@ export class ServerThread {
   constructor({ thread: _, log, ...options }: ThreadOptions) {
     const { port1, port2 } = new MessageChannel();
     this.#calls = port1;
-    this.#worker = new Worker(workerFile, {
+    this.#worker = new Worker(workerFile(), {
       workerData: { options, logs: log !== undefined, calls: port2, state: this.#state },
       transferList: [port2],
     });

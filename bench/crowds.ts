@@ -1,0 +1,161 @@
+/** Measures what many connections wait for, beside redis-server: messages, elements of a list, transactions, expiry. */
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+import { type Contestant, cpuOf, median, spreadOf, startOurs, startReal, stop } from './contestants.ts';
+import type { Row } from './report.ts';
+
+/** One measurement: how many steps a second, and the server's CPU time per step in microseconds. */
+interface Measured {
+  readonly rate: number;
+  readonly cpu: number;
+}
+
+/** A connection that counts what it receives. */
+class Line {
+  readonly socket: Socket;
+  received = 0;
+  #wanted = 0;
+  #wake: () => void = () => {};
+
+  constructor(port: number) {
+    this.socket = createConnection(port, '127.0.0.1').setNoDelay();
+    this.socket.on('error', () => {}); // The server's end ends the measurement too.
+    this.socket.on('data', ({ length }) => {
+      this.received += length;
+      if (this.received >= this.#wanted) this.#wake();
+    });
+  }
+
+  /** Sends requests, and resolves when as many bytes have been received in all. */
+  async send(requests: string, bytes: number): Promise<void> {
+    this.#wanted = this.received + bytes;
+    const received = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.socket.write(requests);
+    await received;
+  }
+}
+
+async function lines(port: number, count: number): Promise<Line[]> {
+  const all = Array.from({ length: count }, () => new Line(port));
+  await Promise.all(all.map(({ socket }) => once(socket, 'connect')));
+  return all;
+}
+
+function close(all: readonly Line[]): void {
+  for (const { socket } of all) socket.destroy();
+}
+
+async function timed(contestant: Contestant, steps: number, work: () => Promise<void>): Promise<Measured> {
+  const [cpu, started] = [cpuOf(contestant), performance.now()];
+  await work();
+  return { rate: (steps * 1000) / (performance.now() - started), cpu: (cpuOf(contestant) - cpu) / steps };
+}
+
+/** PUBLISH, until every subscriber has every message. */
+async function publish(contestant: Contestant, count: number): Promise<Measured> {
+  const subscribers = await lines(contestant.port, 1000);
+  const confirmed = '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n'.length;
+  await Promise.all(subscribers.map((line) => line.send('SUBSCRIBE c\r\n', confirmed)));
+  const [publisher] = await lines(contestant.port, 1);
+  const message = '*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$4\r\nfree\r\n'.length;
+  const measured = await timed(contestant, count, async () => {
+    const all = subscribers.map((line) => line.send('', count * message));
+    await publisher?.send('PUBLISH c free\r\n'.repeat(count), count * ':1000\r\n'.length);
+    await Promise.all(all);
+  });
+  close([...subscribers, ...(publisher ? [publisher] : [])]);
+  return measured;
+}
+
+/** RPUSH hands elements to the clients that wait in BLPOP, which wait again at once. */
+async function handOver(contestant: Contestant, count: number): Promise<Measured> {
+  const waiters = await lines(contestant.port, 100);
+  const [pusher] = await lines(contestant.port, 1);
+  const element = '*2\r\n$1\r\nl\r\n$1\r\nx\r\n'.length;
+  const rounds = Math.ceil(count / waiters.length);
+  const measured = await timed(contestant, rounds * waiters.length, async () => {
+    for (let i = 0; i < rounds; i++) {
+      const waiting = waiters.map((line) => line.send('BLPOP l 0\r\n', element));
+      await Promise.all([
+        pusher?.send('RPUSH l x\r\n'.repeat(waiters.length), 4 * waiters.length),
+        ...waiting,
+      ]);
+    }
+  });
+  close([...waiters, ...(pusher ? [pusher] : [])]);
+  return measured;
+}
+
+/** Transactions of ten writes, 16 at a time. */
+async function transactions(contestant: Contestant, count: number): Promise<Measured> {
+  const [line] = await lines(contestant.port, 1);
+  const requests = `MULTI\r\n${'SET key value\r\n'.repeat(10)}EXEC\r\n`.repeat(16);
+  const replies = 16 * `+OK\r\n${'+QUEUED\r\n'.repeat(10)}*10\r\n${'+OK\r\n'.repeat(10)}`.length;
+  const rounds = Math.ceil(count / 16);
+  const measured = await timed(contestant, rounds * 16, async () => {
+    for (let i = 0; i < rounds; i++) await line?.send(requests, replies);
+  });
+  close(line ? [line] : []);
+  return measured;
+}
+
+/** Keys that all expire within one second: the longest time that a PING took then, in milliseconds. */
+async function longestStall(contestant: Contestant, keys: number): Promise<number> {
+  const [line] = await lines(contestant.port, 1);
+  if (line === undefined) throw new Error('no connection');
+  const first = Date.now() + 4000 + keys / 50;
+  for (let from = 0; from < keys; from += 10_000) {
+    let requests = '';
+    for (let i = from; i < from + 10_000; i++)
+      requests += `SET expiring:${i} 12345678 PXAT ${Math.round(first + (i * 1000) / keys)}\r\n`;
+    await line.send(requests, 10_000 * '+OK\r\n'.length);
+  }
+  let longest = 0;
+  while (Date.now() < first + 1500) {
+    const sent = performance.now();
+    await line.send('PING\r\n', '+PONG\r\n'.length);
+    if (Date.now() >= first) longest = Math.max(longest, performance.now() - sent);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  close([line]);
+  return longest;
+}
+
+/** The rows of this chapter. */
+export async function crowds(rounds: number, scale: number): Promise<Row[]> {
+  const contestants = [await startOurs(), await startReal()];
+  const kinds: [string, number, typeof publish][] = [
+    ['PUBLISH to 1000 subscribers', 2000, publish],
+    ['an element handed over by BLPOP, 100 clients wait', 40_000, handOver],
+    ['MULTI, ten SET, EXEC, 16 at a time', 40_000, transactions],
+  ];
+  try {
+    const rows: Row[] = [];
+    for (const [name, count, work] of kinds) {
+      const figures: Measured[][] = [[], []];
+      for (let round = 0; round <= rounds; round++) {
+        for (const i of round % 2 === 0 ? [0, 1] : [1, 0]) {
+          const measured = await work(contestants[i]!, Math.ceil(count * scale));
+          if (round > 0) figures[i]?.push(measured);
+        }
+      }
+      const [ours = [], real = []] = figures;
+      const rates = (list: readonly Measured[]): number[] => list.map(({ rate }) => rate);
+      const cpus = (list: readonly Measured[]): number => median(list.map(({ cpu }) => cpu));
+      const cpu = [cpus(ours), cpus(real)] as const;
+      const [rate, other] = [median(rates(ours)), median(rates(real))];
+      rows.push({ name, ours: rate, other, unit: 'per second', spread: spreadOf(rates(ours)), cpu });
+      process.stderr.write(`${name}: ${(rate / other).toFixed(2)}\n`);
+    }
+    const keys = scale < 0.5 ? 20_000 : 1_000_000;
+    const stalls = [];
+    for (const each of contestants) stalls.push(await longestStall(each, keys));
+    const name = `${keys} keys that expire within one second: the longest PING`;
+    rows.push({ name, ours: stalls[0]!, other: stalls[1], unit: 'ms', lessIsBetter: true });
+    return rows;
+  } finally {
+    await Promise.all(contestants.map(stop));
+  }
+}
