@@ -162,4 +162,6 @@ export interface TimelineVerdict {
   readonly why: string;
   /** What would have prevented it. */
   readonly cure?: string;
+  /** The index of the run of this file in which it does. */
+  readonly cured?: number;
 }

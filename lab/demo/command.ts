@@ -1,9 +1,11 @@
-/** The demo's command line: `demo [STORY] [--html FILE] [--seed N] [--json] [--redis]`. */
+/** The demo's command line: `demo [STORY] [--html FILE] [--seed N] [--json] [--step] [--redis]`. */
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import type { Timeline } from '../../page/format.ts';
 import { checkTimelineFile, writeTimeline } from '../timeline/write.ts';
 import { painter, storyLines, verdictTable } from './print.ts';
 import type { Played } from './stage.ts';
-import { namedStories } from './stories.ts';
+import { type Cure, cures, namedStories } from './stories.ts';
 
 const HELP = `Usage: lostlock demo [STORY] [options]
 
@@ -12,6 +14,7 @@ Plays how locks are lost and kept, on a virtual clock. Without STORY, all of the
   --html FILE   write the timelines to a page for the browser (or their data, when the name ends in .json)
   --seed N      decides everything random (default 7)
   --json        print the stories as JSON
+  --step        wait for Enter after each event
   --redis       play the failover on two real redis-servers
 `;
 
@@ -25,6 +28,7 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
       html: text,
       json: flag,
       redis: flag,
+      step: flag,
       help: flag,
     } as const;
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
@@ -35,8 +39,15 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
     if (!/^\d{1,9}$/.test(values.seed))
       throw new TypeError(`--seed ${values.seed}: allowed is a whole number`);
     if (values.html !== undefined) checkTimelineFile('--html', values.html);
-    const played = values.redis ? [await realStory()] : await play(positionals, Number(values.seed));
-    await show(played, values.json, values.html);
+    const seed = Number(values.seed);
+    const { played, cured } = values.redis
+      ? { played: [await realStory()], cured: [] }
+      : await play(positionals, seed);
+    if (values.step) await stepThrough(played);
+    else print(played, values.json);
+    if (values.html === undefined) return 0;
+    await writeTimeline(values.html, await timelinesOf(played, cured, seed));
+    process.stdout.write(`\nWritten to ${values.html}\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
@@ -49,30 +60,82 @@ async function realStory(): Promise<Played> {
   return (await import('./real-story.ts')).realFailover();
 }
 
-async function play(names: readonly string[], seed: number): Promise<Played[]> {
+/** Plays the stories that are asked for, and says what would have prevented each loss. */
+async function play(
+  names: readonly string[],
+  seed: number,
+): Promise<{ readonly played: Played[]; readonly cured: (Cure | undefined)[] }> {
   const played: Played[] = [];
+  const cured: (Cure | undefined)[] = [];
   for (const name of names.length > 0 ? names : Object.keys(namedStories)) {
     const story = Object.hasOwn(namedStories, name) ? namedStories[name] : undefined;
     if (story === undefined)
       throw new TypeError(`${name} is no story: allowed are ${Object.keys(namedStories).join(', ')}`);
     played.push(await story(seed));
+    cured.push(cures[name]);
   }
-  return played;
+  return { played, cured };
 }
 
-async function show(played: readonly Played[], json: boolean, html: string | undefined): Promise<void> {
+/** The timelines, and after them the runs in which the losses are prevented. */
+async function timelinesOf(
+  played: readonly Played[],
+  cured: readonly (Cure | undefined)[],
+  seed: number,
+): Promise<Timeline[]> {
+  const runs: Timeline[] = [];
+  const extra: Timeline[] = [];
+  const titles = new Map<string, number>();
+  for (const { timeline } of played) if (timeline !== undefined) titles.set(timeline.title, titles.size);
+  for (const [i, { timeline }] of played.entries()) {
+    if (timeline === undefined) continue;
+    const cure = cured[i];
+    const healthy = (await cure?.play(seed))?.timeline;
+    if (cure === undefined || healthy === undefined || timeline.verdict === undefined) {
+      runs.push(timeline);
+      continue;
+    }
+    if (!titles.has(healthy.title)) {
+      titles.set(healthy.title, titles.size);
+      extra.push(healthy);
+    }
+    const verdict = { ...timeline.verdict, cure: cure.text, cured: titles.get(healthy.title) ?? 0 };
+    runs.push({ ...timeline, verdict });
+  }
+  return [...runs, ...extra];
+}
+
+function coloured(): boolean {
+  return process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb';
+}
+
+function print(played: readonly Played[], json: boolean): void {
   if (json) {
     const stories = played.map(({ timeline: _, ...story }) => story);
     process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`);
-  } else {
-    const paint = painter(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
-    const lines = [...played.flatMap((story) => storyLines(story, paint)), ...verdictTable(played, paint)];
-    process.stdout.write(`${lines.join('\n')}\n`);
+    return;
   }
-  if (html === undefined) return;
-  await writeTimeline(
-    html,
-    played.flatMap(({ timeline }) => timeline ?? []),
-  );
-  process.stdout.write(`\nWritten to ${html}\n`);
+  const paint = painter(coloured());
+  const lines = [...played.flatMap((story) => storyLines(story, paint)), ...verdictTable(played, paint)];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Prints one event after the other: the next one with Enter, the end with q or Ctrl-D. */
+async function stepThrough(played: readonly Played[]): Promise<void> {
+  const paint = painter(coloured());
+  const input = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+  const answers = input[Symbol.asyncIterator]();
+  process.stdout.write('Enter shows the next event; q ends.\n');
+  for (const story of played) {
+    for (const line of storyLines(story, paint)) {
+      process.stdout.write(`${line}\n`);
+      if (!/^ *\S*\d/.test(line)) continue;
+      const answer = await answers.next();
+      if (answer.done === true || answer.value.trim() === 'q') {
+        input.close();
+        return;
+      }
+    }
+  }
+  input.close();
 }

@@ -19,6 +19,8 @@ export function painter(colours: boolean): Paint {
 }
 
 const LANE_MIN = 10;
+/** How wide a terminal is at least. */
+const COLUMNS = 100;
 
 /** The lines of a story: a head with the names of the lanes, then each event under its lane. */
 export function storyLines(story: Played, paint: Paint): string[] {
@@ -34,9 +36,20 @@ export function storyLines(story: Played, paint: Paint): string[] {
   }
   const { holders, safe, why } = story.verdict;
   const held = holders.length === 0 ? 'nobody' : holders.join(' and ');
-  lines.push(
-    paint(safe ? 'good' : 'bad', `${''.padStart(9)}  ${safe ? 'SAFE' : 'LOST'}: held by ${held}. ${why}`),
-  );
+  const verdict = `${safe ? 'SAFE' : 'LOST'}: held by ${held}. ${why}`;
+  for (const line of wrapped(verdict, COLUMNS - 11))
+    lines.push(paint(safe ? 'good' : 'bad', `${''.padStart(11)}${line}`));
+  return lines;
+}
+
+/** Breaks a text between words. @param width the longest line */
+function wrapped(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`.trim();
+    if (line.length > width) lines.push(word);
+    else lines[lines.length - 1] = line;
+  }
   return lines;
 }
 

@@ -66,12 +66,17 @@ async function tell(
   return { title, lanes: names, events: stage.events, verdict, timeline };
 }
 
-/** One node of the majority restarts empty and forgets the lock. */
-export function redlockRestart(seed: number): Promise<Played> {
-  return tell('Redlock on five nodes, and one restarts empty', seed, async ({ servers, stage }) => {
+/** One node of the majority restarts empty and forgets the lock; or, as the cure, it stays away. */
+export function redlockRestart(seed: number, staysAway = false): Promise<Played> {
+  const end = staysAway ? 'one crashes and stays away' : 'one restarts empty';
+  return tell(`Redlock on five nodes, and ${end}`, seed, async ({ servers, stage }) => {
     const third = servers.nodes[2] as LabNode;
     third.crash();
     stage.note(third.name, 'crash', 'hand');
+    if (staysAway) {
+      await servers.advance(2000);
+      return 'redis-3 is away for the longest lease, and grants nothing that it may have forgotten.';
+    }
     third.restart();
     stage.note(third.name, 'restart, without its data', 'hand');
     await servers.advance(2000);
@@ -79,10 +84,17 @@ export function redlockRestart(seed: number): Promise<Played> {
   });
 }
 
-/** One node's clock jumps, so that the lease ends early there. */
-export function redlockClockJump(seed: number): Promise<Played> {
-  return tell('Redlock on five nodes, and one clock jumps', seed, async ({ servers, stage }) => {
+/** One node's clock jumps, so that the lease ends early there; or, as the cure, it is adjusted slowly. */
+export function redlockClockJump(seed: number, slowly = false): Promise<Played> {
+  const end = slowly ? 'one clock is adjusted slowly' : 'one clock jumps';
+  return tell(`Redlock on five nodes, and ${end}`, seed, async ({ servers, stage }) => {
     const third = servers.nodes[2] as LabNode;
+    if (slowly) {
+      third.clock.drift(1.0005);
+      stage.note(third.name, 'its clock runs 0.05 % faster, until it is right', 'hand');
+      await servers.advance(10);
+      return 'redis-3 catches up by 0.5 ms a second, which is less than the 1 % that leases allow for.';
+    }
     third.clock.jump(LEASE + 1000);
     stage.note(third.name, `its clock jumps by ${LEASE + 1000} ms`, 'hand');
     await servers.advance(10);

@@ -17,8 +17,8 @@ export const namedStories: Readonly<Record<string, (seed: number) => Promise<Pla
   wait: withWait,
   'wait-other-replica': waitOfAnotherReplica,
   'wait-other-connection': waitOnAnotherConnection,
-  'redlock-restart': redlockRestart,
-  'redlock-clock': redlockClockJump,
+  'redlock-restart': (seed) => redlockRestart(seed),
+  'redlock-clock': (seed) => redlockClockJump(seed),
   fence: withFence,
   'fence-rolled-back': fenceRolledBack,
   'quorum-ap': (seed) => quorum(seed, false),
@@ -27,3 +27,36 @@ export const namedStories: Readonly<Record<string, (seed: number) => Promise<Pla
 
 /** The stories in the order in which they are shown. */
 export const stories = Object.values(namedStories);
+
+/** What would have prevented the loss of a story, and the story in which it does. */
+export interface Cure {
+  /** In one sentence. */
+  readonly text: string;
+  readonly play: (seed: number) => Promise<Played>;
+}
+
+/** By the short names of the stories that lose. */
+export const cures: Readonly<Record<string, Cure>> = {
+  failover: { text: 'A asks WAIT 1 and gives the lock back on 0.', play: withWait },
+  'wait-other-replica': {
+    text: 'a quorum: a write is answered when a majority has it, and only a complete replica is promoted.',
+    play: (seed) => quorum(seed, true),
+  },
+  'wait-other-connection': { text: 'WAIT on the connection that wrote the lock.', play: withWait },
+  'redlock-restart': {
+    text: 'a node that has lost its data stays away for the longest lease.',
+    play: (seed) => redlockRestart(seed, true),
+  },
+  'redlock-clock': {
+    text: 'clocks are adjusted slowly, never stepped.',
+    play: (seed) => redlockClockJump(seed, true),
+  },
+  'fence-rolled-back': {
+    text: 'the fence reaches the replica before it is used.',
+    play: withFence,
+  },
+  'quorum-ap': {
+    text: 'CP: a write is answered when a majority has it.',
+    play: (seed) => quorum(seed, true),
+  },
+};

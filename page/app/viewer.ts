@@ -88,7 +88,9 @@ export class Viewer {
         element('p', { class: verdict.safe ? 'verdict safe' : 'verdict' }, word, ` ${verdict.why}`),
       );
       if (verdict.cure !== undefined)
-        header.append(element('p', {}, `What would have prevented it: ${verdict.cure}`));
+        header.append(
+          element('p', {}, `What would have prevented it: ${verdict.cure} `, ...this.#cureButton(beside)),
+        );
     }
     const region = element(
       'div',
@@ -124,6 +126,13 @@ export class Viewer {
     this.#root.replaceChildren(header, tools, element('main', {}, region, aside), this.#footer());
     showDetails(this.#details, run, undefined, (to) => this.#select(to));
     region.focus({ preventScroll: true });
+  }
+
+  /** Shows the run in which the loss is prevented beside this one, on the same axis. */
+  #cureButton(beside: number | undefined): HTMLElement[] {
+    const cured = this.#run.verdict?.cured;
+    if (cured === undefined || this.#runs[cured] === undefined || cured === beside) return [];
+    return [button('Show it beside', () => this.show(this.#shown, cured))];
   }
 
   #footer(): HTMLElement {

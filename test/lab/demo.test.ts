@@ -1,11 +1,15 @@
 /** The demo: each story's stated verdict over several seeds, and the same lines for the same seed. */
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startPair } from '../../index.ts';
+import { demoCommand } from '../../lab/demo/command.ts';
 import { painter, storyLines, verdictTable } from '../../lab/demo/print.ts';
-import { stories } from '../../lab/demo/stories.ts';
+import { cures, namedStories, stories } from '../../lab/demo/stories.ts';
+import type { TimelineFile } from '../../page/format.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 
 const TOLD = {
@@ -35,11 +39,40 @@ test('the same seed prints the same lines, and another seed prints others', asyn
     const played = [];
     for (const story of stories) played.push(await story(seed));
     const paint = painter(false);
-    return [...played.flatMap((each) => storyLines(each, paint)), ...verdictTable(played, paint)].join('\n');
+    const lines = [...played.flatMap((each) => storyLines(each, paint)), ...verdictTable(played, paint)];
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    return lines.join('\n');
   };
   const first = await print(7);
   expect(await print(7)).toBe(first);
   expect(await print(8)).not.toBe(first);
+});
+
+test('every story that loses has a cure, and the cure is safe', async () => {
+  for (const [name, story] of Object.entries(namedStories)) {
+    const { verdict } = await story(7);
+    expect([name, Object.hasOwn(cures, name)]).toEqual([name, !verdict.safe]);
+    if (!verdict.safe) expect([name, (await cures[name]?.play(7))?.verdict.safe]).toEqual([name, true]);
+  }
+});
+
+test('what is drawn has the cure of each loss as a run of its own, once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lostlock-demo-test-'));
+  const file = join(folder, 'demo.json');
+  const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    expect(await demoCommand(['failover', 'wait-other-connection', 'wait', '--html', file])).toBe(0);
+  } finally {
+    printed.mockRestore();
+  }
+  const { runs } = JSON.parse(readFileSync(file, 'utf8')) as TimelineFile;
+  rmSync(folder, { recursive: true });
+  expect(runs.map(({ verdict }) => [verdict?.safe, verdict?.cured])).toEqual([
+    [false, 2],
+    [false, 2],
+    [true, undefined],
+  ]);
+  expect(runs[0]?.verdict?.cure).toContain('WAIT 1');
 });
 
 test.skipIf(!hasRedisServer)(

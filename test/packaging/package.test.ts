@@ -49,8 +49,8 @@ test('the tarball holds the build and the notices, and nothing else', () => {
   expect(
     paths.filter((path) => /\/(test|bench|support)\b/.test(path) && !/^dist\/vitest\./.test(path)),
   ).toEqual([]);
-  // With 0.43 MB for the playground, a copy of the lab that runs in browsers.
-  expect(packed.size).toBeLessThan(4_500_000);
+  // With 0.46 MB for the playground, a copy of the lab that runs in browsers.
+  expect(packed.size).toBeLessThan(4_750_000);
 });
 
 test('NOTICE names the packages that npm installs with this one', () => {

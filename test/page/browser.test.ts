@@ -97,6 +97,24 @@ test.skipIf(chromiumProgram === undefined)(
 );
 
 test.skipIf(chromiumProgram === undefined)(
+  'the run in which the loss is prevented is shown beside it, on the same axis (needs chromium)',
+  async () => {
+    const [lost, cured] = await Promise.all([namedStories.failover?.(7), namedStories.wait?.(7)]);
+    const verdict = { ...lost?.timeline?.verdict, cure: 'A asks WAIT 1.', cured: 1 };
+    const { page, said } = await open('cure', [
+      { ...lost?.timeline, verdict },
+      cured?.timeline,
+    ] as Timeline[]);
+    expect(await page.locator('.stage').count()).toBe(1);
+    await page.click('header button');
+    expect(await page.locator('.stage').count()).toBe(2);
+    expect(await page.locator('header button').count()).toBe(0);
+    expect(said).toEqual([]);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
   'keys and values of any bytes are shown as text (needs chromium)',
   async () => {
     const run = (await namedStories.failover?.(7))?.timeline as Timeline;
