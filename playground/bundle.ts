@@ -55,7 +55,8 @@ const written: Readonly<Record<string, string>> = {
 const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
   [/[\\/]lab[\\/]real[\\/]set\.ts$/, ['startRealServers']],
   [/[\\/]lab[\\/]processes[\\/]set\.ts$/, ['startProcessServers']],
-  [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline']],
+  [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline', 'checkTimelineFile']],
+  [/[\\/]embed[\\/]thread[\\/]worker-file\.ts$/, ['workerFile']],
   [
     /[\\/]server[\\/]host[\\/]real-time\.ts$/,
     ['realDelay', 'realSoon', 'realTick', 'realNow', 'realElapsed', 'realMicros'],

@@ -147,7 +147,13 @@ export const tls = missing('tls');
 /** node:os. */
 export const os = missing('os');
 /** node:path. */
-export const path = missing('path');
+export const path = {
+  join: (...parts: string[]): string => parts.join('/'),
+  resolve: (...parts: string[]): string => parts.join('/'),
+  dirname: (name: string): string => name.slice(0, Math.max(0, name.lastIndexOf('/'))),
+  basename: (name: string): string => name.slice(name.lastIndexOf('/') + 1),
+  sep: '/',
+};
 /** node:v8. */
 export const v8 = missing('v8');
 /** node:vm. */
