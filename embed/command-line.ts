@@ -9,6 +9,7 @@ import type { SentinelsOptions } from './sentinel-options.ts';
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
        lostlock path/to/sentinel.conf [--sentinel]
+       lostlock demo | explore | playground   (each has a --help of its own)
 
 An in-process Redis-protocol server, made for locks. It reads a redis.conf, or standard input (-).
 Parameters have redis.conf's names, and replace those of the file:
@@ -24,7 +25,8 @@ Parameters have redis.conf's names, and replace those of the file:
   --appendonly yes --dir PATH     append-only file, read at startup, to which every write is added
   --appendfsync everysec          when it is synced: always, everysec or no
 Options:
-  --dialect NAME         the server to answer as, redis-8.2 unless given: ${dialectNames.join(', ')}
+  --dialect NAME         the server to answer as, redis-8.2 unless given:
+                         ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
   --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports
