@@ -90,6 +90,9 @@ function switchState(client: Caller, state: number, text: Bytes): Reply {
 
 const NORMAL = ['noscript', 'loading', 'stale'] as const;
 const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
+/** Valkey 9 serves the commands about one's own connection while a script is busy. */
+const BUSY = { since: { valkey: '9.0.0' }, flags: ['noscript', 'loading', 'stale', 'allow_busy'] } as const;
+const BUSY_ADMIN = { ...BUSY, flags: [...BUSY.flags, 'admin'] } as const;
 const nothing = { since: '2.4.0', complexity: 'O(1)' };
 
 export const clientCommand = defineContainer(
@@ -108,6 +111,7 @@ export const clientCommand = defineContainer(
       ...nothing,
       since: '5.0.0',
       arity: 2,
+      changes: [BUSY],
       flags: NORMAL,
       run: (client) => client.id,
     },
@@ -116,6 +120,7 @@ export const clientCommand = defineContainer(
       ...nothing,
       since: '2.6.9',
       arity: 2,
+      changes: [BUSY],
       flags: NORMAL,
       run: (client) => (client.name === '' ? null : client.name),
     },
@@ -123,7 +128,10 @@ export const clientCommand = defineContainer(
       summary: 'Names the connection.',
       ...nothing,
       since: '2.6.9',
-      changes: [{ since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] }],
+      changes: [
+        { since: '7.2.0', tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'] },
+        BUSY,
+      ],
       arity: 3,
       flags: NORMAL,
       run(client, argv) {
@@ -137,6 +145,7 @@ export const clientCommand = defineContainer(
       since: '7.2.0',
       extra: true,
       arity: 4,
+      changes: [BUSY],
       flags: NORMAL,
       tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
       run(client, argv) {
@@ -154,6 +163,7 @@ export const clientCommand = defineContainer(
       ...nothing,
       since: { valkey: '8.0.0' },
       arity: -3,
+      changes: [BUSY],
       flags: NORMAL,
       run(client, argv) {
         if (argv.slice(2).some((word) => asciiLower(word) === 'redirect'))
@@ -205,6 +215,7 @@ export const clientCommand = defineContainer(
       ...nothing,
       since: '3.2.0',
       arity: 3,
+      changes: [{ ...BUSY, flags: [...BUSY.flags, 'no_multi'] }],
       flags: NORMAL,
       run(client, argv) {
         const mode = asciiUpper(argv[2]);
@@ -268,6 +279,7 @@ export const clientCommand = defineContainer(
       ...nothing,
       since: '7.0.0',
       arity: 3,
+      changes: [BUSY_ADMIN],
       flags: ADMIN,
       run: (client, argv) => switchState(client, NO_EVICT, argv[2]),
     },
@@ -277,6 +289,7 @@ export const clientCommand = defineContainer(
       since: '7.2.0',
       extra: true,
       arity: 3,
+      changes: [BUSY],
       flags: NORMAL,
       run: (client, argv) => switchState(client, NO_TOUCH, argv[2]),
     },

@@ -145,6 +145,7 @@ export const connectionCommands = defineCommands('connection', {
     complexity: 'O(1)',
     arity: 2,
     flags: ['loading', 'stale', 'fast'],
+    changes: [{ since: { valkey: '9.0.0' }, flags: ['loading', 'stale', 'fast', 'allow_busy'] }],
     run(client, argv) {
       const index = int32(argv[1]);
       if (index !== 0) refuseOtherDatabase(client, 'SELECT');

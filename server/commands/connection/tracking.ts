@@ -141,6 +141,7 @@ export const trackingSubcommands: {
   caching: {
     summary: 'Sets whether the keys of the next command are tracked.',
     ...about,
+    changes: [{ since: { valkey: '9.0.0' }, flags: ['noscript', 'loading', 'stale', 'allow_busy'] }],
     arity: 3,
     run: caching,
   },
@@ -154,6 +155,7 @@ export const trackingSubcommands: {
   getredir: {
     summary: 'Returns the connection that gets the invalidation messages.',
     ...about,
+    changes: [{ since: { valkey: '9.0.0' }, flags: ['noscript', 'loading', 'stale', 'allow_busy'] }],
     arity: 2,
     run: (client) => client.server.tracking.modeOf(client)?.redirect ?? -1,
   },

@@ -118,6 +118,7 @@ export const scriptingCommands = [
         since: '2.6.0',
         complexity: 'O(N) with N the number of scripts asked for',
         arity: -3,
+        changes: [{ since: { valkey: '9.0.0' }, flags: ['noscript', 'stale'] }],
         flags: ['noscript'],
         tips: ['request_policy:all_shards', 'response_policy:agg_logical_and'],
         run: (client, argv) => argv.slice(2).map((sha) => (client.server.scripts.has(sha) ? 1 : 0)),
@@ -127,6 +128,7 @@ export const scriptingCommands = [
         since: { valkey: '8.0.0' },
         complexity: 'O(1)',
         arity: 3,
+        changes: [{ since: { valkey: '9.0.0' }, flags: ['noscript', 'stale'] }],
         flags: ['noscript'],
         run: (client, argv) =>
           client.server.scripts.sourceOf(argv[2]) ?? fail('NOSCRIPT No matching script.'),
@@ -136,6 +138,7 @@ export const scriptingCommands = [
         since: '2.6.0',
         complexity: 'O(N) with N the number of scripts known',
         arity: -2,
+        changes: [{ since: { valkey: '9.0.0' }, flags: ['noscript', 'stale'] }],
         flags: ['noscript'],
         tips: ['request_policy:all_nodes', 'response_policy:all_succeeded'],
         run(client, argv) {

@@ -154,3 +154,31 @@ test('replicas of Valkey 9 receive absolute times, deletions, and requests witho
     'HDEL h a',
   ]);
 });
+
+test('commands about the own connection are served while a script is busy, and CLIENT REPLY is refused in MULTI', () => {
+  const flagsOf = (dialect: 'valkey-8.1' | 'valkey-9', name: string): string[] =>
+    [
+      ...new Conversation(createNode(new TestHost(), { dialect }))
+        .ask(`COMMAND INFO ${name}`)
+        .matchAll(/\+([a-z_]+)/g),
+    ]
+      .map(([, flag = '']) => flag)
+      .filter((flag) => ['allow_busy', 'stale', 'no_multi'].includes(flag))
+      .sort();
+  for (const name of [
+    'select',
+    'client|id',
+    'client|setname',
+    'client|no-evict',
+    'client|caching',
+    'client|getredir',
+  ]) {
+    expect([name, flagsOf('valkey-8.1', name)]).toEqual([name, ['stale']]);
+    expect([name, flagsOf('valkey-9', name)]).toEqual([name, ['allow_busy', 'stale']]);
+  }
+  expect(flagsOf('valkey-9', 'client|reply')).toEqual(['allow_busy', 'no_multi', 'stale']);
+  expect([flagsOf('valkey-8.1', 'script|exists'), flagsOf('valkey-9', 'script|exists')]).toEqual([
+    [],
+    ['stale'],
+  ]);
+});
