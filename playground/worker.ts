@@ -1,5 +1,5 @@
 /** The playground's worker: the lab, the locks and the explorer in a browser. The page can end it at any time. */
-import './browser/globals.ts';
+import { onBeat } from './browser/globals.ts';
 import './browser/seclusion.ts';
 import '../lab/router.ts';
 import type { PlayReply, PlayRequest } from '../page/play/messages.ts';
@@ -25,4 +25,10 @@ async function answer({ id, what, play }: PlayRequest): Promise<PlayReply> {
   }
 }
 
-scope.onmessage = ({ data }) => void answer(data).then(post);
+scope.onmessage = ({ data }) => {
+  const { id } = data;
+  const alive = (): void => post({ id, what: 'alive' });
+  alive();
+  onBeat(alive);
+  void answer(data).then(post);
+};

@@ -32,6 +32,7 @@ export interface FoundCase {
 export type PlayReply = { readonly id: number } & (
   | { readonly what: 'played'; readonly played: PlayedCase }
   | { readonly what: 'found'; readonly found: FoundCase }
+  | { readonly what: 'alive' }
   | { readonly what: 'progress'; readonly worlds: number; readonly of: number }
   | { readonly what: 'failed'; readonly why: string }
 );

@@ -12,6 +12,15 @@ const channel = new MessageChannel();
 const immediates: Immediate[] = [];
 const ticks: (() => void)[] = [];
 let posted = false;
+/** Real time, also when the lab has laid its routes. */
+const now = performance.now.bind(performance);
+let beat: (() => void) | undefined;
+let beaten = now();
+
+/** Calls a function about twice a second, as long as anything goes on. Code that loops without end stops it. */
+export function onBeat(task: () => void): void {
+  beat = task;
+}
 
 /** Asks for a macrotask of our own, if none is under way. */
 function post(): void {
@@ -26,6 +35,10 @@ function post(): void {
  */
 function pump(): void {
   posted = false;
+  if (now() - beaten > 500) {
+    beaten = now();
+    beat?.();
+  }
   try {
     if (ticks.length === 0) immediates.shift()?.run?.();
     runTicks();

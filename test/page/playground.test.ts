@@ -13,6 +13,8 @@ import { playCase } from '../../playground/play.ts';
 import { type Browser, chromiumProgram, launchChromium, type Page } from '../support/chromium.ts';
 
 const require = createRequire(import.meta.url);
+/** For machines that are busy, in milliseconds. */
+const PATIENCE = 280_000;
 let files: PlaygroundFiles;
 let browser: Browser | undefined;
 let site: Awaited<ReturnType<typeof serveFiles>> | undefined;
@@ -34,6 +36,7 @@ async function open(hash: string): Promise<{ page: Page; said: string[] }> {
   const said: string[] = [];
   page.on('console', (message) => said.push(message.text()));
   page.on('pageerror', (error) => said.push(error.message));
+  page.setDefaultTimeout(PATIENCE);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`${site?.url}${hash}`);
   return { page, said };
@@ -76,6 +79,7 @@ test.skipIf(chromiumProgram === undefined)(
       await page.close();
     }
   },
+  PATIENCE,
 );
 
 test.skipIf(chromiumProgram === undefined)(
@@ -109,6 +113,7 @@ test.skipIf(chromiumProgram === undefined)(
     await again.page.close();
     await page.close();
   },
+  PATIENCE,
 );
 
 test.skipIf(chromiumProgram === undefined)(
@@ -122,6 +127,7 @@ test.skipIf(chromiumProgram === undefined)(
     expect(await page.locator('.verdict').textContent()).toContain('Lost');
     await page.close();
   },
+  PATIENCE,
 );
 
 test.skipIf(chromiumProgram === undefined)(
@@ -145,6 +151,7 @@ test.skipIf(chromiumProgram === undefined)(
     expect(await page.locator('.verdict').textContent()).toContain('Safe');
     await page.close();
   },
+  PATIENCE,
 );
 
 test.skipIf(chromiumProgram === undefined)(
@@ -167,4 +174,5 @@ test.skipIf(chromiumProgram === undefined)(
     }
     await page.close();
   },
+  PATIENCE,
 );

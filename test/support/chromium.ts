@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 export interface Page {
   on(event: 'console', listener: (message: { text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
+  setDefaultTimeout(ms: number): void;
   goto(url: string): Promise<unknown>;
   waitForSelector(selector: string): Promise<unknown>;
   evaluate(code: string): Promise<unknown>;

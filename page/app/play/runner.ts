@@ -2,8 +2,10 @@
 import type { PlayCase } from '../../play/case.ts';
 import type { FoundCase, PlayedCase, PlayReply, PlayRequest } from '../../play/messages.ts';
 
-/** How long the worker may say nothing, in milliseconds. */
-const PATIENCE = 6000;
+/** How long a worker that plays may say nothing, in milliseconds: it shows twice a second that it goes on. */
+const PATIENCE = 8000;
+/** How long it may take to start. */
+const START = 120_000;
 
 /** Asks a worker, and replaces it when it does not answer. */
 export class Runner {
@@ -55,25 +57,25 @@ export class Runner {
         this.#worker = undefined;
         reject(new Error(why));
       };
-      const wait = (): void => {
+      const wait = (ms: number, why: string): void => {
         clearTimeout(alarm);
-        const why = `The code did not come to an end within ${PATIENCE / 1000} s: is there an endless loop in it?`;
-        alarm = window.setTimeout(() => giveUp(why), PATIENCE);
+        alarm = window.setTimeout(() => giveUp(why), ms);
       };
+      const loops = `The code has not come to an end for ${PATIENCE / 1000} s: is there an endless loop in it?`;
       this.#giveUp = giveUp;
       worker.onerror = (event) => event.preventDefault();
       worker.onmessage = ({ data }: MessageEvent<PlayReply>) => {
         if (data.id !== request.id) return;
-        if (data.what === 'progress') {
-          wait();
-          progress(data.worlds, data.of);
+        if (data.what === 'progress' || data.what === 'alive') {
+          wait(PATIENCE, loops);
+          if (data.what === 'progress') progress(data.worlds, data.of);
           return;
         }
         done();
         if (data.what === 'failed') reject(new Error(data.why));
         else resolve(data);
       };
-      wait();
+      wait(START, 'The worker does not start.');
       worker.postMessage(request);
     });
   }
