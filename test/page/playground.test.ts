@@ -70,14 +70,20 @@ const CASES = [
 test.skipIf(chromiumProgram === undefined)(
   'a case has the same hash in Chromium as in Node (needs chromium)',
   async () => {
-    for (const text of CASES) {
-      const { page, said } = await open(text);
-      await page.waitForSelector(state('ready'));
+    const [first = '', ...others] = CASES;
+    const { page, said } = await open(first);
+    await page.waitForSelector(state('ready'));
+    for (const text of [first, ...others]) {
+      if (text !== first) {
+        const before = await hashOf(page);
+        await page.evaluate(`location.hash = '${text}'`);
+        await page.waitForSelector(notHash(before));
+      }
       const { hash } = await playCase(readCase(text, FIRST_CASE, codeOf));
       expect([text, await hashOf(page)]).toEqual([text, hash]);
-      expect(said).toEqual([]);
-      await page.close();
     }
+    expect(said).toEqual([]);
+    await page.close();
   },
   PATIENCE,
 );
