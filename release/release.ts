@@ -23,8 +23,8 @@ function run(args: readonly string[], cwd = root): void {
 }
 
 /** What a command prints. */
-function read(program: string, args: readonly string[]): string {
-  return execFileSync(program, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+function read(program: string, args: readonly string[], cwd = root): string {
+  return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
 /** Packs what npm would publish into release/out/package, with the complete manifest. */
@@ -35,6 +35,32 @@ function pack(): void {
   rmSync(tarball);
   const complete = releaseManifest(manifest, owner);
   writeFileSync(join(out, 'package/package.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
+}
+
+/**
+ * Writes what npm installs with the package. It is asked in a folder that has the published manifest only: beside the
+ * development packages, npm leaves out those dependencies that they share.
+ */
+function writeBillOfMaterials(): void {
+  const folder = join(out, 'lostlock');
+  mkdirSync(folder);
+  copyFileSync(join(out, 'package/package.json'), join(folder, 'package.json'));
+  const lock = [
+    'install',
+    '--package-lock-only',
+    '--legacy-peer-deps',
+    '--ignore-scripts',
+    '--prefer-offline',
+  ];
+  read(npm, lock, folder);
+  const text = read(npm, ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'], folder);
+  rmSync(folder, { recursive: true });
+  const { components } = JSON.parse(text) as { components: { name: string }[] };
+  const missing = Object.keys(manifest.dependencies).filter(
+    (name) => !components.some((each) => each.name === name),
+  );
+  if (missing.length > 0) throw new Error(`the bill of materials lacks ${missing.join(', ')}`);
+  writeFileSync(join(out, 'sbom.cdx.json'), text);
 }
 
 /** Writes the SHA-256 of every file of the release. */
@@ -66,7 +92,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 run(values['skip-checks'] ? ['run', '--silent', 'build'] : ['run', 'check']);
 pack();
-writeFileSync(join(out, 'sbom.cdx.json'), read(npm, ['sbom', '--omit', 'dev', '--sbom-format', 'cyclonedx']));
+writeBillOfMaterials();
 if (process.platform === 'linux' && process.arch === 'x64') {
   run(['run', '--silent', 'build:executable']);
   copyFileSync(join(root, 'dist-executable/lostlock'), join(out, `lostlock-${manifest.version}-linux-x64`));
