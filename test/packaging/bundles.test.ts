@@ -66,7 +66,11 @@ test('the lab is not loaded before its first node is started', () => {
 });
 
 test('each entry is a few files, and each source is in one of them', () => {
-  for (const entry of entries) expect(loadedWith(entry, false).length, entry).toBeLessThan(13);
+  for (const entry of entries) {
+    // The explorer loads all of the lab, whose parts the other entries load when they are used.
+    const most = entry.includes('explore') ? 24 : 13;
+    expect(loadedWith(entry, false).length, entry).toBeLessThan(most);
+  }
   const sources = sourcesOf(Object.keys(outputs));
   expect(sources.length).toBeGreaterThan(200);
   expect(sources.filter((path, i) => sources.indexOf(path) !== i)).toEqual([]);
