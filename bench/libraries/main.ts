@@ -1,13 +1,12 @@
 /** `npm run explore:libraries`: explores the lock libraries of npm, and writes docs/libraries.md. */
 import '../../lab/router.ts';
-import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type ExploreOptions, type ExploreReport, explore } from '../../explore/index.ts';
+import { type ExploreReport, explore } from '../../explore/index.ts';
+import { folder, install } from './install.ts';
 import { type Explored, pageOf } from './page.ts';
 import { isQuoted, QUOTES } from './quotes.ts';
-import { wrongRelease } from './wrong-release.ts';
-import { type Specimen, zoo } from './zoo.ts';
+import { optionsOf, releaseOptionsOf, type Specimen, zoo } from './zoo.ts';
 
 // Libraries read the stacks of their errors. To find the place in a source map would take longer than the world.
 process.setSourceMapsEnabled(false);
@@ -15,28 +14,8 @@ process.setSourceMapsEnabled(false);
 const { values } = parseArgs({
   options: { worlds: { type: 'string', default: '200' }, only: { type: 'string' } },
 });
-const folder = `${process.cwd()}/node_modules/.cache/lostlock-libraries`;
-const HERE = 'bench/libraries';
 /** How many of the worlds are played once more, to look for wrong releases. */
 const RELEASES = 0.2;
-
-/** Installs the pinned libraries once, apart from the project's own packages. */
-function install(): void {
-  mkdirSync(folder, { recursive: true });
-  const lock = `${folder}/package-lock.json`;
-  const isSame =
-    existsSync(`${folder}/node_modules`) &&
-    existsSync(lock) &&
-    readFileSync(lock, 'utf8') === readFileSync(`${HERE}/package-lock.json`, 'utf8');
-  if (isSame) return;
-  for (const file of ['package.json', 'package-lock.json'])
-    copyFileSync(`${HERE}/${file}`, `${folder}/${file}`);
-  const done = spawnSync('npm', ['ci', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: folder,
-    stdio: 'inherit',
-  });
-  if (done.status !== 0) process.exit(1);
-}
 
 function versionIn(path: string): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version.replace(/^v/, '');
@@ -59,18 +38,10 @@ function described({ name, module = '' }: Specimen): Omit<Explored, 'reports'> {
   };
 }
 
-async function explored(
-  { name, client, topology }: Specimen,
-  worlds: number,
-  releases: number,
-): Promise<ExploreReport[]> {
-  const common: ExploreOptions = { name, client, clients: 2, ...(topology !== undefined && { topology }) };
-  const all = await explore({ ...common, budget: { worlds, ms: Infinity } });
-  // A world ends when two clients are inside. What they release then is seen only if that is not looked for.
+async function explored(specimen: Specimen, worlds: number, releases: number): Promise<ExploreReport[]> {
+  const all = await explore({ ...optionsOf(specimen), budget: { worlds, ms: Infinity } });
   const release = await explore({
-    ...common,
-    promises: [wrongRelease((topology?.primaries ?? 1) > 1)],
-    faults: ['client-pause', 'delay', 'partition', 'failover-behind'],
+    ...releaseOptionsOf(specimen),
     budget: { worlds: releases, ms: Infinity },
   });
   return [all, release];

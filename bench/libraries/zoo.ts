@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ClientSession, ExploreOptions } from '../../explore/index.ts';
 import { createLocks } from '../../locks/index.ts';
+import { wrongRelease } from './wrong-release.ts';
 
 /** A library, and how its lock is used. */
 export interface Specimen {
@@ -317,4 +318,21 @@ function own(): Specimen[] {
     { name: 'lostlock simple, replicas: 1', module: undefined, client: simple(1) },
     { name: "lostlock fenced, fence: 'clock', replicas: 1", module: undefined, client: fenced },
   ];
+}
+
+/** How a library is explored with all promises. */
+export function optionsOf({ name, client, topology }: Specimen): ExploreOptions {
+  return { name, client, clients: 2, ...(topology !== undefined && { topology }) };
+}
+
+/**
+ * How a library is explored for wrong releases. A world ends when two clients are inside. What they release then is seen
+ * only if that is not looked for.
+ */
+export function releaseOptionsOf(specimen: Specimen): ExploreOptions {
+  return {
+    ...optionsOf(specimen),
+    promises: [wrongRelease((specimen.topology?.primaries ?? 1) > 1)],
+    faults: ['client-pause', 'delay', 'partition', 'failover-behind'],
+  };
 }

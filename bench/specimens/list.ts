@@ -1,0 +1,323 @@
+/** The failures of docs/scenarios.md and of the ladder as code to explore: an unsafe form, and one that survives the same faults. */
+import type { ExploreOptions, FaultName, History, UserPromise } from '../../explore/index.ts';
+import { createLocks } from '../../locks/index.ts';
+import { asHeld, LEASE, none, work } from '../libraries/work.ts';
+import {
+  type Client,
+  counting,
+  countsTwice,
+  extend,
+  fenced,
+  fresh,
+  give,
+  inside,
+  listening,
+  lock,
+  majority,
+  ours,
+  PERMITS,
+  permitted,
+  reentrant,
+  renewed,
+  renewing,
+  STEP,
+  take,
+  until,
+  WORK,
+  waiting,
+} from './forms.ts';
+
+/** One failure. */
+export interface Specimen extends Pick<ExploreOptions, 'topology' | 'promises'> {
+  readonly number: string;
+  readonly what: string;
+  /** What both forms meet. */
+  readonly faults: readonly FaultName[];
+  readonly unsafe: Client;
+  readonly safe: Client;
+  /** What the safe form does. */
+  readonly cure: string;
+}
+
+/** What a client, the network and a server with a disk can suffer without losing a write. */
+const CALM: readonly FaultName[] = [
+  ...(['client-pause', 'client-death', 'partition', 'delay', 'lost-request', 'lost-reply'] as const),
+  ...(['connection-reset', 'node-pause', 'restart-disk', 'script-flush', 'busy', 'out-of-memory'] as const),
+];
+const FAILOVERS: readonly FaultName[] = [...CALM, 'failover', 'failover-behind', 'read-only'];
+const EXCLUSION: ExploreOptions['promises'] = ['mutual-exclusion'];
+
+/** Whoever waits gets in some time, unless it died. */
+function everybodyGetsIn({ lanes, visits, faults }: History): string | undefined {
+  if (faults.some(({ kind }) => kind === 'client-death')) return undefined;
+  const clients = lanes.filter((name) => /^[A-Z]$/.test(name));
+  const left = clients.find((name) => !visits.some(({ client }) => client === name));
+  return left && `${left} waits for ever`;
+}
+
+const own: readonly UserPromise[] = [everybodyGetsIn];
+/** What may strike a client that waits for a message: its code does not handle errors of commands. */
+const NETWORK: readonly FaultName[] = ['client-pause', 'connection-reset', 'node-pause', 'script-flush'];
+const SOLVED = 'simple lock of lostlock/locks';
+const FENCED = "fenced lock of lostlock/locks, fence: 'clock', replicas: 1; the resource checks the fence";
+
+/** All of them, by number. */
+export const specimens: readonly Specimen[] = [
+  {
+    ...{ number: 'S1', what: 'SETNX, then EXPIRE', faults: CALM, promises: ['no-orphan'], cure: 'SET NX PX' },
+    unsafe: lock({
+      take: async ({ redis }, token) => {
+        const got = await redis.setnx('lock', token);
+        if (got === 1) await redis.pexpire('lock', LEASE);
+        return got;
+      },
+    }),
+    safe: lock({}),
+  },
+  {
+    ...{
+      number: 'S2',
+      what: 'losers set the expiry again',
+      faults: CALM,
+      promises: ['no-orphan', 'progress'],
+    },
+    unsafe: lock({
+      take: async ({ redis }, token) => {
+        const got = await redis.setnx('lock', token);
+        await redis.pexpire('lock', LEASE);
+        return got;
+      },
+    }),
+    ...{ safe: lock({}), cure: 'SET NX PX' },
+  },
+  {
+    ...{ number: 'S3', what: 'DEL without a token', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({ give: ({ redis }) => redis.del('lock').catch(() => 0) }),
+    ...{ safe: lock({}), cure: 'compare and delete in a script' },
+  },
+  {
+    ...{ number: 'S4', what: 'GET, compare, DEL in the client', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({
+      give: async ({ redis }, token) => {
+        if ((await redis.get('lock')) === token) await redis.del('lock');
+      },
+    }),
+    ...{ safe: lock({}), cure: 'compare and delete in a script' },
+  },
+  {
+    ...{ number: 'S5', what: 'all clients have one token', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({ token: () => 'worker' }),
+    ...{ safe: lock({}), cure: 'a random token for each acquisition' },
+  },
+  {
+    ...{ number: 'S7', what: 'a renewal that is SET without a condition', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({
+      ms: 2 * LEASE,
+      believes: 'always',
+      beside: renewing(({ redis }, token) => redis.set('lock', token, 'PX', LEASE)),
+    }),
+    ...{ safe: renewed, cure: SOLVED },
+  },
+  {
+    ...{ number: 'S9', what: 'the lease is shorter than the work', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({ ms: 1.5 * LEASE, believes: 'always' }),
+    ...{ safe: lock({ ms: 1.5 * LEASE }), cure: 'stops when the lease is over' },
+  },
+  {
+    ...{ number: 'S10', what: 'the client stalls after the grant', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({ believes: 'always' }),
+    ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S11', what: 'the lease is counted from the reply', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({ ms: 2 * LEASE, believes: 'from the reply' }),
+    ...{ safe: lock({ ms: 2 * LEASE }), cure: 'counted from the request' },
+  },
+  {
+    ...{
+      number: 'S16',
+      what: "the server's clock is set forward",
+      faults: ['clock-jump'],
+      promises: EXCLUSION,
+    },
+    unsafe: lock({ believes: 'always' }),
+    ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S20', what: 'the only node restarts without its data', faults: ['restart-empty'] },
+    ...{ promises: EXCLUSION, unsafe: lock({}), safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S24', what: 'a release is sent again with plain DEL', faults: CALM, promises: EXCLUSION },
+    unsafe: lock({ give: (session) => until(session, () => session.redis.del('lock').then(() => true)) }),
+    ...{ safe: ours, cure: SOLVED },
+  },
+  {
+    ...{ number: 'S25', what: 'a release of one of two holds is counted twice', faults: CALM },
+    ...{
+      promises: EXCLUSION,
+      unsafe: countsTwice,
+      safe: reentrant,
+      cure: 're-entrant lock of lostlock/locks',
+    },
+  },
+  {
+    ...{ number: 'S30', what: 'the primary fails before it has replicated', faults: FAILOVERS },
+    ...{ promises: EXCLUSION, unsafe: lock({}), safe: fenced, cure: FENCED },
+  },
+  {
+    ...{
+      number: 'S31',
+      what: 'WAIT answers 0, and the client goes on',
+      faults: FAILOVERS,
+      promises: EXCLUSION,
+    },
+    unsafe: waiting(async (session, token) => {
+      const got = await take(session, token);
+      if (got === 'OK') await session.redis.wait(1, 50);
+      return got === 'OK';
+    }),
+    ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S34', what: 'WAIT on another connection', faults: FAILOVERS, promises: EXCLUSION },
+    unsafe: async (session) => {
+      // WAIT is about the last command of its own connection, which this one sent before the lock was taken.
+      const other = session.connect();
+      other.on('error', () => {});
+      await other.ping();
+      const copied = async (token: string): Promise<boolean> => {
+        if ((await take(session, token)) !== 'OK') return false;
+        const copies = await other.wait(1, 50);
+        if (copies < 1) await give(session, token);
+        return copies >= 1;
+      };
+      await lock({ take: (_, token) => copied(token) })(session);
+    },
+    ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S35', what: 'WAIT in MULTI', faults: FAILOVERS, promises: EXCLUSION },
+    unsafe: waiting(async ({ redis }, token) => {
+      const replies = await redis.multi().set('lock', token, 'PX', LEASE, 'NX').wait(1, 50).exec();
+      return replies?.[0]?.[1] === 'OK';
+    }),
+    ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S56', what: 'a failover sets the counter of fences back', faults: FAILOVERS },
+    promises: ['fencing'],
+    unsafe: async (session) => {
+      const token = fresh(session.name);
+      await until(session, () => take(session, token));
+      await inside(session, { fence: await session.redis.incr('fence') });
+      await give(session, token);
+    },
+    ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{
+      number: 'S63',
+      what: 'Redlock counts votes, but not time',
+      faults: ['delay', 'node-pause'],
+      promises: EXCLUSION,
+    },
+    topology: { primaries: 3 },
+    unsafe: majority((votes, of) => votes > of / 2),
+    safe: async (session) => {
+      await using locks = createLocks(session.servers as never);
+      const held = asHeld(await locks.redlock('lock').acquire({ leaseMs: LEASE }));
+      await work(session, { ...held, extend: none });
+    },
+    cure: 'Redlock of lostlock/locks',
+  },
+  {
+    ...{
+      number: 'S69',
+      what: 'half of an even number is taken for a majority',
+      faults: ['connection-reset'],
+    },
+    ...{ topology: { primaries: 2 }, promises: EXCLUSION, cure: 'more than half' },
+    unsafe: majority((votes, of) => votes >= of / 2),
+    safe: majority((votes, of, took) => votes > of / 2 && took < LEASE / 2),
+  },
+  {
+    ...{ number: 'S70', what: 'the message of the release is lost with its connection', faults: NETWORK },
+    ...{ promises: own, unsafe: listening(true), safe: ours, cure: SOLVED },
+  },
+  {
+    ...{ number: 'S71', what: 'the release comes between attempt and subscription', faults: NETWORK },
+    ...{ promises: own, unsafe: listening(false), safe: ours, cure: SOLVED },
+  },
+  {
+    ...{ number: 'S82', what: 'a watchdog renews after the release', faults: CALM, promises: ['no-orphan'] },
+    unsafe: lock({ beside: renewing(({ redis }) => redis.pexpire('lock', LEASE), false) }),
+    ...{ safe: lock({ beside: renewing(extend) }), cure: 'the watchdog ends first, and compares the token' },
+  },
+  {
+    ...{
+      number: 'S85',
+      what: 'a late renewal, and nobody tells the work',
+      faults: CALM,
+      promises: EXCLUSION,
+    },
+    unsafe: lock({ ms: 2 * LEASE, believes: 'always', beside: renewing(extend) }),
+    ...{ safe: renewed, cure: SOLVED },
+  },
+  {
+    ...{
+      number: 'S102',
+      what: 'a permit is lost with its holder',
+      faults: CALM,
+      promises: ['no-orphan', 'progress'],
+    },
+    unsafe: counting(({ redis }) => redis.incr('free').catch(() => 0), 1),
+    ...{ safe: permitted(1), cure: 'expirable permits of lostlock/locks' },
+  },
+  {
+    ...{ number: 'S103', what: 'a permit is given back twice', faults: CALM, promises: ['permits'] },
+    unsafe: counting((session) => until(session, () => session.redis.incr('free')), PERMITS),
+    ...{ safe: permitted(PERMITS), cure: 'expirable permits of lostlock/locks' },
+  },
+  {
+    ...{ number: 'S106', what: 'a failover gives a permit back', faults: FAILOVERS, promises: ['permits'] },
+    unsafe: counting(({ redis }) => redis.incr('free').catch(() => 0), PERMITS),
+    ...{ safe: permitted(PERMITS, 1), cure: 'expirable permits of lostlock/locks, replicas: 1' },
+  },
+  {
+    ...{
+      number: 'S117',
+      what: 'the lock is released before the change is made',
+      faults: CALM,
+      promises: EXCLUSION,
+    },
+    unsafe: async (session) => {
+      const token = fresh(session.name);
+      await until(session, () => take(session, token));
+      const visit = session.resource('stock').enter();
+      await session.sleep(WORK);
+      await give(session, token);
+      await session.sleep(STEP);
+      visit.write();
+      visit.leave();
+    },
+    ...{ safe: lock({}), cure: 'release last' },
+  },
+  {
+    ...{ number: 'S125', what: 'the node stands still, and the holder waits for it', faults: ['node-pause'] },
+    promises: EXCLUSION,
+    unsafe: lock({ ms: 2 * LEASE, believes: 'always', beside: renewing(extend) }),
+    ...{ safe: renewed, cure: SOLVED },
+  },
+  {
+    ...{ number: 'S128', what: 'the connection hangs, and the holder waits for it', faults: ['partition'] },
+    promises: EXCLUSION,
+    unsafe: lock({ ms: 2 * LEASE, believes: 'always', beside: renewing(extend) }),
+    ...{ safe: renewed, cure: SOLVED },
+  },
+  {
+    ...{ number: 'S59', what: 'a cluster promotes a replica that lacks the lock', promises: EXCLUSION },
+    ...{ topology: { cluster: 3, replicas: 1 }, faults: ['failover', 'failover-behind'] },
+    ...{ unsafe: lock({}), safe: fenced, cure: FENCED },
+  },
+];

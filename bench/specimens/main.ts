@@ -1,0 +1,67 @@
+/** `npm run explore:specimens`: the explorer finds what breaks each unsafe form, and nothing in the safe ones. Writes docs/specimens.md. */
+import '../../lab/router.ts';
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { ExploreReport } from '../../explore/index.ts';
+import { left } from './left.ts';
+import { specimens } from './list.ts';
+import { search } from './search.ts';
+
+process.setSourceMapsEnabled(false);
+
+const { values } = parseArgs({
+  options: {
+    worlds: { type: 'string', default: '150' },
+    most: { type: 'string', default: '10000' },
+    only: { type: 'string' },
+  },
+});
+/** How many worlds of a cluster are played for one of other nodes: each takes much longer. */
+const CLUSTER = 0.1;
+
+/** What was found: the promise, its cause and the number of the world. */
+function foundIn({ findings: [finding], worlds }: ExploreReport): string {
+  if (finding === undefined) return `nothing in ${worlds} worlds`;
+  return `${finding.promise}, ${finding.cause === 'no fault' ? 'without a fault' : `by ${finding.cause}`}, in world ${finding.firstIn}`;
+}
+
+const rows: string[] = [];
+let wrong = 0;
+for (const specimen of specimens) {
+  const { number, what, cure, unsafe, safe, topology } = specimen;
+  if (values.only !== undefined && !values.only.split(',').includes(number)) continue;
+  const worlds = Math.ceil(Number(values.worlds) * (topology?.cluster === undefined ? 1 : CLUSTER));
+  const reports = [await search(specimen, unsafe, Number(values.most)), await search(specimen, safe, worlds)];
+  const [broken, kept] = reports as [ExploreReport, ExploreReport];
+  const isRight = broken.findings.length > 0 && kept.findings.length === 0;
+  if (!isRight) wrong++;
+  console.log(
+    `${isRight ? 'as expected' : 'NOT EXPECTED'}  ${number}: ${what}: ${foundIn(broken)}; safe: ${foundIn(kept)}`,
+  );
+  for (const { story, replay } of kept.findings) console.log(`${story}\nreplay: ${replay}`);
+  rows.push(`| ${number} | ${what} | ${foundIn(broken)} | ${cure} | ${foundIn(kept)} |`);
+}
+console.log(`${rows.length} specimens, ${wrong} of them not as expected`);
+if (values.only === undefined) {
+  writeFileSync(
+    'docs/specimens.md',
+    `# Specimens
+
+\`npm run explore:specimens -- --worlds ${values.worlds}\` made this page. Each row is a mistake from the catalogue of failures as client code
+([scenarios.md](scenarios.md) plays many of them one by one). Three clients run it, and an exploration strikes them with
+the kinds of faults that the row is about. It is not told when or whom to strike. It has to find what breaks the unsafe form, and must find nothing in the
+safe one. [explore.md](explore.md) explains the faults and the promises.
+
+| | mistake | found | safe form | found in it |
+|---|---|---|---|---|
+${rows.join('\n')}
+
+These failures of the catalogue are no specimens:
+
+| | why |
+|---|---|
+${left.map(([numbers, why]) => `| ${numbers} | ${why} |`).join('\n')}
+`,
+  );
+}
+if (wrong > 0) process.exitCode = 1;

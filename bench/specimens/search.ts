@@ -1,0 +1,21 @@
+/** Explores one form of a specimen until something is found. */
+import { type ExploreOptions, type ExploreReport, explore } from '../../explore/index.ts';
+import type { Specimen } from './list.ts';
+
+/** Explores client code that meets the specimen's faults, until a promise breaks or so many worlds are played. */
+export async function search(
+  { number, what, topology, promises, faults }: Specimen,
+  client: ExploreOptions['client'],
+  worlds: number,
+): Promise<ExploreReport> {
+  const stop = new AbortController();
+  return await explore({
+    ...{ name: `${number}: ${what}`, client, faults, clients: 3, signal: stop.signal },
+    ...(topology !== undefined && { topology }),
+    ...(promises !== undefined && { promises }),
+    budget: { worlds, ms: Infinity },
+    progress: ({ findings }) => {
+      if (findings > 0) stop.abort();
+    },
+  });
+}
