@@ -127,8 +127,11 @@ export const countsTwice: Client = async (session) => {
       "if redis.call('hincrby',KEYS[1],ARGV[1],-1) <= 0 then redis.call('del',KEYS[1]) end return 1";
     await until(session, () => redis.eval(script, 1, 'lock', name));
   };
-  const acquire =
-    "if redis.call('exists',KEYS[1]) == 1 and redis.call('hexists',KEYS[1],ARGV[1]) == 0 then return 0 end redis.call('hincrby',KEYS[1],ARGV[1],1) redis.call('pexpire',KEYS[1],ARGV[2]) return 1";
+  const acquire = `
+if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('hincrby', KEYS[1], ARGV[1], 1)
+redis.call('pexpire', KEYS[1], ARGV[2])
+return 1`;
   await until(session, () => redis.eval(acquire, 1, 'lock', name, LEASE));
   const end = performance.now() + LEASE - 100;
   await redis.eval(acquire, 1, 'lock', name, LEASE).catch(() => 0);
