@@ -50,7 +50,8 @@ if (values.only === undefined) {
 \`npm run explore:specimens -- --worlds ${values.worlds}\` made this page. Each row is a mistake from the
 catalogue of failures as client code ([scenarios.md](scenarios.md) plays many of them one by one). Three clients run
 it, and an exploration strikes them with the kinds of faults that the row is about. It is not told when or whom to
-strike. It has to find what breaks the unsafe form, and must find nothing in the safe one. [explore.md](explore.md) explains the faults and the promises.
+strike. It has to find what breaks the unsafe form, and must find nothing in the safe one. 
+[explore.md](explore.md) explains the faults and the promises.
 
 | | mistake | found | safe form | found in it |
 |---|---|---|---|---|
