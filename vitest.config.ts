@@ -20,6 +20,7 @@ export const realTime: string[] = [
   'test/{pages,readme}.test.ts',
   'test/transcripts.test.ts',
   'test/clients/*.test.ts',
+  'test/cluster/{moving,real,tls}.test.ts',
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
   'test/embed/*.test.ts',
   'test/explore/{command,on-real}.test.ts',
@@ -49,7 +50,7 @@ export const realTime: string[] = [
   'test/server/host/*.test.ts',
   'test/server/replication/*.test.ts',
   'test/server/scripts/*.test.ts',
-  'test/server/settings/config.test.ts',
+  'test/server/settings/{config,rewrite-beside}.test.ts',
   'test/support/redis-server.test.ts',
 ];
 
@@ -64,14 +65,16 @@ const alone: string[] = [
 ];
 
 /**
- * The suites that say little without the real servers, or that build and install the package. They have a command of
- * their own, `npm run test:beside`, so that `npm test` is quick and takes the same time everywhere. CI runs both.
+ * The suites that say little without the real servers, that build and install the package, or that take long. They have
+ * a command of their own, `npm run test:beside`, so that `npm test` is quick and takes the same time everywhere. CI runs
+ * both.
  */
 export const beside: string[] = [
   'test/clients/redis-tools.test.ts',
   'test/cluster/{differential,tls}.test.ts',
   'test/differential/{differential,failover,mixed,replication,sentinel,waiting}.test.ts',
-  'test/explore/{command,on-real}.test.ts',
+  'test/embed/thread.test.ts',
+  'test/explore/{cluster,command,on-real}.test.ts',
   'test/keyspace/rdb/{dump,old-forms}.test.ts',
   'test/lab/processes/pair.test.ts',
   'test/locks/clients/clients.test.ts',
@@ -86,6 +89,7 @@ export const beside: string[] = [
   'test/pages.test.ts',
   'test/release/action.test.ts',
   'test/sentinel/{file-beside,real,tls}.test.ts',
+  'test/support/retries/retried.test.ts',
   'test/server/aof/{beside,starts}.test.ts',
   'test/server/commands/scan-changes.test.ts',
   'test/server/commands/sorted-set/infinities.test.ts',
