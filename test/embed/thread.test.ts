@@ -89,7 +89,7 @@ test('replicas and Sentinels run in the same thread, which ends when the server 
   const log = (_level: string, text: string, role: string): void => void lines.push(`${role}: ${text}`);
   const set = await startServer({ thread: true, replicas: 1, sentinels: 1, log });
   const [replica] = set.replicas;
-  const redis = new Redis(set.url);
+  const redis = new Redis(set.url, { retryStrategy: null });
   await redis.set('key', 'v');
   expect(await redis.wait(1, 0)).toBe(1);
   expect(replica?.dump()[0]?.key).toBe('key');
