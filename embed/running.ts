@@ -7,6 +7,7 @@ import { connectInMemory } from '../server/host/in-memory.ts';
 import type { Listener } from '../server/host/tcp.ts';
 import type { Server } from '../server/server.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
+import { AddressedServer } from './control/address.ts';
 import type { Door } from './control/door.ts';
 import {
   type Interception,
@@ -38,13 +39,7 @@ export interface Parts {
 }
 
 /** A running server. */
-export class LostlockServer implements AsyncDisposable {
-  /** The address that the server listens on, or the first of several. */
-  readonly host: string;
-  /** The TCP port that the server listens on: the one without TLS, if there are two. */
-  readonly port: number;
-  /** The TCP port at which connections speak TLS; undefined if there is none. */
-  readonly tlsPort: number | undefined;
+export class LostlockServer extends AddressedServer {
   /** For ioredis: `new Redis({ Connector: server.connector })` connects in memory, without a socket. */
   readonly connector: ConnectorClass;
   /** Registers TypeScript functions that replace Lua scripts. */
@@ -55,22 +50,24 @@ export class LostlockServer implements AsyncDisposable {
   readonly sentinels: readonly LostlockSentinel[];
   readonly #parts: Parts;
   readonly #interceptor: Interceptor;
-  readonly #password: string | undefined;
   #stopped = false;
 
   constructor(parts: Parts, options: { readonly host?: string; readonly password?: string }) {
-    this.#parts = parts;
     const { node } = parts.door;
-    [this.host = ''] = (options.host ?? '127.0.0.1').split(' ');
+    const [host = ''] = (options.host ?? '127.0.0.1').split(' ');
     const { port, 'tls-port': tlsPort } = node.settings;
-    this.port = port || tlsPort;
-    this.tlsPort = tlsPort === 0 ? undefined : tlsPort;
+    super({
+      host,
+      port: port || tlsPort,
+      tlsPort: tlsPort === 0 ? undefined : tlsPort,
+      password: options.password,
+    });
+    this.#parts = parts;
     this.replicas = parts.replicas;
     this.sentinels = parts.sentinels;
     this.connector = connectorFor(() => this.connect());
     this.scripts = new ScriptRegistry(node, () => this.#assertRunning('scripts.register()'));
     this.#interceptor = new Interceptor(node);
-    this.#password = options.password;
     this.#obey(node);
   }
 
@@ -91,13 +88,6 @@ export class LostlockServer implements AsyncDisposable {
   #assertRunning(call: string): void {
     if (!this.#stopped && !this.node.stopped) return;
     throw new Error(`lostlock: ${call} on a server that has stopped (${this.host}:${this.port})`);
-  }
-
-  /** The URL for any client: `redis://host:port`, with the password if there is one; `rediss://` if every port speaks TLS. */
-  get url(): string {
-    const login = this.#password === undefined ? '' : `:${encodeURIComponent(this.#password)}@`;
-    const scheme = this.port === this.tlsPort ? 'rediss' : 'redis';
-    return `${scheme}://${login}${this.host}:${this.port}`;
   }
 
   /**
@@ -230,31 +220,6 @@ export class LostlockServer implements AsyncDisposable {
     this.#interceptor.attach(door.node);
   }
 
-  /** The host. Named as in Testcontainers and redis-memory-server. */
-  getHost(): string {
-    return this.host;
-  }
-
-  /** The port. Named as in Testcontainers and redis-memory-server. */
-  getPort(): number {
-    return this.port;
-  }
-
-  /** The port, whichever container port is asked for. Named as in Testcontainers. */
-  getMappedPort(_port?: number): number {
-    return this.port;
-  }
-
-  /** The URL. Named as in Testcontainers. */
-  getConnectionUrl(): string {
-    return this.url;
-  }
-
-  /** The password, undefined if there is none. Named as in Testcontainers. */
-  getPassword(): string | undefined {
-    return this.#password;
-  }
-
   /** Closes every connection and listener. Resolves when no handle is left. A second call has no effect. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -266,9 +231,5 @@ export class LostlockServer implements AsyncDisposable {
   async #stopAlone(): Promise<void> {
     this.node.stop();
     await Promise.all(this.#parts.listeners.map((listener) => listener.close()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
   }
 }

@@ -1,14 +1,23 @@
 /** What a program and the thread of its server send each other. */
+import type { MessagePort } from 'node:worker_threads';
+import type { AddressParts } from '../control/address.ts';
+import type { StartOptions } from '../start-options.ts';
+
+/** What the thread is started with. */
+export interface ThreadData {
+  readonly options: StartOptions;
+  /** Whether lines of the log are sent. */
+  readonly logs: boolean;
+  /** The calls that the program waits for. */
+  readonly calls: MessagePort;
+  /** One number: the state of the last call. */
+  readonly state: Int32Array;
+}
 
 /** A server or Sentinel in the thread, as the program sees it. */
-export interface Described {
+export interface Described extends AddressParts {
   /** The number by which calls name it. */
   readonly id: number;
-  readonly host: string;
-  readonly port: number;
-  readonly tlsPort: number | undefined;
-  readonly url: string;
-  readonly password: string | undefined;
   readonly replicas: readonly Described[];
   readonly sentinels: readonly Pick<Described, 'id' | 'host' | 'port'>[];
 }
@@ -22,24 +31,25 @@ export interface Call {
   readonly value?: unknown;
 }
 
-/** The outcome of a call. `properties` are the error's own, which a copy of an error loses. */
+/** The result of a call, or its error. `properties` are the error's own, which a copy of an error loses. */
 export type Answer =
   | { readonly result: unknown }
   | { readonly error: unknown; readonly properties: Readonly<Record<string, unknown>> };
 
-/** What the thread tells without being asked: a line of the log, or the outcome of the start or of a `stop()`. */
-export type Told =
+/** What the program does not wait for while it stands still: a line of the log, the end of the start or of a `stop()`. */
+export type Notice =
   | { readonly log: readonly [level: string, text: string, role: string] }
   | { readonly started: Answer }
-  | { readonly stopped: number; readonly outcome: Answer };
+  | { readonly stopped: number; readonly answer: Answer };
 
-/** The states of the number that both threads share. */
+/** States of the number that both threads share: a call is waiting for its answer. */
 export const WAITING = 0;
+/** The last call has been answered. */
 export const ANSWERED = 1;
 /** The thread has ended, so that no answer will come. */
 export const ENDED = 2;
 
-/** The outcome of `run`, in a form that can be sent. */
+/** What `run` returns or throws, in a form that can be sent. */
 export async function answerOf(run: () => unknown): Promise<Answer> {
   try {
     return { result: await run() };
@@ -53,19 +63,16 @@ export function failure(error: unknown): Answer {
   return { error, properties: error instanceof Error ? { ...error } : {} };
 }
 
-/** What an outcome means: returns the result or throws the error. */
-export function resultOf(outcome: Answer): unknown {
-  if ('result' in outcome) return withBuffers(outcome.result);
-  throw Object.assign(outcome.error as object, outcome.properties);
+/** Returns the result, or throws the error. */
+export function resultOf(answer: Answer): unknown {
+  if ('result' in answer) return withBuffers(answer.result);
+  throw Object.assign(answer.error as object, answer.properties);
 }
 
-/** Bytes are sent as Uint8Array. The API gives them as Buffer. */
+/** Bytes arrive as Uint8Array. The API returns Buffers. */
 function withBuffers(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   if (Array.isArray(value)) return value.map(withBuffers);
-  if (value instanceof Set) return new Set([...value].map(withBuffers));
-  if (value instanceof Map)
-    return new Map([...value].map(([key, item]) => [withBuffers(key), withBuffers(item)]));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withBuffers(item)]));
 }

@@ -1,16 +1,32 @@
-/** A worker thread from the program's side: calls that wait for their answers, and what the thread tells. */
+/** A worker thread from the program's side: calls that wait for their answers, and notices from the thread. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { badOption } from '../options.ts';
 import type { ThreadOptions } from '../start-options.ts';
-import { type Answer, type Call, type Described, ENDED, resultOf, type Told, WAITING } from './messages.ts';
+import {
+  ANSWERED,
+  type Answer,
+  type Call,
+  type Described,
+  ENDED,
+  type Notice,
+  resultOf,
+  type ThreadData,
+  WAITING,
+} from './messages.ts';
 import { workerFile } from './worker-file.ts';
+
+/** A `stop()` that has been sent. */
+interface Stopping {
+  readonly done: Promise<unknown>;
+  readonly settle: (answer: Answer) => void;
+}
 
 /** The thread of a server. */
 export class ServerThread {
   readonly #worker: Worker;
   readonly #calls: MessagePort;
   readonly #state = new Int32Array(new SharedArrayBuffer(4));
-  readonly #stopping = new Map<number, (outcome: Answer) => void>();
+  readonly #stopping = new Map<number, Stopping>();
   /** Resolves when the server runs. */
   readonly started: Promise<Described>;
   /** Resolves when the thread has ended. */
@@ -19,35 +35,33 @@ export class ServerThread {
   constructor({ thread: _, log, ...options }: ThreadOptions) {
     const { port1, port2 } = new MessageChannel();
     this.#calls = port1;
-    this.#worker = new Worker(workerFile(), {
-      workerData: { options, logs: log !== undefined, calls: port2, state: this.#state },
-      transferList: [port2],
+    const data: ThreadData = { options, logs: log !== undefined, calls: port2, state: this.#state };
+    this.#worker = new Worker(workerFile(), { workerData: data, transferList: [port2] });
+    const { promise, settle } = pending();
+    this.started = promise as Promise<Described>;
+    this.#worker.on('message', (notice: Notice) => {
+      if ('log' in notice) log?.(...(notice.log as Parameters<typeof log>));
+      else if ('stopped' in notice) this.#stopping.get(notice.stopped)?.settle(notice.answer);
+      else settle(notice.started);
     });
-    this.started = new Promise((resolve, reject) => {
-      this.#worker.on('error', reject);
-      this.#worker.on('message', (told: Told) => {
-        if ('log' in told) log?.(...(told.log as Parameters<typeof log>));
-        else if ('stopped' in told) this.#stopping.get(told.stopped)?.(told.outcome);
-        else {
-          try {
-            resolve(resultOf(told.started) as Described);
-          } catch (error) {
-            reject(error);
-          }
-        }
-      });
+    let runs = false;
+    this.#worker.on('error', (error) => {
+      if (runs) throw error; // A fault of the server ends the program, as it does in the same thread.
+      settle({ error, properties: {} });
     });
     this.ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
     void this.ended.then(() => {
       Atomics.store(this.#state, 0, ENDED);
       this.#calls.close();
-      for (const stopped of this.#stopping.values()) stopped({ result: undefined });
+      for (const each of this.#stopping.values()) each.settle({ result: undefined });
     });
-    if (options.keepAlive === false)
-      void this.started.then(
-        () => this.#worker.unref(),
-        () => undefined,
-      );
+    this.started.then(
+      () => {
+        runs = true;
+        if (options.keepAlive === false) this.#worker.unref();
+      },
+      () => undefined, // startThread reports it.
+    );
   }
 
   /** True once the thread has ended. */
@@ -56,31 +70,34 @@ export class ServerThread {
   }
 
   /**
-   * Does something with a member of an object in the thread, and waits for the outcome while this thread stands still.
+   * Does something with a member of an object in the thread, and waits for the answer while this thread stands still.
    * @throws Error when the thread has ended, TypeError for what cannot be sent, and what the member throws
    */
   call(call: Call): unknown {
     if (this.hasEnded) throw stopped(call);
-    Atomics.compareExchange(this.#state, 0, 1, WAITING);
+    Atomics.compareExchange(this.#state, 0, ANSWERED, WAITING);
     try {
       this.#calls.postMessage(call);
     } catch {
       throw badOption(call.member, call.args ?? call.value, 'data: functions cannot be sent to the thread');
     }
     Atomics.wait(this.#state, 0, WAITING);
-    const answer = receiveMessageOnPort(this.#calls) as { message: Answer } | undefined;
-    if (answer === undefined) throw stopped(call);
-    return resultOf(answer.message);
+    const received = receiveMessageOnPort(this.#calls) as { message: Answer } | undefined;
+    if (received === undefined) throw stopped(call);
+    return resultOf(received.message);
   }
 
   /** Stops a server or Sentinel in the thread. Resolves when it has stopped, or has already. */
   async stop(id: number): Promise<void> {
     if (this.hasEnded) return;
-    const outcome = await new Promise<Answer>((resolve) => {
-      this.#stopping.set(id, resolve);
+    let stopping = this.#stopping.get(id);
+    if (stopping === undefined) {
+      const { promise, settle } = pending();
+      stopping = { done: promise, settle };
+      this.#stopping.set(id, stopping);
       this.#worker.postMessage(id);
-    });
-    resultOf(outcome);
+    }
+    await stopping.done;
   }
 
   /** Ends the thread, with all that it has open. */
@@ -90,6 +107,15 @@ export class ServerThread {
   }
 }
 
-function stopped({ member }: Call): Error {
-  return new Error(`lostlock: ${member}() on a server that has stopped`);
+/** A promise of what an answer says. */
+function pending(): { readonly promise: Promise<unknown>; readonly settle: (answer: Answer) => void } {
+  let settle: (answer: Answer) => void = () => {};
+  const promise = new Promise((resolve) => {
+    settle = (answer) => resolve(new Promise((done) => done(resultOf(answer))));
+  });
+  return { promise, settle };
+}
+
+function stopped({ member, args }: Call): Error {
+  return new Error(`lostlock: ${member}${args === undefined ? '' : '()'} on a server that has stopped`);
 }

@@ -2,6 +2,7 @@
 import { createConnection } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectorClass, connectorFor } from '../connector.ts';
+import { AddressedServer } from '../control/address.ts';
 import type { Interception, Intervention, RequestFilter } from '../control/interceptor.ts';
 import type { RecordedRequest, RequestRecording } from '../control/recording.ts';
 import type { DumpEntry, Seed } from '../dataset.ts';
@@ -29,15 +30,7 @@ export interface ThreadedSentinel extends AsyncDisposable {
  * event loop is blocked. Its methods are those of `LostlockServer` and wait for the thread, which takes a fraction of a
  * millisecond each. Functions cannot be sent to another thread, so there are no `scripts` and no `when` in rules.
  */
-export class ThreadedServer implements ThreadMembers, AsyncDisposable {
-  /** The address that the server listens on, or the first of several. */
-  readonly host: string;
-  /** The TCP port that the server listens on: the one without TLS, if there are two. */
-  readonly port: number;
-  /** The TCP port at which connections speak TLS; undefined if there is none. */
-  readonly tlsPort: number | undefined;
-  /** The URL for any client, as `LostlockServer.url`. */
-  readonly url: string;
+export class ThreadedServer extends AddressedServer implements ThreadMembers {
   /** For ioredis: `new Redis({ Connector: server.connector })` connects over TCP. */
   readonly connector: ConnectorClass;
   /** The replicas of this server, in the same thread. */
@@ -46,17 +39,12 @@ export class ThreadedServer implements ThreadMembers, AsyncDisposable {
   readonly sentinels: readonly ThreadedSentinel[];
   readonly #thread: ServerThread;
   readonly #id: number;
-  readonly #password: string | undefined;
 
   /** @internal */
   constructor(thread: ServerThread, described: Described) {
+    super(described);
     this.#thread = thread;
     this.#id = described.id;
-    this.#password = described.password;
-    this.host = described.host;
-    this.port = described.port;
-    this.tlsPort = described.tlsPort;
-    this.url = described.url;
     this.connector = connectorFor(() => this.connect());
     this.replicas = described.replicas.map((each) => new ThreadedServer(thread, each));
     this.sentinels = described.sentinels.map(({ id, host, port }) => {
@@ -164,39 +152,10 @@ export class ThreadedServer implements ThreadMembers, AsyncDisposable {
     this.#call('restart');
   }
 
-  /** The host. Named as in Testcontainers and redis-memory-server. */
-  getHost(): string {
-    return this.host;
-  }
-
-  /** The port. Named as in Testcontainers and redis-memory-server. */
-  getPort(): number {
-    return this.port;
-  }
-
-  /** The port, whichever container port is asked for. Named as in Testcontainers. */
-  getMappedPort(_port?: number): number {
-    return this.port;
-  }
-
-  /** The URL. Named as in Testcontainers. */
-  getConnectionUrl(): string {
-    return this.url;
-  }
-
-  /** The password, undefined if there is none. Named as in Testcontainers. */
-  getPassword(): string | undefined {
-    return this.#password;
-  }
-
   /** Stops the server, and ends the thread with the server that was started. Resolves when no handle is left. */
   async stop(): Promise<void> {
     await this.#thread.stop(this.#id);
     if (this.#id === 0) await this.#thread.end();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
   }
 }
 

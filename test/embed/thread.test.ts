@@ -125,7 +125,10 @@ test('wrong options and calls are refused with the errors of any other server', 
   expect(() => server.intercept({ when: () => true } as never, { reply: 1 })).toThrow('option when');
   expect(() => server.intercept({ command: 'gte' }, { reply: 1 })).toThrow("'gte'");
   expect(() => server.fastForward(-1)).toThrow('option fastForward is -1');
-  await server.stop();
+  expect(() => {
+    server.connected = undefined as never;
+  }).toThrow('option connected is undefined');
+  await Promise.all([server.stop(), server.stop()]);
   await server.stop();
   expect(() => server.dump()).toThrow('dump() on a server that has stopped');
 });
