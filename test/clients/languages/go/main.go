@@ -52,7 +52,7 @@ func behindSentinels(addresses []string) {
 		defer sentinel.Close()
 		sentinels = append(sentinels, sentinel)
 	}
-	lock, err := redislock.New(client).Obtain(ctx, "behind-go", 2*time.Minute, nil)
+	lock, err := redislock.New(client).Obtain(ctx, "behind-go", 10*time.Minute, nil)
 	tell("lock behind Sentinels", err)
 	tell("copies", client.Wait(ctx, 2, 30*time.Second))
 	before := portOfPrimary(sentinels[0])

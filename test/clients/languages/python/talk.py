@@ -132,7 +132,7 @@ def behind_sentinels():
     """A lock in hand while the Sentinels replace the primary."""
     sentinel = redis.sentinel.Sentinel([("127.0.0.1", port) for port in SENTINELS], socket_timeout=5)
     client = sentinel.master_for("mymaster", socket_timeout=5, decode_responses=True)
-    lock = client.lock("behind", timeout=120)
+    lock = client.lock("behind", timeout=600)
     tell("lock behind Sentinels", lock.acquire(blocking=False))
     tell("copies", client.wait(2, 30_000))
     tell("replicas", len(sentinel.discover_slaves("mymaster")))

@@ -2,6 +2,7 @@ package lostlock;
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -23,7 +24,8 @@ final class Behind {
     RedissonClient redisson = Redisson.create(config);
     try {
       RLock lock = redisson.getLock("behind");
-      lock.lock();
+      // A lease that outlasts the failover on any machine: with the default of 30 seconds, the watchdog would have to renew in time.
+      lock.lock(10, TimeUnit.MINUTES);
       System.out.println("held");
       var commands = new BufferedReader(new InputStreamReader(System.in));
       commands.readLine();

@@ -2,6 +2,7 @@ package lostlock;
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -39,7 +40,8 @@ final class OnCluster {
     RedissonClient redisson = connect(ports);
     try {
       RLock lock = redisson.getLock("redisson");
-      lock.lock();
+      // A lease that outlasts the failover on any machine: with the default of 30 seconds, the watchdog would have to renew in time.
+      lock.lock(10, TimeUnit.MINUTES);
       System.out.println("held redisson");
       new BufferedReader(new InputStreamReader(System.in)).readLine();
       System.out.println("still held: " + isStillHeld(lock));

@@ -58,7 +58,7 @@ final class SentinelTalk {
 
   private static void jedis(int[] ports) throws Exception {
     var addresses = Arrays.stream(ports).mapToObj(port -> "127.0.0.1:" + port).collect(Collectors.toSet());
-    var once = SetParams.setParams().nx().px(120_000);
+    var once = SetParams.setParams().nx().px(600_000);
     try (var pool = new JedisSentinelPool("mymaster", addresses)) {
       try (var jedis = pool.getResource()) {
         tell("Jedis: lock behind Sentinels", () -> jedis.set("behind-jedis", "token", once));
@@ -82,7 +82,7 @@ final class SentinelTalk {
     var client = RedisClient.create(uri.build());
     try (var connection = client.connect()) {
       var redis = connection.sync();
-      var once = SetArgs.Builder.nx().px(120_000);
+      var once = SetArgs.Builder.nx().px(600_000);
       tell("Lettuce: lock behind Sentinels", () -> redis.set("behind-lettuce", "token", once));
       tell("Lettuce: copies", () -> redis.waitForReplication(2, 30_000));
       var moved = failOver(ports);
