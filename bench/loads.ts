@@ -34,7 +34,7 @@ export interface Load {
   readonly depths: readonly number[];
   /** How many of the usual number of requests are sent; default 1. */
   readonly scale?: number;
-  /** Creates the data, before the measurements of this load. */
+  /** Creates the data that the request needs. Loads that share a function share its data. */
   readonly fill?: (redis: Redis) => Promise<void>;
 }
 
@@ -64,7 +64,7 @@ function reentrant(keys: number, depths: readonly number[], live = false): Load 
       fill: (redis) =>
         inBatches(redis, keys, (batch, i) => {
           batch.hset(`rlock:${padded(i)}`, OWNER, 1);
-          batch.pexpire(`rlock:${padded(i)}`, 3_600_000);
+          batch.pexpire(`rlock:${padded(i)}`, LEASE);
         }),
     }),
   };
@@ -81,6 +81,7 @@ const get = (keys: number): Load => ({
   keys,
   depths: [1, 16, 100],
   words: () => ['GET', 'key:__rand_int__'],
+  fill: (redis) => inBatches(redis, keys, (batch, i) => batch.set(`key:${padded(i)}`, 'xxx')),
 });
 const setNx = (keys: number): Load => ({
   name: 'SET NX PX',
@@ -89,7 +90,7 @@ const setNx = (keys: number): Load => ({
   words: () => ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'],
 });
 
-/** What locks and caches send. A GET follows a SET, so that it finds the keys. */
+/** What locks and caches send. */
 export const WIRE: readonly Load[] = [
   set(1000),
   get(1000),
@@ -124,16 +125,18 @@ export const SIZES: readonly Load[] = [4, 32].flatMap((kib) => [
     depths: [1, 16],
     scale: kib === 4 ? 0.3 : 0.1,
     words: () => ['GET', 'big:__rand_int__'],
+    fill: (redis) =>
+      inBatches(redis, 100, (batch, i) => batch.set(`big:${padded(i)}`, 'x'.repeat(kib * 1024))),
   },
 ]);
 
 const sortedSet = (members: number): Load[] => {
-  const common = { keys: members, depths: [16], scale: 0.3 };
   const fill = (redis: Redis): Promise<void> =>
     inBatches(redis, members, (batch, i) => batch.zadd(`z${members}`, i, `m:${padded(i)}`));
+  const common = { keys: members, depths: [16], scale: 0.3, fill };
   const key = `z${members}`;
   return [
-    { ...common, fill, name: 'ZADD', words: () => ['ZADD', key, '__rand_int__', 'm:__rand_int__'] },
+    { ...common, name: 'ZADD', words: () => ['ZADD', key, '__rand_int__', 'm:__rand_int__'] },
     { ...common, name: 'ZRANK', words: () => ['ZRANK', key, 'm:__rand_int__'] },
     {
       ...common,

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: all measurements beside redis-server in one run, as ratios. `--smoke` is short and writes no file.
- * `--only CHAPTER` or `--only CHAPTER:TEXT` measures one chapter, or those of its rows whose names contain the text.
- * `--profile FOLDER` lets Node write profiles of our server there.
+ * `--only CHAPTER` measures one chapter. For the chapters that use redis-benchmark (`wire`, `sizes`, `structures`),
+ * `--only CHAPTER:TEXT` measures the rows whose names contain the text, and `--profile FOLDER` writes profiles of our server.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { curvesOf, drawCurves } from './curves.ts';
 import { entries } from './entries.ts';
 import { footprint } from './footprint.ts';
 import { hosting } from './hosting.ts';
-import { SIZES, STRUCTURES, WIRE } from './loads.ts';
+import { type Load, SIZES, STRUCTURES, WIRE } from './loads.ts';
 import { lua } from './lua.ts';
 import { type Chapter, type Row, table } from './report.ts';
 import { roundTrips } from './round-trips.ts';
@@ -27,31 +27,31 @@ const { values } = parseArgs({
     profile: { type: 'string' },
   },
 });
-const { smoke } = values;
+const { smoke, profile } = values;
 const [chapter, text] = values.only?.split(':') ?? [];
 const extent: Extent = {
   rounds: smoke ? 1 : 5,
   scale: smoke ? 0.05 : 1,
   ...(text !== undefined && { only: text }),
-  ...(values.profile !== undefined && { profile: resolve(values.profile) }),
+  ...(profile !== undefined && { profile: resolve(profile) }),
+};
+
+/** A chapter of what redis-benchmark measures. */
+const measured = (title: string, loads: readonly Load[]) => async (): Promise<Chapter> => ({
+  title,
+  beside: 'redis-server',
+  rows: await wire(loads, extent),
+});
+
+/** The chapters that `--only CHAPTER:TEXT` and `--profile` apply to. */
+const DETAILED: Record<string, () => Promise<Chapter>> = {
+  wire: measured('Requests per second over TCP (redis-benchmark)', WIRE),
+  sizes: measured('Larger values (redis-benchmark)', SIZES),
+  structures: measured('Sorted sets and streams (redis-benchmark)', STRUCTURES),
 };
 
 const CHAPTERS: Record<string, () => Promise<Chapter>> = {
-  wire: async () => ({
-    title: 'Requests per second over TCP (redis-benchmark)',
-    beside: 'redis-server',
-    rows: await wire(WIRE, extent),
-  }),
-  sizes: async () => ({
-    title: 'Larger values (redis-benchmark)',
-    beside: 'redis-server',
-    rows: await wire(SIZES, extent),
-  }),
-  structures: async () => ({
-    title: 'Sorted sets and streams (redis-benchmark)',
-    beside: 'redis-server',
-    rows: await wire(STRUCTURES, extent),
-  }),
+  ...DETAILED,
   crowds: async () => ({
     title: 'Many connections',
     beside: 'redis-server',
@@ -90,19 +90,33 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   }),
 };
 
-if (!hasRedisServer) {
-  console.log('The bench compares with redis-server, which is not installed: nothing to do.');
-} else if (chapter !== undefined && !(chapter in CHAPTERS)) {
-  console.error(`bench: --only is '${chapter}'; allowed: ${Object.keys(CHAPTERS).join(', ')}`);
+/** The error in the options, if there is one. */
+function complaint(): string | undefined {
+  const list = (table: object): string => Object.keys(table).join(', ');
+  if (chapter !== undefined && !Object.hasOwn(CHAPTERS, chapter))
+    return `--only is '${chapter}'; allowed: ${list(CHAPTERS)}`;
+  const isDetailed = Object.hasOwn(DETAILED, chapter ?? '');
+  if (text !== undefined && !isDetailed)
+    return `--only is '${chapter}:${text}'; chapters with rows to choose from: ${list(DETAILED)}`;
+  if (profile !== undefined && !isDetailed) return `--profile needs --only with one of: ${list(DETAILED)}`;
+  return undefined;
+}
+
+const wrong = complaint();
+if (wrong !== undefined) {
+  console.error(`bench: ${wrong}`);
   process.exitCode = 1;
+} else if (!hasRedisServer) {
+  console.log('The bench compares with redis-server, which is not installed: nothing to do.');
 } else {
   const chapters: string[] = [];
   const rows: Row[] = [];
   for (const [name, measure] of Object.entries(CHAPTERS)) {
     if (chapter !== undefined && chapter !== name) continue;
-    const measured = await measure();
-    rows.push(...measured.rows);
-    const printed = table(measured);
+    const result = await measure();
+    if (text !== undefined && result.rows.length === 0) throw new Error(`no row's name contains '${text}'`);
+    rows.push(...result.rows);
+    const printed = table(result);
     console.log(printed);
     chapters.push(printed);
   }

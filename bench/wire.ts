@@ -36,7 +36,7 @@ export interface Extent {
   readonly rounds: number;
   /** The share of the usual number of requests. */
   readonly scale: number;
-  /** Only the loads whose name contains this text. */
+  /** Only the rows whose names contain this text. */
   readonly only?: string;
   /** Where Node writes a profile of our server. */
   readonly profile?: string;
@@ -76,11 +76,13 @@ export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[
   const sides = await Promise.all(contestants.map(prepare));
   try {
     const rows: Row[] = [];
+    const filled = new Set<Load['fill']>();
     for (const load of loads) {
-      if (!load.name.includes(only)) continue;
-      if (scale < 0.5 && load.keys > 10_000) continue;
-      if (load.fill) for (const { redis } of sides) await load.fill(redis);
-      for (const depth of load.depths) {
+      const depths = load.depths.filter((depth) => nameOf(load, depth).includes(only));
+      if (depths.length === 0 || (scale < 0.5 && load.keys > 10_000)) continue;
+      if (load.fill && !filled.has(load.fill)) for (const { redis } of sides) await load.fill(redis);
+      filled.add(load.fill);
+      for (const depth of depths) {
         const requests = Math.ceil((REQUESTS[depth] ?? 600_000) * scale * (load.scale ?? 1));
         const figures: Measured[][] = [[], []];
         for (let round = 0; round <= rounds; round++) {
@@ -101,10 +103,14 @@ export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[
   }
 }
 
+function nameOf(load: Load, depth: number): string {
+  return `${load.name} over ${load.keys} keys, 50 connections, pipeline ${depth}`;
+}
+
 function rowsOf(load: Load, depth: number, ours: readonly Measured[], real: readonly Measured[]): Row[] {
   const of = (name: keyof Measured, list: readonly Measured[]): number =>
     median(list.map((each) => each[name]));
-  const name = `${load.name} over ${load.keys} keys, 50 connections, pipeline ${depth}`;
+  const name = nameOf(load, depth);
   const row: Row = {
     name,
     ours: of('rate', ours),
