@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { startServer } from '../../../index.ts';
 import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { onRealTime } from '../attempts.ts';
 import { followed, ourCluster, realCluster } from '../cluster-group.ts';
 import { buildProject, resolveProject } from '../maven.ts';
 import { hurry, startRealGroup } from '../sentinel-group.ts';
@@ -109,6 +110,13 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
     return true;
   }
   const { talk: command, cluster } = language.build(scratch);
+  const { name } = language;
+  const isSame = await onRealTime(name, () => besideReal(name, command));
+  return (await onRealTime(`${name} on a cluster`, () => onClusters(name, cluster))) && isSame;
+}
+
+/** The program on single servers, and behind Sentinels. */
+async function besideReal(name: string, command: readonly string[]): Promise<boolean> {
   await using real = await startRedisServer({ tcp: true });
   await using ours = await startServer({ dialect: INSTALLED });
   await using realGroup = await startRealGroup();
@@ -120,8 +128,7 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
   const ports = group.sentinels.map((sentinel) => sentinel.port);
   await hurry(ports);
   const theirs = await heard(command, real.port, realGroup.sentinels);
-  const isSame = compare(language.name, theirs, await heard(command, ours.port, ports));
-  return (await onClusters(language.name, cluster)) && isSame;
+  return compare(name, theirs, await heard(command, ours.port, ports));
 }
 
 /** The same program on a real cluster and on ours: each of its clients holds a lock while a primary dies. */

@@ -7,6 +7,7 @@ import { startServer } from '../../../index.ts';
 import { createLocks, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
 import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { onRealTime } from '../attempts.ts';
 import { buildProject, resolveProject } from '../maven.ts';
 import { redissonBehindSentinels, redissonOnClusters } from './behind.ts';
 
@@ -180,8 +181,8 @@ async function main(): Promise<void> {
   else {
     if (hasRedisServer) {
       await using real = await startRedisServer({ tcp: true });
-      good = await redissonBehindSentinels(classpath);
-      good = (await redissonOnClusters(classpath)) && good;
+      good = await onRealTime('Redisson behind Sentinels', () => redissonBehindSentinels(classpath));
+      good = (await onRealTime('Redisson on a cluster', () => redissonOnClusters(classpath))) && good;
       good = (await against('redis-server', `redis://127.0.0.1:${real.port}`, classpath, only)) && good;
     }
     await using ours = await startServer({ dialect: INSTALLED });
