@@ -177,7 +177,7 @@ export class Explorer {
   }
 
   async #attempt(rules: Rules, plan: WorldPlan, promise: string): Promise<Failing | undefined> {
-    // Who has stopped the exploration does not wait for a shorter story.
+    // After Ctrl-C, or an abort, the story is told as it is.
     if (this.#options.signal?.aborted === true) return undefined;
     const world = await playWorld(rules, plan);
     const breach = judge(world, this.#options.promises, this.#options.own).find(
@@ -272,7 +272,7 @@ function leaseOf(world: PlayedWorld): number {
   return leases.length === 0 ? NO_LEASE : Math.min(...leases);
 }
 
-/** Who can be struck. Sets in which no client wrote are alike: the first of them stands for all. */
+/** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */
 function castOf({ clients }: FullOptions, world: PlayedWorld): Cast {
   const writes = historyOf(world).writes.filter(({ client }) => client !== undefined);
   const busy = new Set(writes.map(({ node }) => node));

@@ -36,7 +36,7 @@ export interface HistoryWrite {
 export interface History {
   /** The clients and nodes. */
   readonly lanes: readonly string[];
-  /** Who was inside which resource, and when. */
+  /** Which client was inside which resource, and when. */
   readonly visits: readonly Visit[];
   /** The faults that struck. */
   readonly faults: readonly PlannedFault[];

@@ -54,7 +54,8 @@ export interface ExploreOptions {
   readonly budget?: Budget;
   /**
    * 1 ends the exploration when all worlds with one fault are played: every form of every fault at every moment, without
-   * the states that were struck before. 2 plays all worlds with two faults as well. Default: the budget ends it.
+   * the states that were struck before. 2 plays all worlds with two faults as well. Then only a limit that `budget` names
+   * ends it earlier. Default: the budget ends it.
    */
   readonly exhaustive?: 1 | 2;
   /** Decides everything random; default 1. */
@@ -107,18 +108,22 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   checkCode('client', client);
   if (!Array.isArray(faults)) throw badOption('faults', faults, `an array of ${FAULTS.join(', ')}`);
   for (const fault of faults as readonly unknown[]) checkOneOf('faults', fault, FAULTS);
+  const { progress = () => {}, signal, exhaustive, shard = { index: 1, of: 1 } } = options;
+  if (exhaustive !== undefined && exhaustive !== 1 && exhaustive !== 2)
+    throw badOption('exhaustive', exhaustive, '1 or 2');
   checkNames(budget, ['worlds', 'ms'], 'budget');
-  const { worlds = 5000, ms = 60_000 } = budget;
+  const all = exhaustive !== undefined;
+  const { worlds = all ? Infinity : 5000, ms = all ? Infinity : 60_000 } = budget;
   if (worlds !== Infinity) checkInteger('budget.worlds', worlds, 1, Number.MAX_SAFE_INTEGER);
   if (ms !== Infinity) checkInteger('budget.ms', ms, 1, Number.MAX_SAFE_INTEGER);
   checkInteger('seed', seed, 0, 2 ** 32 - 1);
   checkInteger('depth', depth, 1, 100);
-  const shard = options.shard ?? { index: 1, of: 1 };
+  checkNames(shard, ['index', 'of'], 'shard');
   checkInteger('shard.of', shard.of, 1, 10_000);
   checkInteger('shard.index', shard.index, 1, shard.of);
-  const { progress = () => {}, signal, exhaustive } = options;
-  if (exhaustive !== undefined && exhaustive !== 1 && exhaustive !== 2)
-    throw badOption('exhaustive', exhaustive, '1 or 2');
+  if (typeof progress !== 'function') throw badOption('progress', progress, 'a function');
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
+    throw badOption('signal', signal, 'an AbortSignal');
   const chosen = { name, topology, client, faults, seed, depth, shard, progress, signal, exhaustive };
   return {
     ...chosen,

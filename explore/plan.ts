@@ -1,5 +1,5 @@
 /** What one world of an exploration is made of, and its text, from which anybody can play the world again. */
-import type { FaultName } from './names.ts';
+import { FAULTS, type FaultName } from './names.ts';
 
 /** One fault of a world. Times are in milliseconds; which of the fields apply depends on the kind. */
 export interface PlannedFault {
@@ -50,6 +50,14 @@ export function encodePlan({ seed, jitter, clients, faults }: WorldPlan, hash: s
   return [VERSION, seed, jitter, clients.join(','), struck.join(';'), hash.slice(0, DIGITS)].join(':');
 }
 
+/** What is no fault of an exploration, but can be in a plan. */
+const BY_HAND = ['late', 'hold', 'promote'] as const satisfies readonly PlannedFault['kind'][];
+
+/** True for a kind of fault that a plan can have. */
+export function isFaultKind(kind: string): kind is PlannedFault['kind'] {
+  return ([...FAULTS, ...BY_HAND] as readonly string[]).includes(kind);
+}
+
 /** Reads the text that `encodePlan` writes; undefined when it is none. */
 export function decodePlan(text: string): ReplayText | undefined {
   const [version, seed = '', jitter = '', clients = '', faults = '', hash = ''] = text.trim().split(':');
@@ -60,8 +68,12 @@ export function decodePlan(text: string): ReplayText | undefined {
     clients: clients.split(','),
     faults: faults === '' ? [] : faults.split(';').map(decodeFault),
   };
-  const numbers = [plan.seed, plan.jitter, ...plan.faults.flatMap(({ at, ms, by }) => [at, ms, by])];
-  return numbers.every(Number.isFinite) ? { plan, hash } : undefined;
+  const lengths = [plan.seed, plan.jitter, ...plan.faults.flatMap(({ at, ms }) => [at, ms])];
+  const isPlan =
+    plan.clients.every((name) => name !== '') &&
+    plan.faults.every(({ kind, by }) => isFaultKind(kind) && Number.isFinite(by)) &&
+    lengths.every((length) => Number.isFinite(length) && length >= 0);
+  return isPlan ? { plan, hash } : undefined;
 }
 
 function decodeFault(text: string): PlannedFault {

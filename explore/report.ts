@@ -171,5 +171,5 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
 }
 
 function isDisproved(cause: string, contended: number, faults: Record<string, number>): boolean {
-  return cause === 'no contention' ? contended > 0 : (faults[cause.replace(' never struck', '')] ?? 0) > 0;
+  return cause === 'no contention' ? contended > 0 : Object.keys(faults).length > 0;
 }

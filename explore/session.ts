@@ -1,5 +1,5 @@
 /** What the user's code gets in a world: its Redis clients, its time, and the resources that its lock protects. */
-import { badOption, checkInteger, checkNames, checkString } from '../embed/options.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../embed/options.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { EnterOptions, Ledger, LedgerClient, Visit } from './ledger.ts';
 
@@ -73,7 +73,8 @@ export function resourceFor(
 
 function checkEnter(options: EnterOptions): void {
   checkNames(options, ['fence', 'shared', 'permits'], 'enter');
-  const { fence, permits } = options;
+  const { fence, permits, shared } = options;
+  if (shared !== undefined) checkFlag('enter.shared', shared);
   if (fence !== undefined && !Number.isFinite(fence)) throw badOption('enter.fence', fence, 'a number');
   if (permits !== undefined) checkInteger('enter.permits', permits, 1, 1e9);
 }

@@ -74,7 +74,7 @@ export function lock(parts: {
   };
 }
 
-/** Renews at every third of the lease, whatever happens, until it is told to stop. */
+/** Renews at every third of the lease until it is stopped, whatever the replies are. */
 export function renewing(
   renew: (session: ClientSession, token: string) => Promise<unknown>,
   stops = true,

@@ -1,4 +1,4 @@
-/** The failures of the catalogue that are no specimens, and why. */
+/** The failures of the catalogue that have no specimen, and why. */
 
 /** Numbers as the catalogue of failures has them, with the reason that they share. */
 export const left: readonly (readonly [numbers: string, why: string])[] = [

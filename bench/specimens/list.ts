@@ -47,7 +47,7 @@ const CALM: readonly FaultName[] = [
 const FAILOVERS: readonly FaultName[] = [...CALM, 'failover', 'failover-behind', 'read-only'];
 const EXCLUSION: ExploreOptions['promises'] = ['mutual-exclusion'];
 
-/** Whoever waits gets in some time, unless it died. */
+/** A promise: every client enters at least once, unless a client was killed. */
 function everybodyGetsIn({ lanes, visits, faults }: History): string | undefined {
   if (faults.some(({ kind }) => kind === 'client-death')) return undefined;
   const clients = lanes.filter((name) => /^[A-Z]$/.test(name));
@@ -257,7 +257,7 @@ export const specimens: readonly Specimen[] = [
   {
     ...{
       number: 'S85',
-      what: 'a late renewal, and nobody tells the work',
+      what: 'a late renewal, and the work goes on',
       faults: CALM,
       promises: EXCLUSION,
     },

@@ -49,15 +49,15 @@ if (values.only === undefined) {
 
 \`npm run explore:specimens -- --worlds ${values.worlds}\` made this page. Each row is a mistake from the
 catalogue of failures as client code ([scenarios.md](scenarios.md) plays many of them one by one). Three clients run
-it, and an exploration strikes them with the kinds of faults that the row is about. It is not told when or whom to
-strike. It has to find what breaks the unsafe form, and must find nothing in the safe one. 
+it. An exploration is given the kinds of faults that matter for the mistake, and has to find out itself at which moment,
+and on which client or node, a fault breaks the unsafe form. In the safe form it must find nothing.
 [explore.md](explore.md) explains the faults and the promises.
 
 | | mistake | found | safe form | found in it |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
-These failures of the catalogue are no specimens:
+These failures of the catalogue have no specimen:
 
 | | why |
 |---|---|

@@ -21,7 +21,8 @@ Explores each exploration that FILE exports (objects with the options of explore
   --junit FILE      write the report as JUnit XML
   --github          print annotations for GitHub Actions (default: when GITHUB_ACTIONS is set)
   --progress        print a line of progress every second (default: on a terminal, one line that changes)
-Ctrl-C ends the exploration, and reports what there is. The exit status is 1 when a promise is broken.
+Ctrl-C ends the exploration, and reports what there is. The exit status is 1 when a promise is broken, and 2 when an
+option is wrong.
 `;
 
 /** The command's options. */
@@ -61,6 +62,12 @@ const TEXTS = [
 ];
 const FLAGS = ['github', 'progress', 'help'];
 
+/** The options that mean something when a world is replayed, and when reports are merged. */
+const MEANS: Readonly<Record<'replay' | 'merge', readonly string[]>> = {
+  replay: ['replay', 'on'],
+  merge: ['merge', 'out', 'runner', 'json', 'junit', 'github'],
+};
+
 /** Reads the arguments; undefined when the user asks for help. Throws WrongUsage. */
 export function chosenFrom(argv: readonly string[]): Chosen | undefined {
   const options = Object.fromEntries([
@@ -75,9 +82,10 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
   }
   const values = parsed.values as Chosen['values'];
   const [file = '', ...more] = parsed.positionals;
-  if (values.help === true || (file === '' && values.merge === undefined)) return undefined;
+  if (values.help === true || argv.length === 0) return undefined;
+  if (file === '' && values.merge === undefined) throw new WrongUsage('explore needs a file');
   if (more.length > 0) throw new WrongUsage(`explore takes one file; ${more.join(' ')} is too much`);
-  if (values.on !== undefined && values.replay === undefined) throw new WrongUsage('--on needs --replay');
+  refuseIdle(values);
   const runner = String(values.runner ?? 'vitest');
   if (!RUNNERS.includes(runner))
     throw new WrongUsage(`--runner ${runner}: allowed are ${RUNNERS.join(', ')}`);
@@ -85,7 +93,7 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
     file,
     worlds: numberOf(values, 'worlds'),
     ms: numberOf(values, 'ms'),
-    seed: numberOf(values, 'seed'),
+    seed: numberOf(values, 'seed', 0),
     exhaustive: exhaustiveOf(values.exhaustive),
     workers: numberOf(values, 'workers') ?? 1,
     shard: shardOf(String(values.shard ?? '1/1')),
@@ -93,6 +101,22 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
     merge: values.merge === undefined ? undefined : String(values.merge).split(','),
     values,
   };
+}
+
+/** Throws for an option that would do nothing. */
+function refuseIdle(values: Chosen['values']): void {
+  for (const mode of ['replay', 'merge'] as const) {
+    if (values[mode] === undefined) continue;
+    const idle = Object.keys(values).find((name) => !MEANS[mode].includes(name));
+    if (idle !== undefined) throw new WrongUsage(`--${idle} does nothing with --${mode}`);
+  }
+  for (const [name, needed] of [
+    ['on', 'replay'],
+    ['runner', 'out'],
+  ] as const) {
+    if (values[name] !== undefined && values[needed] === undefined)
+      throw new WrongUsage(`--${name} needs --${needed}`);
+  }
 }
 
 function shardOf(text: string): Chosen['shard'] {
@@ -107,10 +131,10 @@ function exhaustiveOf(value: string | boolean | undefined): 1 | 2 | undefined {
   return value === '1' ? 1 : 2;
 }
 
-function numberOf(values: Chosen['values'], name: string): number | undefined {
+function numberOf(values: Chosen['values'], name: string, least: 0 | 1 = 1): number | undefined {
   const value = values[name];
   if (value === undefined) return undefined;
-  if (!/^[1-9]\d{0,14}$/.test(String(value)))
-    throw new WrongUsage(`--${name} ${value}: allowed are whole numbers from 1`);
+  if (!/^(0|[1-9]\d{0,14})$/.test(String(value)) || Number(value) < least)
+    throw new WrongUsage(`--${name} ${value}: allowed are whole numbers from ${least}`);
   return Number(value);
 }

@@ -118,8 +118,6 @@ async function playAgain({ values }: Chosen, explorations: readonly ExploreOptio
 
 function withChoices(options: ExploreOptions, { worlds, ms, seed, exhaustive }: Chosen): ExploreOptions {
   const budget = {
-    // Who asks for all worlds does not want the usual limits.
-    ...(exhaustive !== undefined && { worlds: Infinity, ms: Infinity }),
     ...options.budget,
     ...(worlds !== undefined && { worlds }),
     ...(ms !== undefined && { ms }),
@@ -151,8 +149,11 @@ function progressShown({ values }: Chosen): (progress: ExploreProgress) => void 
 /** Runs as one of the processes of `--workers`: explores its part, and sends its report. */
 export function exploreAsWorker(): void {
   const stop = new AbortController();
-  // The process that reports gets the signal too, and tells when to stop.
+  // Ctrl-C in a terminal reaches the workers too: they end with a report, as the process that started them asks them to.
   process.on('SIGINT', () => stop.abort());
+  // Without that process, nobody would ever stop the worker.
+  const orphaned = (): never => process.exit(1);
+  process.once('disconnect', orphaned);
   const send = (news: WorkerNews): void => void process.send?.(news);
   let last = -Infinity;
   const progress = (news: ExploreProgress): void => {
@@ -171,6 +172,7 @@ export function exploreAsWorker(): void {
       if (refused === undefined) throw error;
       send({ refused });
     }
+    process.off('disconnect', orphaned);
     process.disconnect();
   });
 }

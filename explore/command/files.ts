@@ -94,11 +94,13 @@ function xml(text: string): string {
 export function annotations(file: string, reports: readonly ReportData[]): string {
   const escaped = (text: string): string =>
     text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  // Commas and colons separate the properties of an annotation.
+  const property = (text: string): string => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return reports
     .flatMap(({ name, findings }) =>
       findings.map(
         ({ promise, cause, story, replay }) =>
-          `::error file=${file},title=${name}: ${promise} (${cause})::${escaped(`${story}\nreplay: ${replay}`)}\n`,
+          `::error file=${property(file)},title=${property(`${name}: ${promise} (${cause})`)}::${escaped(`${story}\nreplay: ${replay}`)}\n`,
       ),
     )
     .join('');

@@ -1,6 +1,6 @@
-/** The processes of `--workers`: each explores its part of the worlds, and tells how far it has come. */
+/** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
-import type { ExploreOptions, ExploreProgress } from '../options.ts';
+import { type ExploreOptions, type ExploreProgress, fullOptions } from '../options.ts';
 import { type ExploreReport, mergeReports, type ReportData } from '../report.ts';
 import { type Chosen, WrongUsage } from './arguments.ts';
 
@@ -11,7 +11,7 @@ export interface WorkerTask {
   readonly at: number;
 }
 
-/** What a worker tells. */
+/** What a worker sends. */
 export type WorkerNews =
   | { readonly progress: ExploreProgress }
   | { readonly report: ReportData }
@@ -26,7 +26,7 @@ export async function onWorkers(
   show: (progress: ExploreProgress) => void,
 ): Promise<ExploreReport> {
   const { workers, shard } = chosen;
-  const total = options.budget?.worlds ?? 5000;
+  const total = fullOptions(options).budget.worlds;
   const latest = new Map<number, ExploreProgress>();
   const children: ChildProcess[] = [];
   const reports = Array.from({ length: workers }, (_, i) => {
@@ -48,14 +48,19 @@ export async function onWorkers(
       child.once('exit', (status) => fail(new Error(`a worker ended with status ${status}`)));
     });
   });
-  signal.addEventListener('abort', () => {
+  const stop = (): void => {
     for (const child of children) if (child.connected) child.send('stop');
-  });
+  };
+  // After Ctrl-C, the explorations of the file that are left end at once as well.
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
   try {
     return mergeReports(await Promise.all(reports));
   } catch (error) {
     for (const child of children) child.kill();
     throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

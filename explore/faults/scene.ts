@@ -32,7 +32,7 @@ export interface Scales {
 /** A fault without its time. */
 export type FaultVariant = Partial<Omit<PlannedFault, 'kind' | 'at'>>;
 
-/** Who is in a world. */
+/** The clients and nodes of a world. */
 export interface Cast {
   readonly clients: readonly string[];
   /** The nodes of each set, the primary first. */

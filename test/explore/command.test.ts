@@ -2,6 +2,7 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureBuilt } from '../support/built.ts';
+import { until } from '../support/until.ts';
 
 const project = mkdtempSync(join(tmpdir(), 'lostlock-explore-'));
 const cli = resolve('dist/cli.js');
@@ -67,6 +69,7 @@ test('what is wrong is said in one line, and the status is 2', () => {
     [['idle.explore.mjs'], /^idle: without any fault, no client entered a resource/],
     [['nowhere.explore.mjs'], /^there is no file nowhere.explore.mjs/],
     [['stock.explore.mjs', '--worker', '2'], /^Unknown option '--worker'/],
+    [['stock.explore.mjs', '--replay', 'x', '--worlds', '2'], /^--worlds does nothing with --replay/],
     [['stock.explore.mjs', '--replay', 'x'], /^stock lock: lostlock: option replay is 'x'/],
     [['--merge', 'a.json'], /^--merge a.json: allowed are files that --json wrote/],
   ] as const) {
@@ -119,23 +122,59 @@ test('the reports of two machines merge into the report of one', () => {
   expect(again.status).toBe(1);
 });
 
-test.each(['1', '2'])('Ctrl-C reports what there is (%s processes)', async (workers) => {
+test.each(['1', '2'])(
+  'Ctrl-C ends every exploration of a file, and reports what there is (%s processes)',
+  async (workers) => {
+    writeFileSync(
+      join(project, 'two.explore.mjs'),
+      `${source(false)} export const twin = { ...stock, name: 'twin lock' };`,
+    );
+    const child = spawn(
+      process.execPath,
+      [cli, 'explore', 'two.explore.mjs', '--worlds', '1000000', '--progress', '--workers', workers],
+      { cwd: project },
+    );
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].on('data', (chunk: Buffer) => {
+        output[name] += String(chunk);
+      });
+    while (!/1 findings/.test(output.stderr)) await once(child.stderr, 'data');
+    expect(output.stderr).toMatch(
+      /stock lock \[\.{20}\] \d+ worlds, \d+\/s, \d+ states, 1 kinds of faults, [01] findings/,
+    );
+    child.kill('SIGINT');
+    const [status] = await once(child, 'close');
+    expect(output.stdout).toMatch(
+      /stock lock: 1 findings in \d+ worlds .*stopped early\n[\s\S]*replay: 1:1:0/,
+    );
+    expect(output.stdout).toMatch(/twin lock: \d findings in \d+ worlds .*stopped early\n/);
+    expect(status).toBe(1);
+  },
+);
+
+test('workers end when the process that started them is killed', async () => {
+  const file = join(project, 'pids.txt');
+  writeFileSync(
+    join(project, 'orphans.explore.mjs'),
+    `import { appendFileSync } from 'node:fs'; appendFileSync('pids.txt', process.pid + '\\n'); ${source(false)}`,
+  );
   const child = spawn(
     process.execPath,
-    [cli, 'explore', 'stock.explore.mjs', '--worlds', '1000000', '--progress', '--workers', workers],
-    { cwd: project },
+    [cli, 'explore', 'orphans.explore.mjs', '--worlds', '1000000', '--workers', '2'],
+    { cwd: project, stdio: 'ignore' },
   );
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].on('data', (chunk: Buffer) => {
-      output[name] += String(chunk);
-    });
-  while (!/1 findings/.test(output.stderr)) await once(child.stderr, 'data');
-  expect(output.stderr).toMatch(
-    /stock lock \[\.{20}\] \d+ worlds, \d+\/s, \d+ states, 1 kinds of faults, [01] findings/,
-  );
-  child.kill('SIGINT');
-  const [status] = await once(child, 'close');
-  expect(output.stdout).toMatch(/stock lock: 1 findings in \d+ worlds .*stopped early\n[\s\S]*replay: 1:1:0/);
-  expect(status).toBe(1);
-});
+  const pids = (): number[] =>
+    existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
+  await until(() => pids().length === 3, { what: 'two workers', limitMs: 50_000 });
+  child.kill('SIGKILL');
+  const isGone = (pid: number): boolean => {
+    try {
+      return !process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+  };
+  await until(() => pids().every(isGone), { what: 'the end of the workers', limitMs: 50_000 });
+  expect(pids().filter((pid) => !isGone(pid))).toEqual([]);
+}, 120_000);

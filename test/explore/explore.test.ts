@@ -1,6 +1,7 @@
 /** Explorations of small locks: what is found, how it is told, and that it can be played again. */
 import { expect, test } from 'vitest';
 import { type ClientSession, explore, replay } from '../../explore/index.ts';
+import { fullOptions } from '../../explore/options.ts';
 
 const RELEASE =
   "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
@@ -83,13 +84,30 @@ test('an exhaustive exploration ends with all worlds of one fault, or of two', a
   expect(some.coverage.strategies['two faults']).toBe(5);
 });
 
+test('without a budget, an exhaustive exploration has no limit', () => {
+  const { budget } = fullOptions({ ...pauses, budget: {}, exhaustive: 2 });
+  expect(budget).toEqual({ worlds: Infinity, ms: Infinity });
+  expect(fullOptions({ ...pauses, budget: { worlds: 9 }, exhaustive: 1 }).budget).toEqual({
+    worlds: 9,
+    ms: Infinity,
+  });
+  expect(fullOptions({ ...pauses, budget: {} }).budget).toEqual({ worlds: 5000, ms: 60_000 });
+});
+
 test('a world that does not repeat is refused', async () => {
   const changed = { ...pauses, client: (session: ClientSession) => tokenLock({ ...session, name: 'x' }) };
   const text = '1:1:0:A,B:client-pause@10/A/300:0123456789ab';
   await expect(replay(changed, text)).rejects.toThrow('this world does not repeat: its trace is ');
-  await expect(replay(changed, 'nonsense')).rejects.toThrow(
-    "lostlock: option replay is 'nonsense'; allowed: ",
-  );
+  for (const wrong of [
+    'nonsense',
+    '1:1:0:A,B:client-pawse@10/A/300:0123456789ab',
+    '1:1:0:A,B:constructor@10/A/300:0123456789ab',
+    '1:1:0::client-pause@10/A/300:0123456789ab',
+    '1:1:0:A,B:client-pause@-5/A/300:0123456789ab',
+  ])
+    await expect(replay(changed, wrong, { sameTrace: false })).rejects.toThrow(
+      `lostlock: option replay is '${wrong}'; allowed: `,
+    );
 });
 
 test('what real servers cannot play is refused before anything starts', async () => {
@@ -195,6 +213,11 @@ test('wrong options are refused by name', async () => {
   );
   await expect(refused({ topology: { cluster: 3, sentinels: 3 } })).rejects.toThrow(
     'option topology.sentinels is 3; allowed: nothing together with topology.cluster',
+  );
+  await expect(refused({ progress: 'bar' })).rejects.toThrow("option progress is 'bar'; allowed: a function");
+  await expect(refused({ signal: true })).rejects.toThrow('option signal is true; allowed: an AbortSignal');
+  await expect(refused({ shard: { index: 1, count: 2 } })).rejects.toThrow(
+    'option shard.count is 2; allowed: the options index, of',
   );
   await expect(refused({ exhaustive: 3 })).rejects.toThrow('option exhaustive is 3; allowed: 1 or 2');
   await expect(refused({ clients: 0 })).rejects.toThrow(

@@ -1,5 +1,6 @@
 /** What an exploration writes: histories, tests to commit, JUnit, annotations, progress, and merged reports. */
 import { expect, test } from 'vitest';
+import { chosenFrom } from '../../explore/command/arguments.ts';
 import { exploreCommand } from '../../explore/command/command.ts';
 import { annotations, historyLines, junit, progressLine, testFile } from '../../explore/command/files.ts';
 import { ExploreReport, type Finding, mergeReports, type ReportData } from '../../explore/report.ts';
@@ -60,6 +61,19 @@ test('reports of shards merge: findings of one cause are one, and the shortest s
   expect(() => mergeReports([])).toThrow(RangeError);
 });
 
+test('a shard in which no fault struck proves nothing; another one in which some struck makes up for it', () => {
+  const unstruck: Finding = {
+    ...finding,
+    promise: 'contended',
+    cause: 'no fault struck',
+    events: [],
+    replay: '',
+  };
+  const calm = report({ findings: [unstruck], coverage: { ...report().coverage, faults: {} } });
+  expect(mergeReports([calm, report({ findings: [] })]).findings).toEqual([]);
+  expect(mergeReports([calm]).findings).toEqual([unstruck]);
+});
+
 test('a report without findings asserts nothing', () => {
   expect(new ExploreReport(report({ findings: [] })).assertNone()).toBeUndefined();
 });
@@ -113,7 +127,7 @@ test('JUnit and annotations escape what they quote', () => {
     '<testsuite name="lock" tests="1" failures="0" time="1.500">',
   );
   expect(annotations('a.ts', [report()])).toBe(
-    `::error file=a.ts,title=lock: mutual-exclusion (client-pause)::lock: mutual-exclusion is broken (client-pause)%0A  1.0 ms  A  100 %25 */%0Areplay: ${finding.replay}\n`,
+    `::error file=a.ts,title=lock%3A mutual-exclusion (client-pause)::lock: mutual-exclusion is broken (client-pause)%0A  1.0 ms  A  100 %25 */%0Areplay: ${finding.replay}\n`,
   );
 });
 
@@ -131,6 +145,29 @@ test('progress is one line', () => {
   expect(progressLine(progress).trimEnd()).toBe(
     'lock [##########..........] 50 worlds, 200/s, 9 states, 3 kinds of faults, 1 findings, random',
   );
+});
+
+test('an annotation keeps the commas and colons of a name', () => {
+  expect(annotations('a,b.ts', [report({ name: 'a: b, c' })])).toMatch(
+    /^::error file=a%2Cb.ts,title=a%3A b%2C c%3A mutual-exclusion \(client-pause\)::/,
+  );
+});
+
+test('options that would do nothing are refused by name', () => {
+  for (const [line, message] of [
+    ['--worlds 5', 'explore needs a file'],
+    ['a.ts --on redis-server', '--on needs --replay'],
+    ['a.ts --runner jest', '--runner needs --out'],
+    ['a.ts --replay x --worlds 5', '--worlds does nothing with --replay'],
+    ['a.ts --replay x --out o', '--out does nothing with --replay'],
+    ['a.ts --replay x --merge a.json', '--merge does nothing with --replay'],
+    ['--merge a.json --seed 5', '--seed does nothing with --merge'],
+    ['--merge a.json --progress', '--progress does nothing with --merge'],
+  ] as const)
+    expect(() => chosenFrom(line.split(' '))).toThrow(message);
+  expect(chosenFrom([])).toBeUndefined();
+  expect(chosenFrom(['a.ts', '--seed', '0'])?.seed).toBe(0);
+  expect(chosenFrom(['--merge', 'a.json', '--out', 'o', '--runner', 'jest'])?.merge).toEqual(['a.json']);
 });
 
 test('wrong flags of the command end with status 2', async () => {

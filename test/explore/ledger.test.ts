@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { Ledger } from '../../explore/ledger.ts';
 import { decodePlan, encodePlan, type WorldPlan } from '../../explore/plan.ts';
+import { resourceFor } from '../../explore/session.ts';
 
 /** A ledger, two clients, and a clock that a test sets. */
 function scene() {
@@ -93,4 +94,13 @@ test('the text of a plan keeps all of it', () => {
   expect(decodePlan(text)).toEqual({ plan, hash: '0123456789ab' });
   expect(decodePlan('2:7:1:A::0123456789ab')).toBeUndefined();
   expect(decodePlan('1:7:1:A:delay@x/A:0123456789ab')).toBeUndefined();
+});
+
+test('wrong options of a resource and of an entry are refused by name', () => {
+  const { ledger, a } = scene();
+  const enter = (options: object): unknown => resourceFor(ledger, a, 'r').enter(options);
+  expect(() => resourceFor(ledger, a, 'r', { permits: 0 })).toThrow('option resource.permits is 0');
+  expect(() => enter({ shared: 'yes' })).toThrow("option enter.shared is 'yes'; allowed: true, false");
+  expect(() => enter({ fence: '7' })).toThrow("option enter.fence is '7'");
+  expect(() => enter({ permits: 0.5 })).toThrow('option enter.permits is 0.5');
 });
