@@ -1,5 +1,6 @@
-/** Three members of etcd on 127.0.0.1, and its lock over the JSON gateway of the v3 API. */
+/** Three members of etcd, and its lock over the JSON gateway of the v3 API. */
 import { freePort, ServerProcess } from '../../lab/processes/program.ts';
+import { type Host, HostNetwork, LOCALHOST } from './network.ts';
 import { type Ensemble, type LockClient, sleep } from './system.ts';
 
 type Answer = Record<string, string> & { header?: { member_id?: string } };
@@ -13,16 +14,21 @@ class Member {
   readonly client: string;
   readonly peer: string;
 
-  constructor(path: string, name: string, client: number, peer: number) {
-    this.process = new ServerProcess(path);
+  readonly #words: readonly string[];
+
+  constructor(path: string, name: string, { address, prefix }: Host, [client, peer]: [number, number]) {
+    const [program, ...words] = [...prefix, path];
+    this.process = new ServerProcess(program as string);
+    this.#words = words;
     this.name = name;
-    this.client = `http://127.0.0.1:${client}`;
-    this.peer = `http://127.0.0.1:${peer}`;
+    this.client = `http://${address}:${client}`;
+    this.peer = `http://${address}:${peer}`;
   }
 
   /** @param cluster all members, as --initial-cluster names them */
   start(cluster: string): void {
     this.process.start([
+      ...this.#words,
       ...['--name', this.name, '--data-dir', `${this.process.folder}/data`, '--initial-cluster', cluster],
       ...['--listen-client-urls', this.client, '--advertise-client-urls', this.client],
       ...['--listen-peer-urls', this.peer, '--initial-advertise-peer-urls', this.peer],
@@ -101,12 +107,18 @@ class EtcdClient implements LockClient {
   async close(): Promise<void> {}
 }
 
-/** Starts the members, and waits for a leader. @param leaseMs whole seconds, in milliseconds */
-export async function startEtcd(path: string, leaseMs: number): Promise<Ensemble> {
+/**
+ * Starts the members, and waits for a leader.
+ * @param leaseMs whole seconds, in milliseconds
+ * @param isCut whether the leader will be cut off. Its client sends nothing afterwards.
+ */
+export async function startEtcd(path: string, leaseMs: number, isCut: boolean): Promise<Ensemble> {
   const ports = await Promise.all(Array.from({ length: 6 }, freePort));
-  const members = [0, 1, 2].map(
-    (i) => new Member(path, `m${i}`, ports[2 * i] as number, ports[2 * i + 1] as number),
-  );
+  const network = isCut ? HostNetwork.create(3) : undefined;
+  const members = [0, 1, 2].map((i) => {
+    const own: [number, number] = [ports[2 * i] as number, ports[2 * i + 1] as number];
+    return new Member(path, `m${i}`, network?.hosts[i] ?? LOCALHOST, own);
+  });
   const cluster = members.map(({ name, peer }) => `${name}=${peer}`).join(',');
   for (const member of members) member.start(cluster);
   await leaderOf(members);
@@ -119,6 +131,10 @@ export async function startEtcd(path: string, leaseMs: number): Promise<Ensemble
       leader.process.wipe();
       leader.start(cluster);
     },
-    close: async () => void (await Promise.all(members.map((each) => each.process.remove()))),
+    ...(network && { cutLeader: async () => network.cut(members.indexOf(await leaderOf(members))) }),
+    async close() {
+      await Promise.all(members.map((each) => each.process.remove()));
+      network?.close();
+    },
   };
 }

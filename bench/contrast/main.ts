@@ -22,7 +22,8 @@ interface Contestant {
   readonly name: string;
   /** Why it is left out, if it is. */
   readonly missing?: string;
-  readonly start: () => Promise<Ensemble>;
+  /** `isCut` is true for the fault that cuts the leader off. */
+  readonly start: (isCut: boolean) => Promise<Ensemble>;
 }
 
 function contestants(): { all: Contestant[]; versions: string[] } {
@@ -44,14 +45,14 @@ function contestants(): { all: Contestant[]; versions: string[] } {
     resolveProject(project);
     const classPath = buildProject(project);
     versions.push('ZooKeeper 3.8.0 (Debian) with Curator 5.5.0');
-    all.push({ name: 'ZooKeeper, Curator', start: () => startZooKeeper(java, classPath, LEASE) });
+    all.push({ name: 'ZooKeeper, Curator', start: (isCut) => startZooKeeper(java, classPath, LEASE, isCut) });
   }
   if (etcd === undefined) {
     const missing = 'etcd is not installed';
     all.push({ name: 'etcd', missing, start: () => Promise.reject(new Error(missing)) });
   } else {
     versions.push(versionOf(etcd, '--version'));
-    all.push({ name: 'etcd', start: () => startEtcd(etcd, LEASE) });
+    all.push({ name: 'etcd', start: (isCut) => startEtcd(etcd, LEASE, isCut) });
   }
   return { all, versions };
 }
@@ -66,12 +67,12 @@ async function main(): Promise<void> {
     }
     const fates: Row['fates'] = [];
     for (const fault of FAULTS) {
-      const fate = await play(fault, start, LEASE);
+      const fate = await play(fault, () => start(fault === 'leader is cut off with its client'), LEASE);
       fates.push(fate);
       const what = fate === undefined ? 'not caused' : `${fate.twoHolders ? 'two holders' : 'one holder'}`;
       console.error(`${name}, ${fault}: ${what}, ${fate?.without.toFixed(2)} s without a lock`);
     }
-    const [median, p99] = await latencies(start, ACQUISITIONS);
+    const [median, p99] = await latencies(() => start(false), ACQUISITIONS);
     console.error(`${name}: acquisition ${median.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
     rows.push({ name, fates, median, p99 });
   }

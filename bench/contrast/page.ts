@@ -57,8 +57,8 @@ How the systems were set up:
   (A has the votes of nodes 1 to 3, B can get those of 3 to 5).
 - Quorum mode is that of lostlock's nodes: a write is answered when two of three nodes have it. A primary that restarts empty without a
   failover loses it all the same.
-- ZooKeeper and etcd: ensembles of three; the leader is the node that dies or restarts empty. A partition of their members would
-  need network namespaces, and is not measured.
+- ZooKeeper and etcd: ensembles of three; the leader is the node that dies, is cut off or restarts empty. To cut it off, each member runs
+  in a network namespace of its own, ZooKeeper's client A in that of the leader. Etcd's client A sends nothing after the cut.
 - A stalled holder is a client that renews nothing for longer than its lease, and goes on without asking. No lease survives that; only a
   resource that checks fencing tokens does ([locks.md](locks.md)).
 

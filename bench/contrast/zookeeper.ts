@@ -1,9 +1,10 @@
-/** Three ZooKeeper servers on 127.0.0.1, and clients with Curator's InterProcessMutex, each a Java process. */
+/** Three ZooKeeper servers, and clients with Curator's InterProcessMutex, each a Java process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { freePort, ServerProcess } from '../../lab/processes/program.ts';
+import { HostNetwork, LOCALHOST } from './network.ts';
 import { type Ensemble, type LockClient, sleep } from './system.ts';
 
 const CLASSES = [
@@ -20,10 +21,10 @@ const CLASSES = [
   .join(':');
 
 /** Asks a server by a four-letter word; '' if it does not answer. */
-function ask(port: number, word: string): Promise<string> {
+function ask(address: string, port: number, word: string): Promise<string> {
   return new Promise((resolve) => {
     let all = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(word));
+    const socket = connect(port, address, () => socket.write(word));
     socket.setTimeout(500, () => socket.destroy());
     socket.on('data', (chunk) => (all += chunk.toString()));
     socket.on('error', () => {});
@@ -31,42 +32,65 @@ function ask(port: number, word: string): Promise<string> {
   });
 }
 
-/** Starts the servers, and waits for a leader. @param classPath Curator and the client program */
-export async function startZooKeeper(java: string, classPath: string, leaseMs: number): Promise<Ensemble> {
+function configuration(folder: string, address: string, port: number, servers: readonly string[]): string {
+  return [
+    `dataDir=${folder}/data`,
+    `clientPort=${port}`,
+    `clientPortAddress=${address}`,
+    'tickTime=200',
+    'initLimit=20',
+    'syncLimit=5',
+    'admin.enableServer=false',
+    '4lw.commands.whitelist=*',
+    ...servers,
+    '',
+  ].join('\n');
+}
+
+/**
+ * Starts the servers, and waits for a leader.
+ * @param classPath Curator and the client program
+ * @param isCut whether the leader will be cut off, with client A on its host
+ */
+export async function startZooKeeper(
+  java: string,
+  classPath: string,
+  leaseMs: number,
+  isCut: boolean,
+): Promise<Ensemble> {
   const ports = await Promise.all(Array.from({ length: 9 }, freePort));
-  const members = [0, 1, 2].map((i) => ports.slice(3 * i, 3 * i + 3) as [number, number, number]);
-  const processes = members.map(() => new ServerProcess(java));
-  const servers = members.map(([, peer, vote], i) => `server.${i + 1}=127.0.0.1:${peer}:${vote}`);
+  const network = isCut ? HostNetwork.create(3) : undefined;
+  const hosts = [0, 1, 2].map((i) => network?.hosts[i] ?? LOCALHOST);
+  const members = hosts.map((host, i) => ({ host, ports: ports.slice(3 * i, 3 * i + 3) }));
+  const processes = hosts.map(({ prefix }) => new ServerProcess(prefix[0] ?? java));
+  const servers = members.map(
+    ({ host, ports: [, peer, vote] }, i) => `server.${i + 1}=${host.address}:${peer}:${vote}`,
+  );
   const start = (i: number): void => {
     const { folder } = processes[i] as ServerProcess;
     mkdirSync(`${folder}/data`, { recursive: true });
+    const { host, ports: own } = members[i] as (typeof members)[number];
     writeFileSync(`${folder}/data/myid`, String(i + 1));
-    const lines = [`dataDir=${folder}/data`, `clientPort=${members[i]?.[0]}`, 'clientPortAddress=127.0.0.1'];
-    const rest = [
-      'tickTime=200',
-      'initLimit=20',
-      'syncLimit=5',
-      'admin.enableServer=false',
-      '4lw.commands.whitelist=*',
-    ];
-    writeFileSync(`${folder}/zoo.cfg`, [...lines, ...rest, ...servers, ''].join('\n'));
+    writeFileSync(`${folder}/zoo.cfg`, configuration(folder, host.address, own[0] ?? 0, servers));
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
-    processes[i]?.start(['-Xmx128m', '-cp', CLASSES, main, `${folder}/zoo.cfg`]);
+    const words = [...host.prefix, java].slice(1);
+    processes[i]?.start([...words, '-Xmx128m', '-cp', CLASSES, main, `${folder}/zoo.cfg`]);
   };
   for (const i of members.keys()) start(i);
   const leader = async (): Promise<number> => {
     const end = performance.now() + 60_000;
     while (performance.now() < end) {
-      for (const i of members.keys())
-        if ((await ask(members[i]?.[0] ?? 0, 'srvr')).includes('Mode: leader')) return i;
+      for (const [i, { host, ports: own }] of members.entries())
+        if ((await ask(host.address, own[0] ?? 0, 'srvr')).includes('Mode: leader')) return i;
       await sleep(50);
     }
     throw new Error(`ZooKeeper does not start: ${processes[0]?.printed}`);
   };
-  await leader();
-  const address = members.map(([port]) => `127.0.0.1:${port}`).join(',');
+  const first = await leader();
+  const addresses = members.map(({ host, ports: own }) => `${host.address}:${own[0]}`).join(',');
+  const command = [java, '-Xmx96m', '-cp', classPath, 'lostlock.Mutex', addresses, String(leaseMs)];
   return {
-    client: () => openClient(java, classPath, address, leaseMs),
+    client: (name) => openClient([...((name === 'A' && hosts[first]?.prefix) || []), ...command]),
     killLeader: async () => void (await processes[await leader()]?.kill()),
     async restartEmpty() {
       const at = await leader();
@@ -74,23 +98,21 @@ export async function startZooKeeper(java: string, classPath: string, leaseMs: n
       processes[at]?.wipe();
       start(at);
     },
-    close: async () => void (await Promise.all(processes.map((each) => each.remove()))),
+    ...(network && {
+      async cutLeader() {
+        if ((await leader()) !== first) throw new Error('ZooKeeper has another leader than at the start');
+        network.cut(first);
+      },
+    }),
+    async close() {
+      await Promise.all(processes.map((each) => each.remove()));
+      network?.close();
+    },
   };
 }
 
-async function openClient(
-  java: string,
-  classPath: string,
-  address: string,
-  leaseMs: number,
-): Promise<LockClient> {
-  const child: ChildProcess = spawn(
-    java,
-    ['-Xmx96m', '-cp', classPath, 'lostlock.Mutex', address, String(leaseMs)],
-    {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    },
-  );
+async function openClient([program, ...words]: readonly string[]): Promise<LockClient> {
+  const child: ChildProcess = spawn(program as string, words, { stdio: ['pipe', 'pipe', 'ignore'] });
   const kill = (): boolean => child.kill('SIGKILL');
   process.once('exit', kill);
   const waiting: ((line: string) => void)[] = [];
