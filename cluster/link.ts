@@ -1,6 +1,6 @@
 /** A connection of the cluster's bus: whole messages in both directions. */
 import { type Bytes, fromBuffer, type Millis } from '../protocol/bytes.ts';
-import type { Connection, Receiver } from '../server/host/host.ts';
+import type { Connection, PendingConnection, Receiver } from '../server/host/host.ts';
 import { type BusMessage, decodeMessage, splitMessage } from './message.ts';
 
 /** Where a link leads to. */
@@ -15,7 +15,11 @@ export interface Reached {
 export interface LinkOwner<M extends Reached> {
   readonly now: Millis;
   /** Connects to the bus of a member, with TLS if `tls-cluster` is on. */
-  dial(member: M, receiver: Receiver, opened: (connection: Connection) => void): void;
+  dial(
+    member: M,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): PendingConnection | undefined;
   /** Runs work that a connection causes, as one unit of the node. */
   enter(work: () => void): void;
   /** A message has arrived. */
@@ -32,6 +36,7 @@ export class BusLink<M extends Reached> implements Receiver {
   /** The member that has dialled this node, once it is known. */
   caller: M | undefined;
   readonly #owner: LinkOwner<M>;
+  #attempt: PendingConnection | undefined;
   #connection: Connection | undefined;
   #input: Bytes = '';
   #over = false;
@@ -49,7 +54,7 @@ export class BusLink<M extends Reached> implements Receiver {
     opened: (link: BusLink<M>) => void,
   ): BusLink<M> {
     const link = new BusLink(owner, member);
-    owner.dial(member, link, (connection) => {
+    link.#attempt = owner.dial(member, link, (connection) => {
       if (link.#over) return connection.abort();
       link.#connection = connection;
       owner.enter(() => opened(link));
@@ -115,6 +120,7 @@ export class BusLink<M extends Reached> implements Receiver {
   close(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#attempt?.cancel();
     this.#connection?.abort();
   }
 }

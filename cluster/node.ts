@@ -8,8 +8,9 @@ import {
   READS_REPLICAS,
   type Transaction,
 } from '../server/clients/client.ts';
-import type { Connection, Host, Receiver } from '../server/host/host.ts';
+import type { Connection, Host, PendingConnection, Receiver } from '../server/host/host.ts';
 import type { Membership } from '../server/membership.ts';
+import { dial } from '../server/replication/dial.ts';
 import { replicateFrom } from '../server/replication/role.ts';
 import type { Server } from '../server/server.ts';
 import { type Command, WRITE } from '../server/table/command.ts';
@@ -81,11 +82,13 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
 
   // The bus
 
-  dial({ ip, busPort }: Member, receiver: Receiver, opened: (connection: Connection) => void): void {
-    const { host } = this;
-    if (!this.#server.settings['tls-cluster']) host.connect(ip, busPort, receiver, opened);
-    else if (host.connectWithTls !== undefined) host.connectWithTls(ip, busPort, receiver, opened);
-    else host.clock.soon(() => receiver.closed());
+  dial(
+    { ip, busPort }: Member,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): PendingConnection | undefined {
+    const withTls = this.#server.settings['tls-cluster'];
+    return dial(this.host, withTls, { host: ip, port: busPort }, receiver, opened);
   }
 
   enter(work: () => void): void {

@@ -3,13 +3,17 @@ import { type Bytes, fromBuffer } from '../protocol/bytes.ts';
 import { ReplyDecoder } from '../protocol/decode-reply.ts';
 import { encodeRequest } from '../protocol/encode.ts';
 import type { Reply } from '../protocol/reply.ts';
-import type { Connection, Receiver } from '../server/host/host.ts';
+import type { Connection, PendingConnection, Receiver } from '../server/host/host.ts';
 import type { Address } from './address.ts';
 
 /** What a connection needs from its Sentinel. */
 export interface Dialler {
   /** Connects to a node, with TLS if `tls-replication` is on. Calls `opened`, or the receiver's `closed`. */
-  dial(address: Address, receiver: Receiver, opened: (connection: Connection) => void): void;
+  dial(
+    address: Address,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): PendingConnection | undefined;
   /** Runs work that a timer or a connection causes, as one unit of the node. */
   enter(work: () => void): void;
 }
@@ -22,6 +26,7 @@ export class Outgoing implements Receiver {
   readonly #ended: () => void;
   readonly #decoder = new ReplyDecoder();
   readonly #awaiting: Answered[] = [];
+  readonly #attempt: PendingConnection | undefined;
   #connection: Connection | undefined;
   #unsent: Bytes = '';
   #listener: Answered = () => {};
@@ -31,7 +36,7 @@ export class Outgoing implements Receiver {
   constructor(dialler: Dialler, address: Address, ended: () => void) {
     this.#dialler = dialler;
     this.#ended = ended;
-    dialler.dial(address, this, (connection) => {
+    this.#attempt = dialler.dial(address, this, (connection) => {
       if (this.#over) return connection.abort();
       this.#connection = connection;
       connection.send(this.#unsent);
@@ -86,6 +91,7 @@ export class Outgoing implements Receiver {
   /** Closes the connection. Nothing is called back any more. */
   close(): void {
     this.#over = true;
+    this.#attempt?.cancel();
     this.#connection?.close();
   }
 }

@@ -1,6 +1,6 @@
 /** The state of a Sentinel: its id and epoch, the primaries that it monitors, and the events that it publishes. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import type { Connection, Host, Receiver } from '../server/host/host.ts';
+import type { Connection, Host, PendingConnection, Receiver } from '../server/host/host.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { dial } from '../server/replication/dial.ts';
 import type { Settings } from '../server/settings/settings.ts';
@@ -69,10 +69,13 @@ export class Sentinel implements Dialler {
     return this.home.now;
   }
 
-  dial(address: Address, receiver: Receiver, opened: (connection: Connection) => void): void {
+  dial(
+    address: Address,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): PendingConnection | undefined {
     const { host, settings } = this.home;
-    // Without certificates there is no connection. The receiver hears of it as of any other failure.
-    if (!dial({ host, settings }, address, receiver, opened)) host.clock.soon(() => receiver.closed());
+    return dial(host, settings['tls-replication'], address, receiver, opened);
   }
 
   /** The port at which other Sentinels and clients reach this one. */

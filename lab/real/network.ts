@@ -104,6 +104,7 @@ export class RealNetwork extends Lanes<RealLane> {
         wire.out.pass(undefined, () =>
           host.connect(address, port, wire, (near) => opened(wire.attach(near))),
         );
+        return undefined;
       },
     };
   }

@@ -73,7 +73,7 @@ export class RealNode extends AnyNode {
       // While the process is paused, what the primary sends waits too.
       connect: (address, port, receiver, opened) => {
         const open = (near: Connection): void => this.#process.run(() => opened(near));
-        outer.connect(address, port, this.#inProcess(receiver), open);
+        return outer.connect(address, port, this.#inProcess(receiver), open);
       },
     };
   }

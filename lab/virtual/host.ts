@@ -35,7 +35,12 @@ export class VirtualHost implements Host {
     return this.#random.next();
   }
 
-  connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
+  connect(
+    host: string,
+    port: number,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): undefined {
     let connection: VirtualConnection | undefined;
     const dialled = this.world.network.open(this.actor, host, port, true, (message) => {
       if (connection !== undefined) connection.take(message);
@@ -48,6 +53,7 @@ export class VirtualHost implements Host {
         receiver.closed();
       }
     });
+    return undefined;
   }
 
   /** Accepts connections to a port, under 127.0.0.1 and under the node's name. */

@@ -11,7 +11,7 @@ import type { Blocking } from '../clients/blocking.ts';
 import { type Client, IN_MULTI, PRIMARY_LINK, REPLICA_LINK } from '../clients/client.ts';
 import { PostponedRequests } from '../clients/postponed.ts';
 import { GATE_MIGRATING } from '../gates.ts';
-import type { Connection, Receiver, Timer } from '../host/host.ts';
+import type { Connection, PendingConnection, Receiver, Timer } from '../host/host.ts';
 import type { Gated, HasHost, Requests, Stream, Units } from '../ports.ts';
 import type { SlowScript } from '../scripts/slow-script.ts';
 import { type Command, WRITE } from '../table/command.ts';
@@ -50,6 +50,7 @@ class Migration implements Receiver {
   readonly taken: Bytes[] = [];
   readonly #server: HasHost;
   readonly #ended: (reply: Reply) => void;
+  #attempt: PendingConnection | undefined;
   #connection: Connection | undefined;
   #timer: Timer | undefined;
   #input: Bytes = '';
@@ -75,7 +76,7 @@ class Migration implements Receiver {
       this.#server.host.clock.soon(() => this.#end(ioError('connecting to the client')));
       return;
     }
-    this.#server.host.connect(host, port, this, (connection) => {
+    this.#attempt = this.#server.host.connect(host, port, this, (connection) => {
       if (this.#over) return connection.abort();
       this.#connection = connection;
       this.#arm();
@@ -103,6 +104,7 @@ class Migration implements Receiver {
   abandon(): void {
     this.#over = true;
     this.#timer?.cancel();
+    this.#attempt?.cancel();
     this.#connection?.abort();
   }
 
@@ -132,6 +134,7 @@ class Migration implements Receiver {
     if (this.#over) return;
     this.#over = true;
     this.#timer?.cancel();
+    this.#attempt?.cancel();
     this.#connection?.close();
     this.#ended(this.#refusal ?? reply);
   }

@@ -57,6 +57,12 @@ export interface Receiver {
   closed(): void;
 }
 
+/** A connection that is being established. */
+export interface PendingConnection {
+  /** Gives it up. Neither `opened` nor the receiver is called any more. Has no effect on a connection that is open. */
+  cancel(): void;
+}
+
 /** Accepts new connections. Returns undefined for a connection that it refuses and closes. */
 export interface Acceptor {
   /** Returns the receiver of the connection's bytes; undefined if the connection is refused. */
@@ -116,9 +122,15 @@ export interface Host {
   facts?(): ProcessFacts;
   /**
    * Connects to a server, as a replica does to its primary. Calls `opened` on success; if it fails, the receiver's
-   * `closed`.
+   * `closed`. Returns undefined if the attempt cannot be given up: the caller then closes a connection that it no longer
+   * wants when it opens.
    */
-  connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void;
+  connect(
+    host: string,
+    port: number,
+    receiver: Receiver,
+    opened: (connection: Connection) => void,
+  ): PendingConnection | undefined;
   /** The same with TLS. Absent if the host has no certificates. */
   connectWithTls?: Host['connect'];
 }

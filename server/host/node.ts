@@ -25,7 +25,16 @@ import { dirname, join } from 'node:path';
 import { type ConnectionOptions, connect as dialWithTls } from 'node:tls';
 import { getHeapStatistics } from 'node:v8';
 import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../../protocol/bytes.ts';
-import type { Clock, Connection, Disk, Host, ProcessFacts, Receiver, Timer } from './host.ts';
+import type {
+  Clock,
+  Connection,
+  Disk,
+  Host,
+  PendingConnection,
+  ProcessFacts,
+  Receiver,
+  Timer,
+} from './host.ts';
 import { realDelay, realMicros, realNow, realSoon } from './real-time.ts';
 import { SocketConnection } from './tcp.ts';
 
@@ -183,17 +192,27 @@ function whenOpen(
   event: 'connect' | 'secureConnect',
   receiver: Receiver,
   opened: (connection: Connection) => void,
-): void {
+): PendingConnection {
   // A replica's link does not keep the process alive; listening sockets do.
   socket.unref();
-  const refused = (): void => receiver.closed();
-  socket.once('error', refused);
+  let isPending = true;
+  socket.on('error', () => {
+    if (isPending) receiver.closed();
+    isPending = false;
+  });
   socket.once(event, () => {
-    socket.off('error', refused);
+    if (!isPending) return;
+    isPending = false;
     const connection = new SocketConnection(socket);
     opened(connection);
     connection.attach(receiver);
   });
+  return {
+    cancel() {
+      if (isPending) socket.destroy();
+      isPending = false;
+    },
+  };
 }
 
 /**
@@ -213,14 +232,24 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock, tls?: Connec
     },
     facts: processFacts,
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
-    connect(host: string, port: number, receiver: Receiver, opened: (connection: Connection) => void): void {
-      whenOpen(dial({ host, port, noDelay: true }), 'connect', receiver, opened);
+    connect(
+      host: string,
+      port: number,
+      receiver: Receiver,
+      opened: (it: Connection) => void,
+    ): PendingConnection {
+      return whenOpen(dial({ host, port, noDelay: true }), 'connect', receiver, opened);
     },
     ...(tls !== undefined && {
-      connectWithTls(host: string, port: number, receiver: Receiver, opened: (it: Connection) => void): void {
+      connectWithTls(
+        host: string,
+        port: number,
+        receiver: Receiver,
+        opened: (it: Connection) => void,
+      ): PendingConnection {
         const socket = dialWithTls({ ...tls, host, port });
         socket.setNoDelay(true);
-        whenOpen(socket, 'secureConnect', receiver, opened);
+        return whenOpen(socket, 'secureConnect', receiver, opened);
       },
     }),
   };

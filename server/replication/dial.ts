@@ -1,6 +1,5 @@
-/** How a replica connects to its primary: with TLS if `tls-replication` is on. */
-import type { Connection, Receiver } from '../host/host.ts';
-import type { HasHost, HasSettings } from '../ports.ts';
+/** How a node connects to others: a replica and a Sentinel with TLS if `tls-replication` is on, the bus if `tls-cluster` is. */
+import type { Connection, Host, PendingConnection, Receiver } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The port at which other nodes can reach this one. */
@@ -9,14 +8,47 @@ export function announcedPort(settings: Settings): number {
   return settings['replica-announce-port'] || (withTls && tlsPort !== 0 ? tlsPort : port);
 }
 
-/** Connects to a primary. Returns false if this node has no certificates for a connection with TLS. */
+/** Connects to another node as `Host.connect` does. With TLS, the attempt fails if this node has no certificates. */
 export function dial(
-  { host, settings }: HasHost & HasSettings,
-  primary: { readonly host: string; readonly port: number },
+  host: Host,
+  withTls: boolean,
+  to: { readonly host: string; readonly port: number },
   receiver: Receiver,
   opened: (connection: Connection) => void,
-): boolean {
-  const connect = settings['tls-replication'] ? host.connectWithTls : host.connect;
-  connect?.call(host, primary.host, primary.port, receiver, opened);
-  return connect !== undefined;
+): PendingConnection | undefined {
+  if (!withTls) return host.connect(to.host, to.port, receiver, opened);
+  if (host.connectWithTls !== undefined) return host.connectWithTls(to.host, to.port, receiver, opened);
+  host.clock.soon(() => receiver.closed());
+  return undefined;
+}
+
+/** The replica's side, as it hears of an attempt to reach its primary. */
+interface DialOwner {
+  received(dialled: PrimaryDial, chunk: Uint8Array): void;
+  closed(dialled: PrimaryDial): void;
+}
+
+/** One connection attempt and its connection. Events of an abandoned attempt are ignored. */
+export class PrimaryDial implements Receiver {
+  connection: Connection | undefined;
+  attempt: PendingConnection | undefined;
+  readonly #side: DialOwner;
+
+  constructor(side: DialOwner) {
+    this.#side = side;
+  }
+
+  /** Ends the attempt or the connection. */
+  end(): void {
+    this.attempt?.cancel();
+    this.connection?.abort();
+  }
+
+  receive(chunk: Uint8Array): void {
+    this.#side.received(this, chunk);
+  }
+
+  closed(): void {
+    this.#side.closed(this);
+  }
 }

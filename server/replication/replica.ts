@@ -10,9 +10,9 @@ import type { ReplyError } from '../../protocol/reply.ts';
 import { Client, type ClientNode, PRIMARY_LINK } from '../clients/client.ts';
 import { loadSnapshot, type SnapshotNode } from '../data/snapshot.ts';
 import { Beat } from '../host/beat.ts';
-import type { Connection, Host, Receiver } from '../host/host.ts';
+import type { Connection, Host } from '../host/host.ts';
 import type { Durability, Units } from '../ports.ts';
-import { announcedPort, dial } from './dial.ts';
+import { announcedPort, dial, PrimaryDial } from './dial.ts';
 import { Transfer } from './transfer.ts';
 
 /** The parameters for the login at the primary. */
@@ -23,24 +23,6 @@ const USER = 'masteruser';
 const LONGEST_WAIT = 60_000;
 
 type LinkState = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
-
-/** One connection attempt and its connection. Events of an abandoned attempt are ignored. */
-class PrimaryDial implements Receiver {
-  connection: Connection | undefined;
-  readonly #side: ReplicaSide;
-
-  constructor(side: ReplicaSide) {
-    this.#side = side;
-  }
-
-  receive(chunk: Uint8Array): void {
-    this.#side.received(this, chunk);
-  }
-
-  closed(): void {
-    this.#side.closed(this);
-  }
-}
 
 /**
  * The REPLCONF commands of a Redis replica: it accepts a dataset of unknown length, and follows the stream after a
@@ -134,9 +116,8 @@ export class ReplicaSide {
   /** Breaks the link, as CLIENT KILL does. The node then reconnects. */
   disconnect(): void {
     const link = this.#link;
-    const connection = link?.connection;
     if (link !== undefined) this.closed(link);
-    connection?.abort();
+    link?.end();
   }
 
   /** True while the stream is being received and applied. */
@@ -161,20 +142,22 @@ export class ReplicaSide {
   }
 
   #dial(): void {
-    const { clock } = this.#server.host;
+    const { host, settings } = this.#server;
+    const { clock } = host;
+    const withTls = settings['tls-replication'];
     const link = new PrimaryDial(this);
     this.#link = link;
     this.state = 'connecting';
     this.heardAt = clock.now();
-    const dialled = dial(this.#server, this, link, (connection) => {
+    if (withTls && host.connectWithTls === undefined) {
+      this.trouble = 'tls-replication is on, and this node has no certificates';
+    }
+    link.attempt = dial(host, withTls, this, link, (connection) => {
       if (this.#link !== link) return connection.abort();
       link.connection = connection;
       this.heardAt = clock.now();
       this.#shakeHands();
     });
-    if (dialled) return;
-    this.trouble = 'tls-replication is on, and this node has no certificates';
-    link.closed();
   }
 
   #send(argv: readonly Bytes[]): void {
@@ -381,9 +364,9 @@ export class ReplicaSide {
   }
 
   #drop(): void {
-    const connection = this.#link?.connection;
+    const link = this.#link;
     this.#lost();
-    connection?.abort();
+    link?.end();
   }
 
   #lost(): void {

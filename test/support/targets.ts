@@ -44,7 +44,7 @@ export class TestHost implements Host {
     return this.#random / 2 ** 31;
   }
 
-  connect(): void {
+  connect(): undefined {
     throw new Error('a test host has no server to connect to');
   }
 

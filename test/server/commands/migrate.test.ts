@@ -282,7 +282,7 @@ class DialHost extends TestHost {
     port = 0,
     receiver: Receiver = { receive: () => {}, closed: () => {} },
     opened: (connection: Connection) => void = () => {},
-  ): void {
+  ): undefined {
     this.dialled = { host, port, receiver, opened };
   }
 

@@ -72,7 +72,7 @@ class Bench {
     };
   }
 
-  #connect(port: number, replica: Receiver, opened: (connection: Connection) => void): void {
+  #connect(port: number, replica: Receiver, opened: (connection: Connection) => void): undefined {
     this.dials++;
     const primary = this.#nodes.get(port);
     if (primary === undefined) return void this.#schedule(this.now, () => replica.closed());

@@ -159,7 +159,7 @@ class HandedOver extends TestHost {
     _port = 0,
     receiver: Receiver = { receive: () => {}, closed: () => {} },
     opened: (connection: Connection) => void = () => {},
-  ): void {
+  ): undefined {
     this.dials.push(this.clock.now());
     this.say = (text) => receiver.receive(Buffer.from(text, 'latin1'));
     const nothing = (): void => {};
