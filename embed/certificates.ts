@@ -148,9 +148,9 @@ export function tlsContext(certificates: Certificates, settings: Settings): TlsC
   };
   try {
     createSecureContext(serve);
-    createSecureContext(connect);
+    // Made once: to read the certificates again for each connection would take longer than the rest of its handshake.
+    return { serve, connect: { ...connect, secureContext: createSecureContext(connect) } };
   } catch (error) {
     throw new BadTls(`Failed to configure TLS: ${reasonOf(error)}`);
   }
-  return { serve, connect };
 }
