@@ -65,6 +65,12 @@ const OPTIONS = [
 /** The parameters that a cluster sets by itself. */
 const OWN = ['port', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'dir', 'databases'] as const;
 
+/**
+ * The node timeout while a cluster is being set up, in milliseconds. All nodes connect to each other at the same time, in
+ * one process. With a short timeout, a slow machine would give connections up before they are established, again and again.
+ */
+const SETUP_TIMEOUT = 15_000;
+
 /** Throws TypeError for a wrong number of nodes. @returns the numbers */
 export function readSize({ primaries = 3, replicas = 0 }: ClusterSize): Required<ClusterSize> {
   checkInteger('primaries', primaries, 1, 100);
@@ -166,7 +172,7 @@ export async function startRealCluster(options: ClusterOptions = {}): Promise<Lo
       const own = {
         ...settings,
         'cluster-enabled': true,
-        'cluster-node-timeout': nodeTimeout,
+        'cluster-node-timeout': Math.max(nodeTimeout, SETUP_TIMEOUT),
         ...(options.tls !== undefined && { 'tls-cluster': true, 'tls-replication': true }),
       };
       nodes.push(await startServer({ ...rest, port: port === 0 ? 0 : port + i, settings: own }));
@@ -182,6 +188,7 @@ export async function startRealCluster(options: ClusterOptions = {}): Promise<Lo
     await wait(() => members.every(isSettled));
     for (const member of members) showReplicas(member);
     await wait(() => members.every(showsReplicas));
+    for (const { node } of nodes) node.settings['cluster-node-timeout'] = nodeTimeout;
     return new LostlockCluster(nodes);
   } catch (error) {
     await Promise.all(nodes.map((node) => node.stop()));

@@ -63,6 +63,11 @@ test('a client with TLS follows a cluster that has only TLS, through the death o
   expect(await until(() => client.set('a', 'again').catch(() => undefined), { limitMs })).toBe('OK');
 });
 
+test('a cluster whose nodes suspect each other sooner than TLS connects them is set up all the same', async () => {
+  await using cluster = await startCluster({ primaries: 3, replicas: 1, nodeTimeout: 100, tls: own });
+  expect(cluster.nodes.map(({ node }) => node.settings['cluster-node-timeout'])).toEqual(Array(6).fill(100));
+});
+
 test.skipIf(!hasRedisServer)(
   'a real server meets ours on a bus with TLS, and follows it (needs redis-server)',
   async () => {
