@@ -1,5 +1,6 @@
-/** Holds package-lock.json complete: `npm ci` refuses a lock that leaves out another platform's optional package. */
-import { readFileSync } from 'node:fs';
+/** Holds each package-lock.json complete: `npm ci` refuses a lock that leaves out another platform's optional package. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 interface LockedPackage {
@@ -30,12 +31,25 @@ function isPinned(packages: Record<string, LockedPackage>, from: string, name: s
   }
 }
 
-test('every dependency is pinned, including those of other platforms', () => {
-  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
-    packages: Record<string, LockedPackage>;
-  };
-  expect(Object.keys(lock.packages).length).toBeGreaterThan(100);
-  expect(unpinned(lock.packages)).toEqual([]);
+/** The lock files of a folder and of the folders in it: tools that are installed when they are needed have their own. */
+function lockFiles(folder: string, depth = 3): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === 'package-lock.json') return [join(folder, entry.name)];
+    const isOurs = entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
+    return isOurs && depth > 0 ? lockFiles(join(folder, entry.name), depth - 1) : [];
+  });
+}
+
+const all = lockFiles('.');
+
+test('the lock files of all folders are found', () => {
+  expect(all).toEqual(expect.arrayContaining([join('package-lock.json'), join('site', 'package-lock.json')]));
+});
+
+test.each(all)('%s pins every dependency, including those of other platforms', (file) => {
+  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
+  expect(Object.keys(packages).length).toBeGreaterThan(1);
+  expect(unpinned(packages)).toEqual([]);
 });
 
 test('a missing optional package is found', () => {
