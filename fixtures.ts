@@ -57,14 +57,20 @@ export class TestFixtures {
         new Error('lostlock: this test has a server already; start others with startServer'),
       );
     }
-    this.#server ??= this.#ending(startServer(options), (server) => server.stop());
+    if (this.#server === undefined) {
+      const starting = this.#ending(startServer(options), (server) => server.stop());
+      this.#server = starting;
+      starting.catch(() => {
+        if (this.#server === starting) this.#server = undefined; // It is not there, so the next call may start one.
+      });
+    }
     return this.#server;
   }
 
   /** Opens an ioredis client to the test's server. Rejects with an installation hint when ioredis is missing. */
-  async redis(options?: RedisOptions): Promise<Redis> {
-    const server = await this.server();
-    return this.#ending(openRedis(server, options), (redis) => redis.disconnect());
+  redis(options?: RedisOptions): Promise<Redis> {
+    const opening = this.server().then((server) => openRedis(server, options));
+    return this.#ending(opening, (redis) => redis.disconnect());
   }
 
   /**
@@ -84,19 +90,41 @@ export class TestFixtures {
   }
 
   /**
-   * Ends everything that the test started. The fixtures can be used again afterwards.
+   * Ends everything that the test started, also what is still starting. The fixtures can be used again afterwards.
+   * Rejects with the first error, after everything has ended.
    * @param failed whether the test has failed: then the timelines of its pairs are written
    */
   async close(failed = false): Promise<void> {
     this.#server = undefined;
     const pairs = this.#pairs.splice(0);
-    if (failed) await writeFailure(this.#name(), pairs);
-    for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) await end();
+    const ends = this.#ends.splice(0).reverse();
+    if (failed) ends.unshift(() => writeFailure(this.#name(), pairs));
+    const errors: unknown[] = [];
+    for (const end of ends) {
+      try {
+        await end();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   }
 
-  async #ending<T>(starting: Promise<T>, end: (started: T) => unknown): Promise<T> {
-    const started = await starting;
-    this.#ends.push(() => end(started));
-    return started;
+  /** Ends what is starting when the test ends. There is nothing to end when it cannot start. */
+  #ending<T>(starting: Promise<T>, end: (started: T) => unknown): Promise<T> {
+    this.#ends.push(() => starting.then(end, () => {}));
+    return starting;
   }
+}
+
+/**
+ * Throws unless the test runner's hooks are there.
+ * @param hooks globals of the runner @param entry the entry of the package, such as jest @param runner its name
+ */
+export function checkHooks(hooks: object, entry: string, runner: string): void {
+  if (Object.values(hooks).every((hook) => typeof hook === 'function')) return;
+  const names = Object.keys(hooks).join(' and ');
+  throw new Error(
+    `lostlock/${entry}: fixtures() works in a file that ${runner} runs, with the globals ${names}`,
+  );
 }

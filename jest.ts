@@ -1,5 +1,5 @@
 /** `lostlock/jest`: one server for a whole Jest run, in process.env.REDIS_URL, and fixtures that end with each test. */
-import { TestFixtures } from './fixtures.ts';
+import { checkHooks, TestFixtures } from './fixtures.ts';
 import { type LostlockServer, startServer } from './index.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
@@ -49,7 +49,7 @@ interface JestState {
 
 /**
  * Fixtures for the tests of the file or of the `describe` in which this is called. What a test starts with them ends
- * after the test.
+ * after the test. Throws outside of Jest, and where Jest's `injectGlobals` is false.
  *
  * @example
  * const lostlock = fixtures();
@@ -57,6 +57,7 @@ interface JestState {
  */
 export function fixtures(): TestFixtures {
   const { afterEach, expect } = globalThis as unknown as JestGlobals;
+  checkHooks({ afterEach, expect }, 'jest', 'Jest');
   const all = new TestFixtures(() => expect.getState().currentTestName ?? 'a test');
   afterEach(() => all.close(hasFailed()));
   return all;

@@ -1,5 +1,5 @@
 /** `lostlock/mocha`: one server for a whole Mocha run, and fixtures that end with each test. */
-import { TestFixtures } from './fixtures.ts';
+import { checkHooks, TestFixtures } from './fixtures.ts';
 import { type LostlockServer, startServer } from './index.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
@@ -25,7 +25,8 @@ interface MochaGlobals {
 }
 
 /**
- * Fixtures for the tests of the suite in which this is called. What a test starts with them ends after the test.
+ * Fixtures for the tests of the suite in which this is called. What a test starts with them ends after the test. Throws
+ * outside of Mocha.
  *
  * @example
  * const lostlock = fixtures();
@@ -33,6 +34,7 @@ interface MochaGlobals {
  */
 export function fixtures(): TestFixtures {
   const { beforeEach, afterEach } = globalThis as unknown as MochaGlobals;
+  checkHooks({ beforeEach, afterEach }, 'mocha', 'Mocha');
   let name = 'a test';
   const all = new TestFixtures(() => name);
   beforeEach(function () {

@@ -13,8 +13,11 @@ export interface TestContext {
   after(hook: () => Promise<void>): void;
 }
 
+/** The fixtures of the tests that run. */
+const known = new WeakMap<TestContext, TestFixtures>();
+
 /**
- * Fixtures for one test. What is started with them ends after the test.
+ * Fixtures for one test. What is started with them ends after the test. All calls in a test give the same fixtures.
  *
  * @param context the test's context
  *
@@ -22,7 +25,10 @@ export interface TestContext {
  * test('a lock', async (t) => { const redis = await fixtures(t).redis(); … });
  */
 export function fixtures(context: TestContext): TestFixtures {
+  const earlier = known.get(context);
+  if (earlier !== undefined) return earlier;
   const all = new TestFixtures(() => context.name);
+  known.set(context, all);
   // A test passes after its hooks only, so that `passed` says nothing yet.
   context.after(() => all.close(context.error !== undefined && context.error !== null));
   return all;

@@ -47,7 +47,7 @@ export class RedisContainer {
   /** The port 6379, and the port of this machine to which it is mapped; by default a free one. */
   withExposedPorts(...ports: ExposedPort[]): this {
     for (const port of ports) {
-      const { container, host } = typeof port === 'number' ? { container: port, host: 0 } : port;
+      const { container, host } = typeof port === 'number' ? { container: port, host: 0 } : (port ?? {});
       if (container !== REDIS_PORT) throw badOption('withExposedPorts', port, `the port ${REDIS_PORT}`);
       checkInteger('withExposedPorts.host', host, 0, 65535);
       this.#port = host;
@@ -57,7 +57,7 @@ export class RedisContainer {
 
   /** The command of the container: 'redis-server' or 'valkey-server', and its arguments. Throws TypeError for others. */
   withCommand(command: readonly string[]): this {
-    const [program, ...rest] = command;
+    const [program, ...rest] = Array.isArray(command) ? (command as readonly string[]) : [];
     if (program !== 'redis-server' && program !== 'valkey-server') {
       throw badOption('withCommand', command, "['redis-server', ...arguments]");
     }

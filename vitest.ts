@@ -1,5 +1,6 @@
 /** `lostlock/vitest`: a server as a fixture for each test, file or worker, or one server for the whole run. */
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
+import { badOption } from './embed/options.ts';
 import type { ExploreReport } from './explore/index.ts';
 import { exploreInTest, openRedis, type TestExploreOptions } from './fixtures.ts';
 import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from './index.ts';
@@ -31,12 +32,15 @@ export interface Fixtures {
   explore(options: TestExploreOptions): Promise<ExploreReport>;
 }
 
+const SCOPES = ['test', 'file', 'worker'] as const;
+
 /** How long a server lives: for one test, for all tests of a file, or for all files of a worker. */
 export type ServerScope = 'test' | 'file' | 'worker';
 
 /**
  * Vitest's `test` with the fixtures `server`, `redis`, `pair` and `explore`. The server starts when the first test asks for
  * it, and stops after the last test of its scope. A test fails with `startServer`'s TypeError when an option is wrong.
+ * Throws TypeError for another scope.
  *
  * Call this at the top level of the file when the scope is 'file' or 'worker'.
  *
@@ -48,6 +52,7 @@ export type ServerScope = 'test' | 'file' | 'worker';
  * test('a lock', async ({ server }) => { const redis = new Redis(server.url); … });
  */
 export function withServer(options: StartOptions = {}, scope: ServerScope = 'test'): TestAPI<Fixtures> {
+  if (!SCOPES.includes(scope)) throw badOption('scope', scope, SCOPES.map((each) => `'${each}'`).join(', '));
   return base.extend<Fixtures>({
     server: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the wanted fixtures from this pattern.
@@ -66,8 +71,11 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
     pair: async ({ task }, use) => {
       const pair = await startPair();
       await use(pair);
-      if (task.result?.state === 'fail') await writeFailure(task.name, [pair]);
-      await pair.close();
+      try {
+        if (task.result?.state === 'fail') await writeFailure(task.name, [pair]);
+      } finally {
+        await pair.close();
+      }
     },
     explore: async ({ task }, use) => {
       await use((wanted) => exploreInTest(wanted, task.name));

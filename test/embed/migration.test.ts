@@ -105,7 +105,13 @@ describe('RedisContainer', () => {
     expect(() => new RedisContainer('redis:5')).toThrow("option image is '5'");
     const container = new RedisContainer('docker.io/library/redis:7.4');
     expect(() => container.withExposedPorts(80)).toThrow('option withExposedPorts is 80');
+    expect(() => container.withExposedPorts(null as never)).toThrow('option withExposedPorts is null');
+    expect(() => container.withExposedPorts({ container: 6379 } as never)).toThrow('withExposedPorts.host');
     expect(() => container.withCommand(['sh'])).toThrow('option withCommand');
+    expect(() => container.withCommand('redis-server' as never)).toThrow(
+      "option withCommand is 'redis-server'",
+    );
+    expect(() => container.withCommand(undefined as never)).toThrow('option withCommand is undefined');
     expect(() => container.withCommand(['redis-server', '--cluster', '3'])).toThrow('start several servers');
   });
 });

@@ -1,0 +1,69 @@
+/** What the fixtures of test runners promise: what a test starts ends with the test, whatever happens meanwhile. */
+import { createConnection } from 'node:net';
+import { expect, test } from 'vitest';
+import { TestFixtures } from '../../fixtures.ts';
+import { fixtures as jestFixtures } from '../../jest.ts';
+import { fixtures as mochaFixtures } from '../../mocha.ts';
+import { fixtures as nodeFixtures } from '../../node-test.ts';
+import { withServer } from '../../vitest.ts';
+
+/** Whether a server listens at a port of this machine. */
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+test('a server that is still starting when its test ends is stopped', async () => {
+  const all = new TestFixtures(() => 'a test');
+  const starting = all.server();
+  await all.close();
+  expect(await isListening((await starting).port)).toBe(false);
+});
+
+test('the end of one fixture that fails does not keep the others, and its error is reported', async () => {
+  const all = new TestFixtures(() => 'a test');
+  const server = await all.server();
+  const redis = await all.redis();
+  const disconnect = redis.disconnect.bind(redis);
+  redis.disconnect = () => {
+    disconnect();
+    throw new Error('the client does not disconnect');
+  };
+  await expect(all.close()).rejects.toThrow('the client does not disconnect');
+  expect(await isListening(server.port)).toBe(false);
+});
+
+test('a server that could not start does not count, and nothing has to be ended', async () => {
+  const all = new TestFixtures(() => 'a test');
+  await expect(all.server({ port: -1 })).rejects.toThrow('option port');
+  const server = await all.server({ seed: { 'stock:1': 100 } });
+  expect(server.dump()).toHaveLength(1);
+  await expect(all.server({ port: 0 })).rejects.toThrow('a server already');
+  await all.close();
+});
+
+test('in node:test, all calls in one test give the same fixtures', async () => {
+  const hooks: (() => Promise<void>)[] = [];
+  const context = { name: 'a test', after: (hook: () => Promise<void>) => void hooks.push(hook) };
+  const server = await nodeFixtures(context).server();
+  const redis = await nodeFixtures(context).redis();
+  expect(redis.options.port).toBe(server.port);
+  expect(hooks).toHaveLength(1);
+  await hooks[0]!();
+  expect(await isListening(server.port)).toBe(false);
+});
+
+test('the fixtures of Jest and Mocha say where they work', () => {
+  for (const fixtures of [jestFixtures, mochaFixtures]) {
+    expect(() => fixtures()).toThrow(/lostlock\/(jest|mocha): fixtures\(\) works in a file that \w+ runs/);
+  }
+});
+
+test('an unknown scope of withServer is refused', () => {
+  expect(() => withServer({}, 'run' as 'file')).toThrow(
+    "option scope is 'run'; allowed: 'test', 'file', 'worker'",
+  );
+});
