@@ -6,18 +6,11 @@
  * (https://nodejs.org/docs/latest-v20.x/api/single-executable-applications.html).
  */
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { ensureBuilt } from '../test/support/built.ts';
+import { ensureInstalled } from '../test/support/own-tools.ts';
 
 /** Node looks for this text to find out whether a bundle was added. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -74,9 +67,8 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
   process.exit(2);
 }
 await ensureBuilt();
+ensureInstalled(join(root, 'release'), 'postject');
 const postject = join(root, 'release/node_modules/postject/dist/cli.js');
-if (!existsSync(postject))
-  run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], join(root, 'release'));
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out);

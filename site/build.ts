@@ -5,10 +5,10 @@
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,6 +17,7 @@ import { namedStories } from '../lab/demo/stories.ts';
 import manifest from '../package.json' with { type: 'json' };
 import owner from '../release/owner.json' with { type: 'json' };
 import { ensureBuilt } from '../test/support/built.ts';
+import { ensureInstalled } from '../test/support/own-tools.ts';
 import { pages, type SitePage, sections } from './pages.ts';
 
 const here = import.meta.dirname;
@@ -24,10 +25,12 @@ const root = resolve(here, '..');
 const out = join(here, 'pages');
 const addresses = new Map(pages.map(({ source, address }) => [source, address]));
 
-function run(program: string, args: readonly string[]): void {
-  execFileSync(program, args, { cwd: here, stdio: ['ignore', 'inherit', 'inherit'] });
+/** Runs a tool of this folder, shows what it prints, and throws when it fails. */
+function run(args: readonly string[]): void {
+  execFileSync(process.execPath, args, { cwd: here, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
+/** Writes a file of the site's source. */
 function write(path: string, text: string): void {
   const file = join(out, path);
   mkdirSync(dirname(file), { recursive: true });
@@ -114,7 +117,7 @@ function api(): void {
   };
   writeFileSync(join(here, 'typedoc.json'), JSON.stringify(options));
   try {
-    run(process.execPath, ['node_modules/typedoc/bin/typedoc', '--options', 'typedoc.json']);
+    run(['node_modules/typedoc/bin/typedoc', '--options', 'typedoc.json']);
   } finally {
     rmSync(join(here, 'typedoc.json'));
   }
@@ -146,6 +149,7 @@ function api(): void {
 
 /** What a language model reads first (https://llmstxt.org), and all pages in one file. */
 function forModels(texts: ReadonlyMap<SitePage, string>): void {
+  const base = process.env.SITE_BASE ?? '/';
   const summary = (text: string): string =>
     (/^[A-Z`][^\n]*(?:\n[^\n]+)*/m.exec(text.replace(/^#.*$/gm, ''))?.[0] ?? '')
       .replaceAll('\n', ' ')
@@ -154,12 +158,14 @@ function forModels(texts: ReadonlyMap<SitePage, string>): void {
     [
       `## ${title}`,
       '',
-      ...own.map((page) => `- [${page.title}](/${page.address}.html): ${summary(texts.get(page) ?? '')}`),
+      ...own.map(
+        (page) => `- [${page.title}](${base}${page.address}.html): ${summary(texts.get(page) ?? '')}`,
+      ),
     ].join('\n'),
   );
   write(
     'public/llms.txt',
-    `# lostlock\n\n> ${manifest.description}\n\nAll pages in one file: /llms-full.txt\n\n${list.join('\n\n')}\n`,
+    `# lostlock\n\n> ${manifest.description}\n\nAll pages in one file: ${base}llms-full.txt\n\n${list.join('\n\n')}\n`,
   );
   write(
     'public/llms-full.txt',
@@ -167,8 +173,7 @@ function forModels(texts: ReadonlyMap<SitePage, string>): void {
   );
 }
 
-if (!existsSync(join(here, 'node_modules/vitepress')))
-  run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline']);
+ensureInstalled(here, 'vitepress');
 await ensureBuilt();
 rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, 'public'), { recursive: true });
@@ -182,7 +187,7 @@ write('index.md', home());
 write('stories.md', stories());
 api();
 forModels(texts);
-run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build']);
+run(['node_modules/vitepress/bin/vitepress.js', 'build']);
 rmSync(join(here, 'dist'), { recursive: true, force: true });
-execFileSync('mv', [join(here, '.vitepress/dist'), join(here, 'dist')]);
+renameSync(join(here, '.vitepress/dist'), join(here, 'dist'));
 console.log(`${join(here, 'dist')}: open it with npx vitepress preview, or serve it as static files`);

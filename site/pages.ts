@@ -50,6 +50,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('locks', 'The failures they are built for'),
       doc('scenarios', 'The lost locks, one by one'),
       doc('libraries', "npm's lock libraries, explored"),
+      doc('specimens', 'Mistakes, explored'),
       doc('real-servers', 'The same on real servers'),
       doc('contrast', 'Redis, ZooKeeper and etcd'),
     ],
