@@ -10,7 +10,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { ensureBuilt } from '../test/support/built.ts';
-import { ensureInstalled } from '../test/support/own-tools.ts';
+import { ensureInstalled } from './own-tools.ts';
 
 /** Node looks for this text to find out whether a bundle was added. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';

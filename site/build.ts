@@ -15,9 +15,9 @@ import {
 import { dirname, join, relative, resolve } from 'node:path';
 import { namedStories } from '../lab/demo/stories.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { ensureInstalled } from '../release/own-tools.ts';
 import owner from '../release/owner.json' with { type: 'json' };
 import { ensureBuilt } from '../test/support/built.ts';
-import { ensureInstalled } from '../test/support/own-tools.ts';
 import { pages, type SitePage, sections } from './pages.ts';
 
 const here = import.meta.dirname;
