@@ -32,7 +32,7 @@ export class Pairs {
         const struck = clients.includes(variant.on ?? '') ? (variant.on as string) : '';
         let fresh = isNew.get(struck);
         if (fresh === undefined) {
-          const key = `${before} ${stateText(moment, struck)}`;
+          const key = `${before} ${stateText(moment, struck, on)}`;
           fresh = !this.#seen.has(key);
           this.#seen.add(key);
           isNew.set(struck, fresh);

@@ -57,9 +57,13 @@ export function statesOf(world: PlayedWorld, leaseMs: number): Set<string> {
   return found;
 }
 
-/** A moment's state as the fault on `on` sees it. Clients run the same code, so that their names do not matter. */
-export function stateText({ clients, rest }: Moment, on: string): string {
-  const states = [...clients].map(([name, state]) => (name === on ? `*${state}` : state));
+/**
+ * A moment's state as a fault on `on` sees it. Clients run the same code, so that their names do not matter, but which of
+ * them an earlier fault has struck does.
+ */
+export function stateText({ clients, rest }: Moment, on: string, struck = ''): string {
+  const mark = (name: string): string => `${name === struck ? '!' : ''}${name === on ? '*' : ''}`;
+  const states = [...clients].map(([name, state]) => `${mark(name)}${state}`);
   return `${states.sort().join(' ')} ${rest}`;
 }
 
