@@ -1,0 +1,43 @@
+/** Which second faults an exhaustive exploration plays after a first one, and which it leaves out as played before. */
+import { expect, test } from 'vitest';
+import type { PlayedWorld } from '../../explore/game.ts';
+import { Pairs } from '../../explore/search/pairs.ts';
+import { faultOf, type SearchGround } from '../../explore/search/strategies.ts';
+
+const ground: SearchGround = {
+  seed: 1,
+  cast: { clients: ['A', 'B'], sets: [['redis-1']], sentinels: false, cluster: false },
+  scales: { leaseMs: 1000, reconnectMs: 250 },
+  faults: ['client-death'],
+  moments: [],
+  span: 10,
+};
+
+/** A world in which a fault strikes a client at 1 ms. A sends a request at 2 ms, and B at 3 ms. */
+function struck(on: string): PlayedWorld {
+  const first = faultOf('client-pause', 1, { on, ms: 1500 });
+  const events = ['A', 'B'].map((name, i) => ({
+    ...{ at: (2 + i) * 1000, what: 'data', who: `${name}:1>redis-1`, detail: '*1\r\n$4\r\nPING\r\n' },
+  }));
+  const plan = { seed: 1, clients: ['A', 'B'], jitter: 0, faults: [first] };
+  const sets = [{ nodes: [{ name: 'redis-1' }] }];
+  return { begunAt: 0, span: 10, visits: [], struck: [first], events, plan, sets } as unknown as PlayedWorld;
+}
+
+test('the same first fault on another client leads to other pairs, and the same world again to none', () => {
+  const pairs = new Pairs(ground);
+  const added = (world: PlayedWorld): string[] => {
+    const before = pairs.plans.length;
+    pairs.add(world);
+    return pairs.plans
+      .slice(before)
+      .map(({ faults }) => `${faults[1]?.on}${faults[1]?.how} at ${faults[1]?.at}`);
+  };
+  // At 2 ms, both clients have done nothing yet, but one of them is paused.
+  const one = ['A at 2', 'Arestart at 2', 'B at 2', 'Brestart at 2'];
+  const both = [...one, 'A at 3', 'Arestart at 3', 'B at 3', 'Brestart at 3'];
+  expect(added(struck('A'))).toEqual(both);
+  // At 2 ms it makes no difference which of the two is paused. At 3 ms it does: A has sent a request.
+  expect(added(struck('B'))).toEqual(['A at 3', 'Arestart at 3', 'B at 3', 'Brestart at 3']);
+  expect(added(struck('B'))).toEqual([]);
+});
