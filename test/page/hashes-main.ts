@@ -11,6 +11,9 @@ import { playCase } from '../../playground/play.ts';
 import { launchChromium } from '../support/chromium.ts';
 
 const { values } = parseArgs({ options: { seeds: { type: 'string', default: '200' } } });
+const seeds = Number(values.seeds);
+if (!Number.isInteger(seeds) || seeds < 1)
+  throw new RangeError(`--seeds ${values.seeds}: allowed are whole numbers from 1`);
 
 /** The case of a seed: every lock, every story, and faults of all kinds in turn. */
 function caseOf(seed: number): PlayCase {
@@ -41,9 +44,13 @@ const page = await browser.newPage({});
 await page.goto(site.url);
 await page.evaluate("globalThis.worker = new Worker('worker.js'); undefined");
 let different = 0;
-for (let seed = 1; seed <= Number(values.seeds); seed++) {
+for (let seed = 1; seed <= seeds; seed++) {
   const play = caseOf(seed);
-  const ask = `new Promise((done) => { worker.onmessage = ({ data }) => done(data.played?.hash ?? data.why);
+  // The worker also says that it is alive, and how far it is.
+  const ask = `new Promise((done) => { worker.onmessage = ({ data }) => {
+      if (data.what === 'played') done(data.played.hash);
+      if (data.what === 'failed') done(data.why);
+    };
     worker.postMessage({ id: ${seed}, what: 'play', play: ${JSON.stringify(play)} }); })`;
   const there = await page.evaluate(ask);
   const here = await playCase(play).then(
@@ -54,7 +61,7 @@ for (let seed = 1; seed <= Number(values.seeds); seed++) {
   different++;
   console.log(`seed ${seed}: ${play.story || play.lock}: Node ${here}, Chromium ${there}`);
 }
-console.log(`${values.seeds} cases, ${different} with different hashes`);
+console.log(`${seeds} cases, ${different} with different hashes`);
 await browser.close();
 await site.close();
 process.exitCode = different === 0 ? 0 : 1;
