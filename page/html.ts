@@ -1,5 +1,6 @@
 /** Puts timelines and the page's code together in one HTML file, in which no text of the data can act as markup or code. */
 import { createHash } from 'node:crypto';
+import { htmlDocument } from './document.ts';
 import type { TimelineFile } from './format.ts';
 
 /** The code of the page, bundled. */
@@ -15,26 +16,17 @@ export interface PageCode {
 export function timelineHtml(file: TimelineFile, { script, style }: PageCode): string {
   const code = script.replaceAll('</script', '<\\/script');
   const hash = createHash('sha256').update(code, 'utf8').digest('base64');
-  const policy = `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`;
   const title = file.runs.length === 1 ? (file.runs[0]?.title ?? '') : `${file.runs.length} runs`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="generator" content="lostlock">
-<title>${escaped(title)} - lostlock</title>
-<style>${style}</style>
-</head>
-<body>
-<div id="page"></div>
-<noscript>This page draws a timeline with JavaScript.</noscript>
-<script type="application/json" id="data">${safeJson(file)}</script>
-<script>${code}</script>
-</body>
-</html>
-`;
+  return htmlDocument({
+    title: escaped(title),
+    policy: `script-src 'sha256-${hash}'; style-src 'unsafe-inline'`,
+    head: [`<style>${style}</style>`],
+    without: 'This page draws a timeline with JavaScript.',
+    scripts: [
+      `<script type="application/json" id="data">${safeJson(file)}</script>`,
+      `<script>${code}</script>`,
+    ],
+  });
 }
 
 /** JSON in which no character is special to HTML, and which is all ASCII: every byte of the data survives. */

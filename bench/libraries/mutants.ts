@@ -21,6 +21,8 @@ function edits(subject: Mutant['subject'], where: string, list: readonly (readon
 
 const LATE = 'the next client waits longer, and gets the lock: no promise says how long a waiter waits';
 const TOO_LATE = 'a client whose lease is over neither asks for another nor believes a late reply';
+/** Texts that several edits replace. */
+const [DEL, GRANTED] = ["redis.call('del', KEYS[1])", "'px', ARGV[2]) then return nil"] as const;
 const NEVER_FREED = 'the lock is free again when its lease ends, which is what is promised';
 
 /** Defects of our own scripts. */
@@ -30,16 +32,16 @@ export const ownMutants: readonly Mutant[] = [
     ["'nx', ", ''],
     ["if not redis.call('zscore', KEYS[2], holder) then return left end", ''],
     ["if redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2]) then return nil end", ''],
-    ["'px', ARGV[2]) then return nil", "'px', math.floor(ARGV[2] / 4)) then return nil"],
-    ["'px', ARGV[2]) then return nil", "'px', ARGV[2] * 10) then return nil", LATE],
+    [GRANTED, "'px', math.floor(ARGV[2] / 4)) then return nil"],
+    [GRANTED, "'px', ARGV[2] * 10) then return nil", LATE],
     ['if holder == ARGV[1] then', 'if holder then'],
   ]),
   ...edits('simple', 'simple-release', [
     ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end", ''],
     ['~= ARGV[1] then return 0 end', '== ARGV[1] then return 0 end'],
-    ["redis.call('del', KEYS[1])", "redis.call('persist', KEYS[1])"],
-    ["redis.call('del', KEYS[1])", '', NEVER_FREED],
-    ["redis.call('del', KEYS[1])", "redis.call('pexpire', KEYS[1], 100000)"],
+    [DEL, "redis.call('persist', KEYS[1])"],
+    [DEL, '', NEVER_FREED],
+    [DEL, "redis.call('pexpire', KEYS[1], 100000)"],
   ]),
   ...edits('reentrant', 'reentrant-acquire', [
     ["redis.call('exists', KEYS[1], KEYS[2]) == 0", 'true'],
@@ -99,8 +101,8 @@ export const sampleMutants: readonly Mutant[] = [
   ...edits('lock', 'release', [
     ["redis.call('get', KEYS[1]) == ARGV[1]", 'true'],
     ['== ARGV[1]', '~= ARGV[1]'],
-    ["redis.call('del', KEYS[1])", "redis.call('persist', KEYS[1])"],
-    ["redis.call('del', KEYS[1])", '0', NEVER_FREED],
+    [DEL, "redis.call('persist', KEYS[1])"],
+    [DEL, '0', NEVER_FREED],
   ]),
   ...edits('lock', 'extend', [
     ["redis.call('get', KEYS[1]) == ARGV[1]", 'true', TOO_LATE],
