@@ -38,6 +38,8 @@ export async function playgroundCommand(argv: readonly string[]): Promise<number
     }));
     if (values.port !== undefined && !(/^\d{1,5}$/.test(values.port) && Number(values.port) < 65_536))
       throw new TypeError(`--port ${values.port}: allowed is an integer from 0 to 65535`);
+    if (values.port !== undefined && values.out !== undefined)
+      throw new TypeError('--port does nothing with --out');
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
     return 2;
@@ -64,8 +66,8 @@ export function serveFiles(
   port: number,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const name = pathname === '/' ? 'index.html' : pathname.slice(1);
+    const [path = ''] = (request.url ?? '').split('?');
+    const name = path === '/' ? 'index.html' : path.slice(1);
     const content = files.get(name);
     const type = TYPES[extname(name)] ?? 'text/plain';
     response.writeHead(content === undefined ? 404 : 200, {

@@ -1,6 +1,6 @@
 /** The playground in a real Chromium: it plays as Node does, by keyboard and by link, and survives its users' code. */
 import '../../lab/router.ts';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { readCase } from '../../page/play/case.ts';
 import { FIRST_CASE } from '../../page/play/first.ts';
 import { codeOf } from '../../page/play/locks.ts';
 import { type PlaygroundFiles, playgroundFiles } from '../../playground/bundle.ts';
-import { serveFiles } from '../../playground/command.ts';
+import { playgroundCommand, serveFiles } from '../../playground/command.ts';
 import { playCase } from '../../playground/play.ts';
 import { type Browser, chromiumProgram, launchChromium, type Page } from '../support/chromium.ts';
 
@@ -55,6 +55,21 @@ test('the folder is below 500 kB compressed, and loads nothing from elsewhere', 
   expect(size).toBeLessThan(500_000);
   expect(files.get('index.html')).toContain("default-src 'none'; script-src 'self'");
   expect(files.get('app.js')).not.toMatch(/\bfetch\(|\bimport\(/);
+});
+
+test('a request for an odd path is answered, and the server goes on', async () => {
+  const own = await serveFiles(new Map([['index.html', 'here']]), 0);
+  expect((await fetch(`${own.url}/`)).status).toBe(404);
+  expect((await fetch(`${own.url}?a#b`)).status).toBe(200);
+  expect(await (await fetch(own.url)).text()).toBe('here');
+  await own.close();
+});
+
+test('options of the command that would do nothing are refused', async () => {
+  expect(await playgroundCommand(['--port', '0', '--out', 'x'])).toBe(2);
+  expect(await playgroundCommand(['--port', '65536'])).toBe(2);
+  expect(await playgroundCommand(['--prot', '1'])).toBe(2);
+  expect(existsSync('x')).toBe(false);
 });
 
 const CASES = [
@@ -136,6 +151,35 @@ test.skipIf(chromiumProgram === undefined)(
   PATIENCE,
 );
 
+/** Chooses an option of the select with this label. */
+const choose = (label: string, value: string): string =>
+  `(() => { const found = [...document.querySelectorAll('label')].find((each) => each.textContent.startsWith('${label}'));
+    const select = found.querySelector('select'); select.value = '${value}'; select.dispatchEvent(new Event('change')); })()`;
+
+test.skipIf(chromiumProgram === undefined)(
+  'another choice ends a search and is what is shown; edited code stays, whatever is chosen (needs chromium)',
+  async () => {
+    const { page, said } = await open('#lock=fenced&nodes=pair&clients=A,B&seed=7');
+    await page.waitForSelector(state('ready'));
+    await page.evaluate(press('Find the loss'));
+    await page.waitForSelector('.verdict:has-text("of 1500 worlds")');
+    await page.evaluate(choose('Lock', 'token'));
+    await page.waitForSelector(state('ready'));
+    const { hash } = await playCase(readCase('#lock=token&seed=7', FIRST_CASE, codeOf));
+    expect(await hashOf(page)).toBe(hash);
+    expect(await page.locator('.verdict').textContent()).toContain('Safe');
+    const edited = (codeOf('token') ?? '').replace('sleep(250)', 'sleep(150)');
+    await page.fill('textarea', edited);
+    await page.evaluate(choose('Clients', '3'));
+    await page.waitForSelector(notHash(hash));
+    const text = (await page.evaluate('location.hash')) as string;
+    expect(readCase(text, FIRST_CASE, codeOf)).toMatchObject({ code: edited, clients: ['A', 'B', 'C'] });
+    expect(said).toEqual([]);
+    await page.close();
+  },
+  PATIENCE,
+);
+
 test.skipIf(chromiumProgram === undefined)(
   'code from a link waits for its reader, reaches no network, and an endless loop ends (needs chromium)',
   async () => {
@@ -145,6 +189,11 @@ test.skipIf(chromiumProgram === undefined)(
     const { page } = await open(`#code=${code}&seed=1`);
     await page.waitForSelector(state('ready'));
     expect(await page.locator('.verdict').textContent()).toContain('brings code of its own');
+    for (const other of [choose('Clients', '3'), press('Find the loss')]) {
+      await page.evaluate(other);
+      await page.waitForSelector(state('ready'));
+      expect(await page.locator('.verdict').textContent()).toContain('brings code of its own');
+    }
     await page.evaluate(press('Run this code'));
     await page.waitForSelector(state('failed'));
     expect(await page.locator('.verdict').textContent()).toContain('undefined undefined undefined');

@@ -8,7 +8,6 @@ import { button, choice, element } from '../elements.ts';
 export interface ChoiceActions {
   chosen(play: PlayCase): void;
   find(): void;
-  copy(): void;
 }
 
 /** The names of the clients. */
@@ -40,12 +39,24 @@ export function choicesFor(play: PlayCase, actions: ChoiceActions): HTMLElement 
   }
   const seed = element('input', { type: 'number', min: '0', max: '4294967295', value: String(play.seed) });
   seed.addEventListener('change', () =>
-    chosen({ ...play, seed: Math.max(0, Math.trunc(Number(seed.value))) }),
+    chosen({ ...play, seed: Math.min(2 ** 32 - 1, Math.max(0, Math.trunc(Number(seed.value)))) }),
   );
   bar.append(element('label', {}, 'Seed ', seed));
   if (play.story === '') bar.append(button('Find the loss', actions.find, { class: 'main' }));
-  bar.append(button('Copy the link', actions.copy));
+  bar.append(copyButton());
   return bar;
+}
+
+/** Copies the address, and says so: some browsers let a page copy only on secure addresses. */
+function copyButton(): HTMLButtonElement {
+  const made = button('Copy the link', () => {
+    const copied = navigator.clipboard?.writeText(location.href) ?? Promise.reject(new Error('no clipboard'));
+    copied.then(
+      () => made.replaceChildren('Copied'),
+      () => made.replaceChildren('The link is in the address bar'),
+    );
+  });
+  return made;
 }
 
 function pick(label: HTMLLabelElement, value: string): void {

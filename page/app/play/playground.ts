@@ -48,6 +48,8 @@ export class Playground {
   readonly #code = element('textarea', { spellcheck: 'false', 'aria-label': 'The code of each client' });
   readonly #footer = element('footer', { class: 'keys' });
   #play: PlayCase = FIRST_CASE;
+  /** Code that a link brought, and that the user has not run yet. */
+  #unread: string | undefined;
   #played: PlayedCase | undefined;
   #stage: RunStage | undefined;
   /** How many sentences of the story are shown. */
@@ -73,9 +75,7 @@ export class Playground {
       { open: '' },
       element('summary', {}, 'The code of each client (JavaScript)'),
       this.#code,
-      button('Run this code', () => void this.#load({ ...this.#play, story: '', code: this.#code.value }), {
-        class: 'main',
-      }),
+      button('Run this code', () => this.#run(), { class: 'main' }),
     );
     this.#drawing.addEventListener('keydown', (event) => this.#key(event));
     this.#root.replaceChildren(
@@ -110,18 +110,36 @@ export class Playground {
       void this.#load(play);
       return;
     }
+    this.#unread = play.code;
     this.#take(play);
     this.#show({ timeline: EMPTY, hash: '', replay: '', missed: [] }, 0);
+    this.#askToRead();
+  }
+
+  #askToRead(): void {
     this.#say('This link brings code of its own. Read it below, then press "Run this code".');
+  }
+
+  #run(): void {
+    this.#unread = undefined;
+    void this.#load({ ...this.#edited, story: '' });
+  }
+
+  /** The case with the code as it is in the editor. */
+  get #edited(): PlayCase {
+    return this.#play.story === '' ? { ...this.#play, code: this.#code.value } : this.#play;
   }
 
   #take(play: PlayCase): void {
     this.#play = play;
     this.#code.value = play.code;
     const actions = {
-      chosen: (next: PlayCase) => void this.#load(next),
+      chosen: (next: PlayCase) => {
+        // Another lock comes with its code; any other choice leaves what the user has written.
+        const { code } = next.lock === this.#play.lock ? this.#edited : next;
+        void this.#load({ ...next, code });
+      },
       find: () => void this.#find(),
-      copy: () => void navigator.clipboard?.writeText(location.href),
     };
     this.#choices.replaceChildren(choicesFor(play, actions));
     const items = play.steps.map((step) =>
@@ -137,7 +155,9 @@ export class Playground {
 
   /** Plays a case from a moment on. @param from in microseconds; default the start */
   async #load(play: PlayCase, from = 0): Promise<void> {
+    if (this.#root.dataset.state === 'searching') this.#runner.stop();
     this.#take(play);
+    if (play.story === '' && play.code === this.#unread) return this.#askToRead();
     history.replaceState(undefined, '', `#${caseText(play, codeOf)}`);
     this.#root.dataset.state = 'busy';
     this.#say('...');
@@ -195,15 +215,17 @@ export class Playground {
 
   #strike(step: PlayStep): void {
     const steps = [...this.#play.steps, step].sort((a, b) => a.at - b.at);
-    void this.#load({ ...this.#play, steps }, this.#transport.at);
+    void this.#load({ ...this.#edited, steps }, this.#transport.at);
   }
 
   #remove(step: PlayStep): void {
-    void this.#load({ ...this.#play, steps: this.#play.steps.filter((each) => each !== step) }, 0);
+    void this.#load({ ...this.#edited, steps: this.#play.steps.filter((each) => each !== step) }, 0);
   }
 
   async #find(): Promise<void> {
-    const play = this.#play;
+    const play = this.#edited;
+    if (play.code === this.#unread) return this.#askToRead();
+    this.#take(play);
     this.#transport.pause();
     this.#root.dataset.state = 'searching';
     const stop = button('Stop', () => this.#runner.stop());
@@ -213,11 +235,12 @@ export class Playground {
       const found = await this.#runner.find({ ...play, steps: [] }, (worlds, of) => {
         count.textContent = `Searching: ${worlds} of ${of} worlds...`;
       });
-      if (found.play !== undefined) return await this.#load(found.play);
+      if (this.#play !== play) return;
       this.#root.dataset.state = 'ready';
+      if (found.play !== undefined) return await this.#load(found.play);
       this.#say(`No promise is broken in ${found.worlds} worlds.`);
     } catch (error) {
-      this.#fail(error);
+      if (this.#play === play) this.#fail(error);
     }
   }
 
