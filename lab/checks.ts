@@ -29,6 +29,12 @@ export function checkNumber(name: string, value: unknown, allowed: string, least
   if (!Number.isFinite(value) || (value as number) <= least) throw badOption(name, value, allowed);
 }
 
+/** Throws unless the value is a number of bytes per second; Infinity means no limit. */
+export function checkRate(name: string, value: unknown): void {
+  if (typeof value !== 'number' || !(value > 0))
+    throw badOption(name, value, 'bytes per second above 0, or Infinity');
+}
+
 /** Throws unless the value is a number of messages; Infinity means all that follow. */
 export function checkMessages(name: string, value: unknown): void {
   if (value !== Infinity) checkInteger(name, value, 0, Number.MAX_SAFE_INTEGER);

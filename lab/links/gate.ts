@@ -1,6 +1,7 @@
-/** One direction between two parties, on either clock: a test can hold, cut and delay it, and drop messages. */
+/** One direction between two parties, on either clock: a test can hold, cut, delay and slow it, and drop messages. */
 import { checkNames } from '../../embed/options.ts';
-import { checkMessages, checkMillis } from '../checks.ts';
+import { checkMessages, checkMillis, checkRate } from '../checks.ts';
+import { Throttle } from './throttle.ts';
 
 /** How long a message takes, in milliseconds (fractions count): `latency` plus a random part of up to `jitter`. */
 export interface Delays {
@@ -57,6 +58,10 @@ export interface LaneControls {
   delay(ms: number): void;
   /** Sets latency and jitter, in milliseconds. Throws TypeError for a wrong value. */
   pace(delays: Partial<Delays>): void;
+  /** Limits how many bytes per second this direction carries; Infinity ends it. Throws TypeError for a wrong number. */
+  bandwidth(bytesPerSecond: number): void;
+  /** Delays the end of every connection by this many milliseconds; 0 ends it. Throws TypeError for less than 0. */
+  slowClose(ms: number): void;
   /** Loses the next messages, by default all later ones; 0 ends it. Throws TypeError for a wrong number. */
   drop(messages?: number): void;
   /**
@@ -81,6 +86,8 @@ export abstract class Gate implements LaneControls {
   #cut = false;
   #delays: Delays;
   #extra = 0;
+  #closing = 0;
+  readonly #throttle = new Throttle();
   #toDrop = 0;
   #toDuplicate = 0;
 
@@ -162,6 +169,28 @@ export abstract class Gate implements LaneControls {
   }
 
   /**
+   * Limits how many bytes per second this direction carries, over all its connections: a later message arrives when its
+   * last byte does. Infinity ends it for later messages. Throws TypeError for 0 or less.
+   */
+  bandwidth(bytesPerSecond: number): void {
+    this.checkOpen();
+    checkRate('bandwidth', bytesPerSecond);
+    this.#throttle.limit(bytesPerSecond);
+    this.note('bandwidth', `${bytesPerSecond} bytes per second`);
+  }
+
+  /**
+   * Delays the end of every connection by `ms` milliseconds: its last bytes arrive as usual, and the far end learns later
+   * that nothing will follow. 0 ends it. Resets are not delayed. Throws TypeError for less than 0.
+   */
+  slowClose(ms: number): void {
+    this.checkOpen();
+    checkMillis('slowClose', ms);
+    this.#closing = ms;
+    this.note('slowClose', `${ms} ms`);
+  }
+
+  /**
    * Loses the next messages (default: all later ones) for good, as when no retransmission gets through. Messages behind
    * them on the same connection and in this direction cannot arrive either: the connection stalls until the sender gives
    * up. `drop(0)` ends it for later messages. Throws TypeError for a wrong number.
@@ -216,10 +245,20 @@ export abstract class Gate implements LaneControls {
     return this.#held || this.#cut;
   }
 
-  /** How many milliseconds the next message takes. @param random returns a number in [0, 1); called only when there is jitter */
-  protected travelMs(random: () => number): number {
+  /** By how many milliseconds the end of a connection is delayed. */
+  protected get closingMs(): number {
+    return this.#closing;
+  }
+
+  /**
+   * How many milliseconds the next message takes.
+   * @param random returns a number in [0, 1); called only when there is jitter
+   * @param bytes the size of the message
+   * @param now milliseconds on the clock of the lane
+   */
+  protected travelMs(random: () => number, bytes: number, now: number): number {
     const { latency, jitter } = this.#delays;
-    return latency + (jitter === 0 ? 0 : random() * jitter) + this.#extra;
+    return latency + (jitter === 0 ? 0 : random() * jitter) + this.#extra + this.#throttle.send(bytes, now);
   }
 
   #openUnlessShut(): void {

@@ -23,6 +23,16 @@ class BothLanes<L extends LaneControls> {
   delay(ms: number): void {
     for (const lane of this.#lanes) lane.delay(ms);
   }
+
+  /** Limits how many bytes per second each direction carries; Infinity ends it. Throws TypeError for 0 or less. */
+  bandwidth(bytesPerSecond: number): void {
+    for (const lane of this.#lanes) lane.bandwidth(bytesPerSecond);
+  }
+
+  /** Delays the end of every connection by `ms` milliseconds, in both directions; 0 ends it. Throws TypeError for less than 0. */
+  slowClose(ms: number): void {
+    for (const lane of this.#lanes) lane.slowClose(ms);
+  }
 }
 
 /** The link between two parties: `out` leads from the first to the second, `back` the other way. */

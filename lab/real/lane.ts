@@ -22,6 +22,8 @@ export class RealLane extends Gate {
   readonly #noted: (what: string, detail: string) => void;
   #timer: { cancel(): void } | undefined;
   readonly #waiting = new Denque<LaneMessage>();
+  /** The delayed ends of connections. */
+  readonly #ends = new Set<{ cancel(): void }>();
   #closed = false;
 
   /**
@@ -48,9 +50,22 @@ export class RealLane extends Gate {
     return this.#waiting.length;
   }
 
+  /** Passes on the end of a connection: after all its messages, and later still if the test asks for it. */
+  passEnd(deliver: () => void): void {
+    this.pass(undefined, () => {
+      if (this.closingMs === 0) return deliver();
+      // Other connections of the lane do not wait for it.
+      const timer = nodeClock.at(nodeClock.now() + Math.ceil(this.closingMs), () => {
+        this.#ends.delete(timer);
+        deliver();
+      });
+      this.#ends.add(timer);
+    });
+  }
+
   /** Delivers a message now, or when the lane lets it pass. */
   pass(content: Content, deliver: (content: Content) => void): void {
-    const travel = this.travelMs(this.#random);
+    const travel = this.travelMs(this.#random, content?.length ?? 0, nodeClock.now());
     const due = travel === 0 ? 0 : nodeClock.now() + Math.ceil(travel);
     if (due === 0 && this.#waiting.length === 0 && !this.shut) {
       deliver(content);
@@ -75,6 +90,8 @@ export class RealLane extends Gate {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#waiting.clear();
+    for (const timer of this.#ends) timer.cancel();
+    this.#ends.clear();
   }
 
   protected open(): void {

@@ -203,7 +203,7 @@ class NodeWire implements RealWire, Receiver {
 
   closed(): void {
     this.#network.remove(this, this.#local);
-    if (!this.#backLost && !this.#silent) this.#back.pass(undefined, () => this.#tell());
+    if (!this.#backLost && !this.#silent) this.#back.passEnd(() => this.#tell());
   }
 
   reset(): void {
@@ -228,7 +228,7 @@ class NodeWire implements RealWire, Receiver {
       local: near.local,
       pending: 0,
       send: (bytes: Bytes) => this.#send(near, bytes),
-      close: () => this.out.pass(undefined, () => near.close()),
+      close: () => this.out.passEnd(() => near.close()),
       abort: () => near.abort(),
       pause: () => near.pause(),
       resume: () => near.resume(),

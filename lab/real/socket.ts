@@ -55,14 +55,19 @@ export class RealSocket extends Duplex implements RealWire {
       this.#out.pass(undefined, () => this.#back.pass(undefined, () => this.#connected()));
     });
     socket.on('data', (chunk: Uint8Array) => this.#arrive(chunk));
-    socket.on('end', () => this.#behind(() => void (this.destroyed || this.push(null))));
+    socket.on('end', () => this.#atEnd(() => void (this.destroyed || this.push(null))));
     socket.on('error', (error) => this.#behind(() => void this.destroy(error)));
-    socket.on('close', () => this.#behind(() => void this.destroy()));
+    socket.on('close', () => this.#atEnd(() => void this.destroy()));
   }
 
   /** Runs the task after everything that the server has sent; never when part of that was lost. */
   #behind(happen: () => void): void {
     if (!this.#backLost && !this.#silent) this.#back.pass(undefined, happen);
+  }
+
+  /** Like `#behind`, for an orderly end, which the test may delay further. */
+  #atEnd(happen: () => void): void {
+    if (!this.#backLost && !this.#silent) this.#back.passEnd(happen);
   }
 
   #connected(): void {
@@ -142,7 +147,7 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   override _final(done: () => void): void {
-    if (!this.#outLost) this.#out.pass(undefined, () => void this.#socket.end());
+    if (!this.#outLost) this.#out.passEnd(() => void this.#socket.end());
     done();
   }
 

@@ -45,9 +45,15 @@ export class Lane extends Gate {
     return this.#waiting.length;
   }
 
-  /** The travel time of the next message, in microseconds. Called by the pipe. */
-  travel(): number {
-    return Math.round(this.travelMs(this.#random) * 1000);
+  /**
+   * The travel time of the next message, in microseconds. Called by the pipe.
+   * @param bytes the size of the message
+   * @param isEnd whether it is the end of the connection
+   */
+  travel(bytes: number, isEnd: boolean): number {
+    const now = this.#world.schedule.micros / 1000;
+    const ms = this.travelMs(this.#random, bytes, now) + (isEnd ? this.closingMs : 0);
+    return Math.round(ms * 1000);
   }
 
   /** A message has arrived at the gate. Returns true when it may pass. Called by the pipe. */

@@ -112,7 +112,7 @@ export class Pipe {
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.sent);
     this.#messages.push(message);
     this.#ends.push(this.sent);
-    this.#arm(this.#arrive);
+    this.#arm(this.#arrive, message);
     this.#arrivals.push(this.#lastArrival);
     this.#departures.push(this.actor.world.elapsed());
   }
@@ -121,7 +121,7 @@ export class Pipe {
   break(): void {
     if (this.#state !== 'open') return;
     this.#empty('broken');
-    this.#arm(this.#arriveBroken);
+    this.#arm(this.#arriveBroken, 'reset');
   }
 
   /** Stops receiving: later messages are dropped. */
@@ -205,9 +205,10 @@ export class Pipe {
   }
 
   /** Schedules an arrival. Arrival times never decrease within the pipe, and equal ones keep their order. */
-  #arm(arrive: () => void): void {
+  #arm(arrive: () => void, message: PipeMessage): void {
     const { schedule } = this.actor;
-    this.#lastArrival = Math.max(this.#lastArrival, schedule.micros + this.lane.travel());
+    const travel = this.lane.travel(sizeOf(message), message === 'end');
+    this.#lastArrival = Math.max(this.#lastArrival, schedule.micros + travel);
     schedule.arm(new Task(this.actor, this.inner, arrive), this.#lastArrival);
   }
 

@@ -114,6 +114,20 @@ function laneCommands(lab: () => RealPair): Command<Caller> {
       arity: 5,
       run: (_client, argv) => done(() => lane(argv[2], argv[3]).delay(numberOf(argv[4]))),
     },
+    bandwidth: {
+      ...about,
+      summary: 'Limits how many bytes per second pass from one party to another; inf ends it.',
+      syntax: 'from to bytes-per-second:double',
+      arity: 5,
+      run: (_client, argv) => done(() => lane(argv[2], argv[3]).bandwidth(numberOf(argv[4]))),
+    },
+    slowclose: {
+      ...about,
+      summary: 'Delays the end of connections from one party to another; 0 ends it.',
+      syntax: 'from to milliseconds:int',
+      arity: 5,
+      run: (_client, argv) => done(() => lane(argv[2], argv[3]).slowClose(numberOf(argv[4]))),
+    },
     drop: {
       ...about,
       summary: 'Loses the next messages from one party to another, by default all later ones; 0 ends it.',

@@ -1,4 +1,5 @@
 /** A pair on the real clock, over TCP: the lost lock, links, crashes and options. */
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startPair, startServers } from '../../../index.ts';
@@ -110,6 +111,24 @@ test('a paused node answers nothing, and everything once it is resumed', async (
   expect(() => pair.pause('A')).toThrow(
     "option pause is 'A'; allowed: a node: a client's timers are this process'",
   );
+});
+
+test('a limited bandwidth holds messages back, and slowClose the end of a connection', async () => {
+  await using pair = await startPair({ clock: 'real' });
+  const [slow, other] = ['A', 'B'].map((name) => pair.client(name, { retryStrategy: () => null }));
+  await Promise.all([slow!.ping(), other!.ping()]);
+  const link = pair.clientLink('A');
+  link.out.bandwidth(200);
+  const reply = slow!.set('key', 'value');
+  await until(async () => link.out.waiting === 1, { what: 'the request to wait' });
+  expect(await reply).toBe('OK');
+  link.out.bandwidth(Infinity);
+  link.slowClose(3_600_000);
+  await slow!.quit();
+  const ended = once(other!, 'end');
+  await other!.quit();
+  await ended;
+  expect(slow!.status).not.toBe('end');
 });
 
 test('links between nodes and to clients can delay, lose and repeat messages, and break', async () => {

@@ -138,6 +138,7 @@ test.each([
   [['RELEASE', 'redis-1', 'redis-2', 'MESSAGES', '-1'], 'ERR lostlock: option release.messages is -1'],
   [['RELEASE', 'redis-1', 'redis-2', 'MESSAGES', '1', 'BYTES', '1'], 'ERR syntax error'],
   [['DELAY', 'redis-1', 'redis-2', 'x'], 'ERR value is not a valid float'],
+  [['BANDWIDTH', 'redis-1', 'redis-2', '0'], 'ERR lostlock: option bandwidth is 0'],
   [['PAUSE', 'client'], 'ERR '],
   [['SYNC', '1', '2'], "ERR wrong number of arguments for 'lab|sync' command"],
   [['DROP', 'redis-1', 'redis-2', '1', '2'], "ERR wrong number of arguments for 'lab|drop' command"],
