@@ -1,4 +1,4 @@
-/** Splits an inline request, as typed into telnet, into arguments with Redis' quoting rules. */
+/** The words of an inline request, as typed into telnet, with Redis' quoting rules: reading and writing them. */
 import type { Bytes } from './bytes.ts';
 
 const ESCAPES: Readonly<Record<string, Bytes>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
@@ -75,4 +75,28 @@ function readSingle(line: Bytes, start: number): { text: Bytes; end: number } | 
     text += line.charAt(at);
   }
   return undefined;
+}
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '"': '\\"',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\x07': '\\a',
+  '\b': '\\b',
+};
+
+/** A word in double quotes, which `splitInline` reads back whatever bytes it has. */
+export function quoted(word: Bytes): Bytes {
+  const text = word.replace(
+    /[^ !#-[\]-~]/g,
+    (byte) => ESCAPED[byte] ?? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+  return `"${text}"`;
+}
+
+/** A word as it is, or in double quotes if `splitInline` would read it as something else. */
+export function quotedIfNeeded(word: Bytes): Bytes {
+  return /^[!#-&(-[\]-~]+$/.test(word) ? word : quoted(word);
 }

@@ -3,7 +3,7 @@
  * change, so that a Sentinel that restarts keeps its id, its epoch and its vote.
  */
 import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
-import { splitInline } from '../../protocol/inline.ts';
+import { quotedIfNeeded, splitInline } from '../../protocol/inline.ts';
 import { hostOf } from '../address.ts';
 import type { Primary } from '../instances.ts';
 import { addReplica, addSentinel, monitor, spreadDownAfter } from '../primaries.ts';
@@ -229,7 +229,7 @@ export function keepIn(sentinel: Sentinel, file: string): void {
   let stored: Bytes | undefined;
   sentinel.store = () => {
     const text = directivesOf(sentinel)
-      .map((words) => `sentinel ${words.map(quoted).join(' ')}\n`)
+      .map((words) => `sentinel ${words.map((word) => quotedIfNeeded(String(word))).join(' ')}\n`)
       .join('');
     if (text === stored) return true;
     disk.write(file, text);
@@ -237,10 +237,4 @@ export function keepIn(sentinel: Sentinel, file: string): void {
     stored = text;
     return true;
   };
-}
-
-/** A word of a configuration line, in quotes if it needs them. */
-export function quoted(word: string | number): Bytes {
-  const text = String(word);
-  return /^[\w.:-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

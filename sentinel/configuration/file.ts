@@ -1,15 +1,15 @@
 /** A Sentinel's sentinel.conf: read when it starts, and rewritten with its state after every change. */
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { quoted, quotedIfNeeded } from '../../protocol/inline.ts';
 import { configurationLines, optionOf } from '../../server/settings/configuration-lines.ts';
 import {
   type ConfigFile,
   directiveOf,
   type OptionLines,
-  quotedValue,
   rewriteLines,
 } from '../../server/settings/rewrite.ts';
 import type { SentinelServer } from '../server.ts';
-import { directivesOf, quoted } from './directives.ts';
+import { directivesOf } from './directives.ts';
 
 /** Parameters that mean nothing to a Sentinel. */
 const UNUSED: ReadonlySet<Bytes> = new Set(['save', 'databases']);
@@ -38,7 +38,7 @@ function* linesOf(server: SentinelServer): Iterable<OptionLines> {
       .filter(([directive]) => directive === name)
       .map(([, ...words]) => {
         const shown = words.map((word) =>
-          name === 'announce-ip' ? quotedValue(String(word)) : quoted(word),
+          name === 'announce-ip' ? quoted(String(word)) : quotedIfNeeded(String(word)),
         );
         return { text: `sentinel ${name} ${shown.join(' ')}`, added: true };
       });

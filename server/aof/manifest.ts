@@ -3,7 +3,7 @@
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/#append-only-file).
  */
 import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
-import { splitInline } from '../../protocol/inline.ts';
+import { quotedIfNeeded, splitInline } from '../../protocol/inline.ts';
 import { AofError } from './aof-error.ts';
 
 /** A file of the set. */
@@ -93,21 +93,11 @@ export function printManifest({ base, increments, history }: Manifest, offsets: 
   const line = ({ name, seq, from, to }: AofPart, kind: string): Bytes => {
     const start = offsets && from !== undefined ? ` startoffset ${from}` : '';
     const end = offsets && to !== undefined ? ` endoffset ${to}` : '';
-    return `file ${quoted(name)} seq ${seq} type ${kind}${start}${end}\n`;
+    return `file ${quotedIfNeeded(name)} seq ${seq} type ${kind}${start}${end}\n`;
   };
   return [
     ...(base === undefined ? [] : [line(base, 'b')]),
     ...history.map((part) => line(part, 'h')),
     ...increments.map((part) => line(part, 'i')),
   ].join('');
-}
-
-/** Quotes a name that would otherwise be read as several words or another word. */
-function quoted(name: Bytes): Bytes {
-  if (/^[!-~]+$/.test(name) && !/["'\\]/.test(name)) return name;
-  const hidden = (character: string): string =>
-    /["\\]/.test(character)
-      ? `\\${character}`
-      : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  return `"${name.replace(/["\\]|[^ -~]/g, hidden)}"`;
 }

@@ -3,6 +3,7 @@
  * needed.
  */
 import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
+import { quoted } from '../../protocol/inline.ts';
 import { type Client, SCRIPT } from '../clients/client.ts';
 import type { Tracking } from '../clients/tracking.ts';
 import type { HasDialect, HasHost, HasNow, HasSettings } from '../ports.ts';
@@ -208,24 +209,4 @@ export class Observer {
 function requested({ commands }: ObservedNode, argv: readonly Bytes[]): Command | undefined {
   const command = commands.get(asciiLower(argv[0] ?? ''));
   return command?.subcommands?.get(asciiLower(argv[1] ?? '')) ?? command;
-}
-
-const ESCAPES: Record<string, string> = {
-  '\\': '\\\\',
-  '"': '\\"',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\x07': '\\a',
-  '\b': '\\b',
-};
-
-function quoted(word: Bytes): Bytes {
-  let out = '"';
-  for (const letter of word) {
-    const code = letter.charCodeAt(0);
-    const plain = code >= 32 && code < 127 ? letter : `\\x${code.toString(16).padStart(2, '0')}`;
-    out += ESCAPES[letter] ?? plain;
-  }
-  return `${out}"`;
 }

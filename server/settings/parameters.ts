@@ -7,8 +7,8 @@ import {
   parseInteger,
   parseSafeInteger,
 } from '../../protocol/bytes.ts';
+import { quoted } from '../../protocol/inline.ts';
 import { parseEventClasses, printEventClasses } from './event-classes.ts';
-import { quotedValue } from './rewrite.ts';
 
 /** A refused value, with the reason in Redis' words. */
 export class BadSetting {
@@ -43,7 +43,7 @@ function parameter<T>(
 
 /** Text in a configuration file. Most parameters have no line there while they are empty. */
 function writeText(value: Bytes): Bytes | undefined {
-  return value === '' ? undefined : quotedValue(value);
+  return value === '' ? undefined : quoted(value);
 }
 
 /** A save point: the dataset is saved after this many seconds if at least this many changes were made. */
@@ -285,7 +285,7 @@ export function fileName(initial: Bytes, name: string, kind: 'filename' | 'dirna
     if (value === '') return new BadSetting(`${name} can't be empty`);
     return /[/\\]/.test(value) ? new BadSetting(`${name} can't be a path, just a ${kind}`) : value;
   };
-  return parameter<Bytes>(initial, read, (value) => value, true, quotedValue);
+  return parameter<Bytes>(initial, read, (value) => value, true, quoted);
 }
 
 /** Declares a file mode, as octal digits. */
@@ -317,7 +317,7 @@ export function eventClasses(more = '') {
     const classes = parseEventClasses(letters, more);
     return classes === undefined ? new BadSetting(BAD_EVENT_CLASS) : [...classes].join('');
   };
-  const write = (classes: Bytes): Bytes => quotedValue(printEventClasses(classes));
+  const write = (classes: Bytes): Bytes => quoted(printEventClasses(classes));
   return parameter<Bytes>('', read, printEventClasses, false, write);
 }
 

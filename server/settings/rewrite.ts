@@ -85,25 +85,6 @@ export function rewriteLines(
   return kept.map((line) => `${line}\n`).join('');
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '"': '\\"',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\x07': '\\a',
-  '\b': '\\b',
-};
-
-/** A value in quotes, with escapes, as it stands in a configuration file. */
-export function quotedValue(value: Bytes): Bytes {
-  const text = value.replace(
-    /[^ !#-[\]-~]/g,
-    (byte) => ESCAPES[byte] ?? `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-  return `"${text}"`;
-}
-
 /** The first word of a line in small letters. */
 export function directiveOf(words: readonly Bytes[]): Bytes {
   return asciiLower(words[0] ?? '');

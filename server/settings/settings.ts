@@ -3,6 +3,7 @@
  * flags and startServer's options derive from this table
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
  */
+import { quoted } from '../../protocol/inline.ts';
 import { clusterParameters } from './cluster.ts';
 import {
   choice,
@@ -21,7 +22,6 @@ import {
   text,
   UINT64,
 } from './parameters.ts';
-import { quotedValue } from './rewrite.ts';
 
 /** Parameters that have the same effect as in Redis. */
 const effective = {
@@ -44,7 +44,7 @@ const effective = {
   'acllog-max-len': integer(128),
   maxclients: integer(10000, 1, 2 ** 32 - 1),
   timeout: integer(0, 0, INT),
-  'availability-zone': text('', false, quotedValue),
+  'availability-zone': text('', false, quoted),
   'extended-redis-compatibility': flag(false),
   'import-mode': flag(false),
   maxmemory: memory(0, 0, UINT64),
@@ -69,7 +69,7 @@ const effective = {
   'lazyfree-lazy-user-flush': flag(false),
   'enable-debug-command': choice('yes', ['no', 'yes', 'local'], true),
   hz: integer(10, 0, INT, false, (value) => Math.max(1, Math.min(value, 500))),
-  logfile: text('', true, quotedValue),
+  logfile: text('', true, quoted),
   loglevel: choice('notice', ['debug', 'verbose', 'notice', 'warning']),
   'protected-mode': flag(true),
   'stop-writes-on-bgsave-error': flag(true),
@@ -91,7 +91,7 @@ const effective = {
   'auto-aof-rewrite-percentage': integer(100, 0, INT),
   save: savePoints(),
   dir: text('.', 'protected'),
-  dbfilename: text('dump.rdb', 'protected', quotedValue),
+  dbfilename: text('dump.rdb', 'protected', quoted),
   'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'rdb-version-check': choice('strict', ['strict', 'relaxed']),
   'replica-read-only': flag(true),
@@ -200,7 +200,7 @@ export const hidden: ReadonlySet<string> = new Set<keyof typeof tuning | keyof t
 
 /** Parameters with values that lostlock does not implement (`refusals.ts`). */
 const limited = {
-  aclfile: text('', true, quotedValue),
+  aclfile: text('', true, quoted),
   activedefrag: flag(
     false,
     false,
@@ -215,7 +215,7 @@ const limited = {
   'syslog-enabled': flag(false, true),
   appendonly: flag(false),
   'dual-channel-replication-enabled': flag(false),
-  'locale-collate': text('', false, quotedValue),
+  'locale-collate': text('', false, quoted),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
   'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
   unixsocketgroup: text('', true),

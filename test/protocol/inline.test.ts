@@ -1,6 +1,6 @@
 /** The quoting of inline requests. */
 import { expect, test } from 'vitest';
-import { splitInline } from '../../protocol/inline.ts';
+import { quoted, quotedIfNeeded, splitInline } from '../../protocol/inline.ts';
 
 test.each<[line: string, argv: string[] | undefined]>([
   ['', []],
@@ -29,4 +29,17 @@ test.each<[line: string, argv: string[] | undefined]>([
   ['__proto__ constructor "\\toString"', ['__proto__', 'constructor', '\toString']],
 ])('%j is %j', (line, argv) => {
   expect(splitInline(line)).toEqual(argv);
+});
+
+test('a quoted word is read back as it was, whatever bytes it has', () => {
+  const all = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('');
+  expect(quoted('a"\\\n\x7f')).toBe('"a\\"\\\\\\n\\x7f"');
+  expect(['plain:1.2#', '', 'a b', "it's", '\n'].map(quotedIfNeeded)).toEqual([
+    'plain:1.2#',
+    '""',
+    '"a b"',
+    '"it\'s"',
+    '"\\n"',
+  ]);
+  for (const word of [all, ...all]) expect(splitInline(`${quotedIfNeeded(word)} x`)).toEqual([word, 'x']);
 });

@@ -19,6 +19,9 @@ function start(text: string): Promise<FileSentinel> {
   return startSentinelFromFile(parseCommandLine([path]), () => {});
 }
 
+// Every kind of byte that a line of the file cannot hold as it is.
+const password = 'a "b" \\ \r\nport 1\n\x00\x7f\xff';
+
 const lines = (): string[] => readFileSync(path, 'utf8').split('\n');
 
 test('keeps comments, and adds its id, its state and what it learns; a restart reads them back', async () => {
@@ -31,7 +34,9 @@ test('keeps comments, and adds its id, its state and what it learns; a restart r
   const client = await RawClient.connect({ port });
   expect((await client.ask('CONFIG', 'REWRITE')).raw).toMatch(/^-ERR unknown command/);
   await until(() => lines().includes(replica), { what: 'the replica in the file' });
-  expect((await client.ask('SENTINEL', 'SET', 'm', 'quorum', '3', 'auth-pass', 'a b')).raw).toBe('+OK\r\n');
+  expect((await client.ask('SENTINEL', 'SET', 'm', 'quorum', '3', 'auth-pass', password)).raw).toBe(
+    '+OK\r\n',
+  );
   client.close();
   const { id } = first.node.sentinel;
   await first.stop();
@@ -50,7 +55,7 @@ test('keeps comments, and adds its id, its state and what it learns; a restart r
   expect([known?.quorum, known?.failoverTimeout, known?.password, known?.replicas.size]).toEqual([
     3,
     1000,
-    'a b',
+    password,
     1,
   ]);
   expect((await RawClient.connect({ port: second.node.settings.port })).ending).toBeUndefined();
