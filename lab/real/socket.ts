@@ -138,7 +138,7 @@ export class RealSocket extends Duplex implements RealWire {
     if (fate === 'lost') sent?.lost(DROPPED);
     else {
       this.#out.pass(chunk, (content) => {
-        noteArrival(sent, content, false);
+        noteArrival(sent, content, this.#socket.destroyed);
         this.#tap?.asked(content as Uint8Array);
         this.#socket.write(content as Uint8Array);
       });

@@ -2,32 +2,14 @@
 import { fromBuffer } from '../../protocol/bytes.ts';
 import { realMicros } from '../../server/host/real-time.ts';
 import type { Write } from '../failover/write-log.ts';
-
-/** The bytes of one write to a connection. Times are in microseconds since the recording began. */
-export interface RealMessage {
-  /** The sender and the receiver, the one that dialled with the number of the connection: `A:3>redis-1`. */
-  readonly who: string;
-  readonly detail: string;
-  readonly sent: number;
-  readonly due: number;
-  readonly at: number;
-  readonly outcome: 'arrived' | 'lost' | 'waiting';
-  readonly why?: string;
-}
-
-/** What happened to a party, or to a direction between two: then `who` is `redis-1>redis-2`. */
-export interface RealEvent {
-  readonly at: number;
-  readonly who: string;
-  readonly what: string;
-  readonly detail: string;
-}
+import type { RecordedMessage } from '../timeline/connections.ts';
+import type { RecordedEvent } from '../timeline/record.ts';
 
 /** How much is kept. Above it, the oldest entries are dropped. */
 export interface TraceLimits {
   /** Messages, events and writes, of each so many. */
   readonly entries: number;
-  /** The bytes of messages. */
+  /** The bytes of messages: of the first ones of connections, and of the others, each so many. */
   readonly bytes: number;
 }
 
@@ -60,7 +42,7 @@ export class SentMessage {
   }
 
   /** What is left of it, as a message that waits. */
-  get underWay(): RealMessage {
+  get underWay(): RecordedMessage {
     const at = this.#trace.elapsed();
     return { who: this.#who, detail: this.#left, sent: this.#sent, due: this.#sent, at, outcome: 'waiting' };
   }
@@ -85,12 +67,13 @@ export class RealTrace {
   #begun: number | undefined;
   #connections = 0;
   #bytes = 0;
-  readonly #messages: RealMessage[] = [];
+  #firstBytes = 0;
+  readonly #messages: RecordedMessage[] = [];
   /** The first messages of each direction of a connection. */
-  readonly #first: RealMessage[] = [];
+  readonly #first: RecordedMessage[] = [];
   /** How many messages each direction of a connection has had. */
   readonly #counts = new Map<string, number>();
-  readonly #events: RealEvent[] = [];
+  readonly #events: RecordedEvent[] = [];
   readonly #writes: { readonly at: number; readonly node: string; readonly write: Write }[] = [];
   readonly #open = new Set<SentMessage>();
 
@@ -137,17 +120,19 @@ export class RealTrace {
   }
 
   /** Records what became of a message, or of a part of it. Called by the message. @param isOver nothing of it is left */
-  ended(message: SentMessage, isOver: boolean, record: RealMessage): void {
+  ended(message: SentMessage, isOver: boolean, record: RecordedMessage): void {
     if (isOver) this.#open.delete(message);
     const count = this.#counts.get(record.who) ?? 0;
     this.#counts.set(record.who, count + 1);
     const { entries, bytes } = this.#limits;
-    if (count < FIRST && this.#first.length < entries) {
+    const size = record.detail.length;
+    if (count < FIRST && this.#first.length < entries && this.#firstBytes + size <= bytes) {
+      this.#firstBytes += size;
       this.#first.push(record);
       return;
     }
     this.#messages.push(record);
-    this.#bytes += record.detail.length;
+    this.#bytes += size;
     // In steps, because removing from the front of a long list takes time.
     const least = this.#messages.length > entries * 1.25 ? this.#messages.length - entries : 0;
     let dropped = 0;
@@ -162,12 +147,12 @@ export class RealTrace {
   }
 
   /** The messages in the order in which they ended, and those that are under way. */
-  get messages(): readonly RealMessage[] {
+  get messages(): readonly RecordedMessage[] {
     return [...this.#first, ...this.#messages, ...[...this.#open].map(({ underWay }) => underWay)];
   }
 
   /** What happened to parties and links. */
-  get events(): readonly RealEvent[] {
+  get events(): readonly RecordedEvent[] {
     return this.#events;
   }
 

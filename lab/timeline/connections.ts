@@ -4,7 +4,10 @@ import { commandsIn, type Part, repliesIn, textOf } from './wire.ts';
 
 /** The bytes of one write to a connection, as the lab records them. Times are in microseconds since the run began. */
 export interface RecordedMessage {
-  /** The sender and the receiver, the one that dialled with its port: `A:50000>redis-1`. */
+  /**
+   * The sender and the receiver, the one that dialled with its port, or on the real clock the number of the connection:
+   * `A:50000>redis-1`.
+   */
   readonly who: string;
   readonly detail: string;
   readonly sent: number;

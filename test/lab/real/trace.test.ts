@@ -42,3 +42,13 @@ test('the oldest messages are dropped when there are too many, or too many bytes
   for (let i = 0; i < 7; i++) trace.note('n', 'pause', String(i));
   expect(trace.events.map(({ detail }) => detail)).toEqual(['2', '3', '4', '5', '6']);
 });
+
+test('the first messages of connections, too, are kept up to the limit of bytes', () => {
+  const trace = new RealTrace({ entries: 1000, bytes: 1000 });
+  trace.begin();
+  for (let connection = 0; connection < 50; connection++) {
+    trace.sent(`A:${connection}>n`, bytes('x'.repeat(100)))?.arrived(100);
+  }
+  expect(trace.messages.length).toBe(20);
+  expect(trace.messages.at(-1)?.who).toBe('A:49>n');
+});
