@@ -18,6 +18,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { ensureInstalled } from '../release/own-tools.ts';
 import owner from '../release/owner.json' with { type: 'json' };
 import { ensureBuilt } from '../test/support/built.ts';
+import { catalogue } from './catalogue.ts';
 import { pages, type SitePage, sections } from './pages.ts';
 
 const here = import.meta.dirname;
@@ -185,6 +186,7 @@ for (const page of pages) {
 }
 write('index.md', home());
 write('stories.md', stories());
+write('catalogue.md', await catalogue(root, join(out, 'public/catalogue'), '/catalogue'));
 api();
 forModels(texts);
 run(['node_modules/vitepress/bin/vitepress.js', 'build']);

@@ -11,9 +11,15 @@ const api = JSON.parse(readFileSync(join(import.meta.dirname, '../pages/api.json
 }[];
 const stories = existsSync(join(import.meta.dirname, '../pages/stories.md'));
 
+/** A lock with its shackle open. */
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M5 8V4.5a3 3 0 0 1 6 0" fill="none" stroke="#c33" stroke-width="2"/><rect x="2.5" y="7.5" width="8" height="7" rx="1" fill="#c33"/></svg>';
+
 const config = defineConfig({
   title: 'lostlock',
   description: 'A Redis-compatible server for testing distributed locks',
+  // Without an icon of its own, a browser asks for /favicon.ico, which is not there.
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   srcDir: 'pages',
   base: process.env.SITE_BASE ?? '/',
   cleanUrls: false,
@@ -34,7 +40,12 @@ const config = defineConfig({
         text: title,
         items: [
           ...pages.map((page) => ({ text: page.title, link: `/${page.address}` })),
-          ...(title === 'Locks' && stories ? [{ text: 'Ten stories', link: '/stories' }] : []),
+          ...(title === 'Locks' && stories
+            ? [
+                { text: 'Ten stories', link: '/stories' },
+                { text: 'The catalogue, in pictures', link: '/catalogue' },
+              ]
+            : []),
         ],
       })),
       { text: 'API', items: api },

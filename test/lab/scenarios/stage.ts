@@ -11,6 +11,7 @@ import type { World } from '../../../lab/virtual/world.ts';
 import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
+import { type Keep, type KeptPlay, keeper } from './plays.ts';
 import {
   askReal,
   fetchesOf,
@@ -167,7 +168,12 @@ async function playOn<S extends Scene>(scene: S, play: (scene: S) => Promise<Out
 
 type Options = Partial<Omit<PairOptions, 'clock'>>;
 
-async function playPair(seed: number, options: Options, play: (scene: PairScene) => Promise<Outcome>) {
+async function playPair(
+  seed: number,
+  options: Options,
+  play: (scene: PairScene) => Promise<Outcome>,
+  keep: Keep,
+) {
   const random = new Random(seed, 'scenario');
   const network = { latency: 0.2 + random.next() * 3, jitter: random.next() * 4 };
   const pair = await startPair({ clock: 'virtual', seed, network, ...options });
@@ -178,6 +184,7 @@ async function playPair(seed: number, options: Options, play: (scene: PairScene)
     }
   }
   const outcome = await pair.run(() => playOn(new PairScene(pair, random), play));
+  if (outcome.fired) keep(pair);
   await pair.close();
   return outcome;
 }
@@ -195,16 +202,23 @@ async function playFive(
   seed: number,
   options: Options & { primaries?: number },
   play: (scene: FiveScene) => Promise<Outcome>,
+  keep: Keep,
 ) {
   const random = new Random(seed, 'scenario');
   const network = { latency: 0.2 + random.next() * 3, jitter: random.next() * 4 };
   const servers = await startServers({ clock: 'virtual', seed, network, primaries: 5, ...options });
   const outcome = await servers.run(() => playOn(new FiveScene(servers, random), play));
+  if (outcome.fired) keep(servers);
   await servers.close();
   return outcome;
 }
 
-type Player<S, O> = (seed: number, options: O, play: (scene: S) => Promise<Outcome>) => Promise<Outcome>;
+type Player<S, O> = (
+  seed: number,
+  options: O,
+  play: (scene: S) => Promise<Outcome>,
+  keep: Keep,
+) => Promise<Outcome>;
 type Register<S, O> = (title: string, options: O, play: (scene: S) => Promise<Outcome>) => void;
 
 /** The seeds that a title is played on, and the promise that was broken in some of them. */
@@ -213,21 +227,27 @@ async function playSeeds<S, O>(
   numbers: readonly number[],
   options: O,
   play: (scene: S) => Promise<Outcome>,
+  keep: Keep,
 ) {
   const [fired, violated]: [number[], number[]] = [[], []];
   for (const seed of numbers) {
-    const outcome = await player(seed, options, play);
+    const outcome = await player(seed, options, play, keep);
     if (outcome.fired) fired.push(seed);
     if (outcome.violated) violated.push(seed);
   }
   return { fired, violated };
 }
 
+/** Keeps the first run of a scenario. */
+function keeperOf(title: string, form: KeptPlay['form']): Keep {
+  return keeper(/^S\d+\w?/.exec(title)?.[0] ?? title, title, form);
+}
+
 /** The unsafe form: broken in exactly those seeds in which the fault strikes, which are most. */
 function breaksWhereItStrikes<S, O>(player: Player<S, O>, numbers = seeds, where = ''): Register<S, O> {
   return (title, options, play) => {
     test(title + where, async () => {
-      const { fired, violated } = await playSeeds(player, numbers, options, play);
+      const { fired, violated } = await playSeeds(player, numbers, options, play, keeperOf(title, 'unsafe'));
       if (where === '') recordOutcome(title, 'unsafe', numbers.length, fired.length, violated.length);
       expect(violated).toEqual(fired);
       expect(fired.length).toBeGreaterThan(numbers.length / 2);
@@ -239,7 +259,7 @@ function breaksWhereItStrikes<S, O>(player: Player<S, O>, numbers = seeds, where
 function neverBreaks<S, O>(player: Player<S, O>, numbers = seeds, where = ''): Register<S, O> {
   return (title, options, play) => {
     test(title + where, async () => {
-      const { fired, violated } = await playSeeds(player, numbers, options, play);
+      const { fired, violated } = await playSeeds(player, numbers, options, play, keeperOf(title, 'safe'));
       if (where === '') recordOutcome(title, 'safe', numbers.length, fired.length, violated.length);
       expect(violated).toEqual([]);
       expect(fired.length).toBeGreaterThan(numbers.length / 2);

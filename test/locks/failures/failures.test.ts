@@ -1,5 +1,6 @@
 /** The failures of the catalogue in the lab, over many seeds: the naive form fails whenever its fault fires, ours never does. */
 import { expect, test } from 'vitest';
+import { keeper } from '../../lab/scenarios/plays.ts';
 import { isLongRun, sampleOf } from '../../support/long.ts';
 import { acquiring } from './acquiring.ts';
 import { around } from './around.ts';
@@ -32,16 +33,24 @@ const failures: readonly Failure[] = [
 
 test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(
   '%s: %s',
-  async (_id, _title, failure) => {
+  async (id, title, failure) => {
+    const [number = ''] = id.split(';');
+    const keep = { naive: keeper(number, title, 'unsafe'), ours: keeper(number, title, 'safe') };
     let fired = 0;
     // The sample ends with the first seed under which the fault fires.
     for (let seed = 1; seed <= SEEDS && (isLongRun || fired === 0); seed++) {
-      const naive = await inLab(seed, (lab) => failure.naive(lab), 1, failure.replicas);
+      const naive = await inLab(seed, (lab) => failure.naive(lab), 1, failure.replicas, keep.naive);
       if (naive !== null) {
         fired++;
         expect(naive, `the naive form, seed ${seed}`).not.toEqual([]);
       }
-      const ours = await inLab(seed, (lab) => failure.ours(lab), 1, failure.replicas);
+      const ours = await inLab(
+        seed,
+        (lab) => failure.ours(lab),
+        1,
+        failure.replicas,
+        naive === null ? undefined : keep.ours,
+      );
       expect(ours, `ours, seed ${seed}`).toEqual([]);
     }
     expect(fired, 'seeds under which the fault fired').toBeGreaterThanOrEqual(SEEDS / 4);

@@ -4,6 +4,7 @@ import { type LabNode, type Lane, startPair, startServers } from '../../../index
 import { Pair } from '../../../lab/pair.ts';
 import type { ReplicaSet } from '../../../lab/virtual/set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
+import type { Keep } from '../../lab/scenarios/plays.ts';
 import { check, type LockEvent } from '../lives/checker.ts';
 
 /**
@@ -146,19 +147,27 @@ export class Lab {
   }
 }
 
-/** Runs one form of a failure under one seed, on a pair, or on so many independent servers. */
+/**
+ * Runs one form of a failure under one seed, on a pair, or on so many independent servers.
+ * @param keep called at the end, unless the body resolves with null
+ */
 export async function inLab<T>(
   seed: number,
   body: (lab: Lab) => Promise<T>,
   primaries = 1,
   replicas = 1,
+  keep: Keep = () => {},
 ): Promise<T> {
+  const play = async (run: Parameters<Keep>[0], lab: () => Lab): Promise<T> => {
+    const result = await body(lab());
+    if (result !== null) keep(run);
+    return result;
+  };
   if (primaries > 1) {
     await using servers = await startServers({ clock: 'virtual', seed, primaries, patience: 24 * 3_600_000 });
-    return await servers.run(async () =>
-      body(new Lab(new Pair(servers.sets[0] as ReplicaSet), servers.sets)),
-    );
+    const { sets } = servers;
+    return await servers.run(() => play(servers, () => new Lab(new Pair(sets[0] as ReplicaSet), sets)));
   }
   await using pair = await startPair({ clock: 'virtual', seed, replicas, patience: 24 * 3_600_000 });
-  return await pair.run(async () => body(new Lab(pair)));
+  return await pair.run(() => play(pair, () => new Lab(pair)));
 }
