@@ -64,7 +64,9 @@ function brokenLinks(): string[] {
 /** Opens every page, and returns what their consoles said and what could not be loaded. */
 async function errorsInChromium(program: string): Promise<string[]> {
   const server = createServer((request, response) => {
-    const file = join(dist, fileOf(new URL(request.url ?? '/', 'http://site').pathname));
+    const path = new URL(request.url ?? '/', 'http://site').pathname;
+    if (path === '/favicon.ico') return void response.writeHead(204).end(); // Chromium asks for it, though no page names it.
+    const file = join(dist, fileOf(path));
     if (!existsSync(file)) return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream' });
     response.end(readFileSync(file));
