@@ -91,6 +91,7 @@ export class LostlockCluster implements AsyncDisposable {
   /** The nodes, those that began as primaries first. */
   readonly nodes: readonly LostlockServer[];
 
+  /** @internal */
   constructor(nodes: readonly LostlockServer[]) {
     this.nodes = nodes;
   }

@@ -52,6 +52,7 @@ export class LostlockServer extends AddressedServer {
   readonly #interceptor: Interceptor;
   #stopped = false;
 
+  /** @internal */
   constructor(parts: Parts, options: { readonly host?: string; readonly password?: string }) {
     const { node } = parts.door;
     const [host = ''] = (options.host ?? '127.0.0.1').split(' ');
@@ -71,7 +72,7 @@ export class LostlockServer extends AddressedServer {
     this.#obey(node);
   }
 
-  /** The node itself, for access to what this class does not expose. A restart replaces it. */
+  /** @internal The node itself, for access to what this class does not expose. A restart replaces it. */
   get node(): Server {
     return this.#parts.door.node;
   }

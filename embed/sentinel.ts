@@ -28,7 +28,7 @@ export interface SentinelPlace {
 
 /** A running Sentinel. */
 export class LostlockSentinel implements AsyncDisposable {
-  /** The node itself, for access to what this class does not expose. */
+  /** @internal The node itself, for access to what this class does not expose. */
   readonly node: SentinelServer;
   /** The address that it listens on. */
   readonly host: string;
@@ -36,6 +36,7 @@ export class LostlockSentinel implements AsyncDisposable {
   readonly port: number;
   readonly #listener: Listener;
 
+  /** @internal */
   constructor(node: SentinelServer, host: string, port: number, listener: Listener) {
     this.node = node;
     this.host = host;

@@ -18,7 +18,9 @@ export interface StoryLine {
   readonly at: number;
   /** The client, node or operator that it happened to. */
   readonly who: string;
+  /** What happened, in words. */
   readonly what: string;
+  /** What it was: what a client did, trouble that it met, a fault, a visit to a resource, or the end of the world. */
   readonly kind: 'client' | 'trouble' | 'fault' | 'visit' | 'end';
 }
 

@@ -76,6 +76,7 @@ export class ExploreReport implements ReportData {
   /** What the code under test printed. */
   readonly output: Captured;
 
+  /** @internal */
   constructor(data: ReportData) {
     this.name = data.name;
     this.findings = data.findings;

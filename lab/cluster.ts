@@ -45,6 +45,7 @@ export class LabCluster implements AsyncDisposable {
   readonly world: World;
   readonly #cluster: VirtualCluster;
 
+  /** @internal */
   constructor(cluster: VirtualCluster) {
     this.world = cluster.world;
     this.#cluster = cluster;

@@ -8,6 +8,7 @@ import type { IoredisLike } from '../locks/clients/ioredis.ts';
 
 /** A client of the lab without ioredis' types. */
 export interface PlainRedis extends IoredisLike {
+  /** Another client with the same options, except those that are given. */
   duplicate(override?: object): PlainRedis;
 }
 

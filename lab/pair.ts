@@ -56,12 +56,15 @@ const OPTIONS = ['scripts', 'seed', 'start', 'patience', 'network'];
 
 /** What pairs and servers have in common: a test can move their time and close them. */
 class Timed {
+  /** The world that everything runs in: its clock, its links and its processes. */
   readonly world: World;
 
+  /** @internal */
   constructor(world: World) {
     this.world = world;
   }
 
+  /** The record of what has happened in the world. */
   get trace(): Trace {
     return this.world.trace;
   }
@@ -106,7 +109,7 @@ class Timed {
     await (await import('./timeline/write.ts')).writeTimeline(file, [this.timelineData(notes)]);
   }
 
-  /** The nodes and Sentinels of each primary. */
+  /** @internal The nodes and Sentinels of each primary. */
   protected get timelineSets(): Parameters<typeof worldTimeline>[1] {
     return [];
   }
@@ -123,14 +126,16 @@ class Timed {
 
 /** A primary with its replicas, on one virtual clock. */
 export class Pair extends Timed {
-  /** The primary and its replicas, for what this class does not expose. */
+  /** @internal The primary and its replicas, for what this class does not expose. */
   readonly set: ReplicaSet;
 
+  /** @internal */
   constructor(set: ReplicaSet) {
     super(set.world);
     this.set = set;
   }
 
+  /** @internal */
   protected override get timelineSets(): readonly ReplicaSet[] {
     return [this.set];
   }
@@ -274,11 +279,13 @@ export class Servers extends Timed {
   /** Each primary with its replicas. */
   readonly sets: readonly ReplicaSet[];
 
+  /** @internal */
   constructor(world: World, sets: readonly ReplicaSet[]) {
     super(world);
     this.sets = sets;
   }
 
+  /** @internal */
   protected override get timelineSets(): readonly ReplicaSet[] {
     return this.sets;
   }

@@ -66,6 +66,7 @@ export function createLocks(clients: AnyClient | readonly AnyClient[], options: 
 export class Locks implements AsyncDisposable {
   readonly #core: Core;
 
+  /** @internal */
   constructor(clients: readonly AnyClient[], options: LocksOptions) {
     if (clients.length === 0) throw badOption('clients', clients, CLIENTS);
     const servers = clients.map(

@@ -22,22 +22,29 @@ export interface Timeline {
   readonly replay?: string;
   /** The time of the last event. */
   readonly end: number;
+  /** The clients, nodes, Sentinels and resources of the run. */
   readonly lanes: readonly TimelineLane[];
   /** In the order in which they were sent. The index of a message is its name in `cause`, `grant` and `about`. */
   readonly messages: readonly TimelineMessage[];
   /** In the order of time. */
   readonly marks: readonly TimelineMark[];
+  /** Who believed to hold which lock. */
   readonly holds: readonly TimelineHold[];
+  /** What the nodes knew about the locks. */
   readonly keys: readonly TimelineKey[];
+  /** When two clients believed to hold the same lock. Empty when no lock was lost. */
   readonly overlaps: readonly TimelineOverlap[];
   /** The story in words, in the order of time. */
   readonly story: readonly StoryStep[];
+  /** How the run ended. Missing when nobody has judged it. */
   readonly verdict?: TimelineVerdict;
 }
 
 /** A party: a client, a node, a Sentinel, or a resource that locks protect. */
 export interface TimelineLane {
+  /** The name by which messages and marks refer to it. */
   readonly name: string;
+  /** What the party is. */
   readonly kind: 'client' | 'node' | 'sentinel' | 'resource';
 }
 
@@ -49,11 +56,15 @@ export type MessageKind = 'request' | 'reply' | 'stream' | 'ack' | 'service';
 
 /** The bytes of one write to a connection. */
 export interface TimelineMessage {
+  /** The lane that sent it. */
   readonly from: string;
+  /** The lane that it was sent to. */
   readonly to: string;
   /** The connection: the port of the end that dialled. */
   readonly port: string;
+  /** What it is. */
   readonly kind: MessageKind;
+  /** When it was sent. */
   readonly sent: number;
   /** When it reached the receiver's machine, where a closed gate keeps it waiting. */
   readonly due: number;
@@ -65,6 +76,7 @@ export interface TimelineMessage {
   readonly died?: number;
   /** Why it came late or never. */
   readonly why?: string;
+  /** Its bytes, as latin1. */
   readonly bytes: string;
   /** The commands or replies in it, in short. */
   readonly text: string;
@@ -76,10 +88,13 @@ export interface TimelineMessage {
 
 /** What happened to a party or a link, or what the test did to it. */
 export interface TimelineMark {
+  /** When it happened. */
   readonly at: number;
+  /** The lane that it happened to. */
   readonly lane: string;
   /** The far end, for what happens to a direction of a link. */
   readonly to?: string;
+  /** What happened. */
   readonly kind:
     | 'crash'
     | 'restart'
@@ -99,15 +114,19 @@ export interface TimelineMark {
     | 'fault'
     | 'refused'
     | 'event';
+  /** The same in words. */
   readonly text: string;
 }
 
 /** From when to when a client believes that it holds a lock, or is inside a resource. */
 export interface TimelineHold {
+  /** The lane of the client. */
   readonly client: string;
   /** The key of the lock, or the name of the resource. */
   readonly key: string;
+  /** A lock that it holds, or a visit to a resource. */
   readonly kind: 'lock' | 'visit';
+  /** When the client learned that it has the lock, or entered. */
   readonly from: number;
   /** When it believed so no more; null when the run ended before. */
   readonly to: number | null;
@@ -115,6 +134,7 @@ export interface TimelineHold {
   readonly lease: number | null;
   /** When the lease was extended. */
   readonly renewals: readonly number[];
+  /** How it ended: the client released it, its lease ended, or the client died. */
   readonly ended?: 'released' | 'expired' | 'died';
   /** The fencing token. */
   readonly fence?: number;
@@ -124,12 +144,17 @@ export interface TimelineHold {
 
 /** What a node knows about a key that is used as a lock. */
 export interface TimelineKey {
+  /** The lane of the node. */
   readonly node: string;
+  /** The key of the lock. */
   readonly key: string;
+  /** The value of the key: the token of the holder. */
   readonly holder: string;
+  /** When the node took the write. */
   readonly from: number;
   /** When the node knew it no more; null when it still did at the end. */
   readonly to: number | null;
+  /** Why the node knows it no more. */
   readonly ended?: 'deleted' | 'expired' | 'replaced' | 'crashed' | 'resynchronized';
   /** Where it was written, the replication offset after it. */
   readonly offset?: number;
@@ -137,17 +162,25 @@ export interface TimelineKey {
 
 /** A time in which two clients believed that they held the same lock. */
 export interface TimelineOverlap {
+  /** The key of the lock. */
   readonly key: string;
+  /** The lanes of the two clients. */
   readonly clients: readonly [string, string];
+  /** When the second client believed it too. */
   readonly from: number;
+  /** When one of them believed it no more. */
   readonly to: number;
 }
 
 /** One sentence of the story. */
 export interface StoryStep {
+  /** When it happened. */
   readonly at: number;
+  /** The lane that the sentence is about. */
   readonly lane: string;
+  /** The sentence. */
   readonly text: string;
+  /** How to show it: as something that helps, that harms, or that the test did by hand. */
   readonly mood: 'plain' | 'good' | 'bad' | 'hand';
   /** The event that it tells. */
   readonly about?: { readonly message: number } | { readonly mark: number } | { readonly overlap: number };
@@ -155,6 +188,7 @@ export interface StoryStep {
 
 /** How the run ended. */
 export interface TimelineVerdict {
+  /** False when a lock was lost. */
   readonly safe: boolean;
   /** The clients that believed that they held the lock, at the worst moment. */
   readonly holders: readonly string[];

@@ -29,8 +29,11 @@ export interface SentinelHome {
 
 /** An event, as subscribers see it. */
 export interface SentinelEvent {
+  /** The name of the event, such as `+sdown`. */
   readonly type: Bytes;
+  /** Its text, such as `master mymaster 127.0.0.1 6379`. */
   readonly text: Bytes;
+  /** When it happened: milliseconds since the epoch, by the Sentinel's clock. */
   readonly at: Millis;
 }
 

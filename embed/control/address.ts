@@ -18,6 +18,7 @@ export abstract class AddressedServer implements AsyncDisposable {
   readonly tlsPort: number | undefined;
   readonly #password: string | undefined;
 
+  /** @internal */
   constructor({ host, port, tlsPort, password }: AddressParts) {
     this.host = host;
     this.port = port;

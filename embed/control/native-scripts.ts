@@ -27,7 +27,7 @@ export class ScriptRegistry {
   readonly #assertRunning: () => void;
   readonly #registered = new Map<string, NativeScript>();
 
-  /** @param assertRunning throws when the server has stopped */
+  /** @internal @param assertRunning throws when the server has stopped */
   constructor(server: Server, assertRunning: () => void) {
     this.#server = server;
     this.#assertRunning = assertRunning;

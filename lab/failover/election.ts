@@ -3,10 +3,15 @@ import type { Server } from '../../server/server.ts';
 
 /** A node that may be promoted, on either clock. */
 export interface Candidate {
+  /** The name of the node. */
   readonly name: string;
+  /** @internal */
   readonly server: Server;
+  /** False between a crash and the restart. */
   readonly up: boolean;
+  /** True between `pause` and `resume`. */
   readonly paused: boolean;
+  /** The replication offset. */
   readonly offset: number;
 }
 

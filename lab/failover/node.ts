@@ -24,21 +24,25 @@ export function checkCrash(where: string, options: CrashOptions): void {
 
 /** A node on either clock. */
 export abstract class AnyNode {
+  /** The name of the node, such as redis-1. */
   readonly name: string;
-  /** The current process; after a crash, the one that died. */
+  /** @internal The current process; after a crash, the one that died. */
   abstract server: Server;
+  /** @internal */
   protected running = true;
   /** Replicas that must have a write before it is answered. */
   readonly #writeQuorum: number;
-  /** Called when the node was told to follow a primary, or to be one. */
+  /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
   #log = new WriteLog();
 
+  /** @internal */
   constructor(name: string, writeQuorum: number) {
     this.name = name;
     this.#writeQuorum = writeQuorum;
   }
 
+  /** True between `pause` and `resume`. */
   abstract get paused(): boolean;
 
   /** False between a crash and the restart. */
@@ -51,15 +55,15 @@ export abstract class AnyNode {
     return this.server.replication.offset;
   }
 
-  /** The writes that the node accepted as a primary, and those that it inherited. */
+  /** @internal The writes that the node accepted as a primary, and those that it inherited. */
   get log(): WriteLog {
     return this.#log;
   }
 
-  /** The node has executed a write as a primary. */
+  /** @internal The node has executed a write as a primary. */
   protected wrote(_write: Write): void {}
 
-  /** Loads the disk's data into the new process' server, and logs its replication stream from now on. */
+  /** @internal Loads the disk's data into the new process' server, and logs its replication stream from now on. */
   protected recover(server: Server, disk: VirtualDisk): Journal {
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);

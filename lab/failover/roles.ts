@@ -58,20 +58,27 @@ export const FAILOVER_PARTY = 'failover';
 
 /** A node of either clock. */
 export interface Member<N> extends Candidate {
+  /** The port of the node. */
   readonly port: number;
+  /** @internal */
   onRoleChanged: (role: 'primary' | 'replica') => void;
+  /** @internal */
   readonly log: WriteLog;
+  /** REPLICAOF NO ONE: the node accepts writes from now on. */
   promote(): void;
+  /** REPLICAOF: the node follows another one. */
   follow(primary: N): void;
+  /** Resets the connections of its clients, and leaves those of its replicas open. */
   disconnectClients(): void;
 }
 
 /** One primary and its replicas, and the controls that change their roles. */
 export abstract class Roles<N extends Member<N>, L extends LaneControls> {
+  /** All nodes. */
   readonly nodes: readonly N[];
   /** How many nodes are a majority, in quorum mode; otherwise 0. */
   readonly quorum: number;
-  /** The names of the clients that follow the primary. */
+  /** @internal The names of the clients that follow the primary. */
   protected readonly clientNames = new Set<string>();
   readonly #lost: Write[] = [];
   readonly #failovers: Failover[] = [];
@@ -82,6 +89,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   #primary: N;
 
   /**
+   * @internal
    * @param names the nodes' names, the primary's first
    * @param make makes a node; `writeQuorum` replicas must have a write before it is answered
    */
@@ -97,15 +105,18 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#primary = this.nodes[0] as N;
   }
 
-  /** Throws when the set is closed. */
+  /** @internal Throws when the set is closed. */
   protected abstract checkOpen(): void;
 
-  /** The names of other processes of the set, which clients cannot have. */
+  /** @internal The names of other processes of the set, which clients cannot have. */
   protected get otherNames(): readonly string[] {
     return [];
   }
 
-  /** Throws TypeError unless a client may have this name. @param what the function that was called, for the error */
+  /**
+   * @internal
+   * Throws TypeError unless a client may have this name. @param what the function that was called, for the error
+   */
   protected checkParty(what: string, name: unknown): void {
     const taken = [...this.nodes.map((node) => node.name), ...this.otherNames, FAILOVER_PARTY, 'kernel'];
     if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
@@ -120,6 +131,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return this.#primary;
   }
 
+  /** The nodes that are not the primary. */
   get replicas(): readonly N[] {
     return this.nodes.filter((node) => node !== this.#primary);
   }
@@ -141,7 +153,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return this.#failovers;
   }
 
-  /** From now on Sentinels decide on the roles. What their decisions lose is noted when they take effect. */
+  /** @internal From now on Sentinels decide on the roles. What their decisions lose is noted when they take effect. */
   protected obeySentinels(): void {
     this.#obeys = true;
     for (const node of this.nodes) {
@@ -247,6 +259,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   }
 
   /**
+   * @internal
    * A node restarts as a primary: makes it follow the current primary, unless it is that itself. Behind Sentinels it
    * comes back in the role that it had, as its configuration says, and they reconfigure it.
    * @param upstream the port of the primary that it followed when it crashed
@@ -257,7 +270,10 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     if (primary !== undefined && node !== primary) this.#change(() => node.follow(primary));
   }
 
-  /** Promotes a replica in place of the old primary and makes the other nodes follow it. Throws when none can be promoted. */
+  /**
+   * @internal
+   * Promotes a replica in place of the old primary and makes the other nodes follow it. Throws when none can be promoted.
+   */
   protected replace(old: N, { to, demote = true }: FailoverOptions): Failover {
     const election = this.#election();
     const fresh = to === undefined ? elect(election) : appoint(election, this.node(to));
@@ -273,7 +289,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
   }
 
-  /** Called with the writes that a failover has lost. */
+  /** @internal Called with the writes that a failover has lost. */
   protected noteLost(_old: N, _lost: readonly Write[]): void {}
 
   #redirect(node: N): void {

@@ -27,17 +27,20 @@ export function spokenBy({ dialect, strict }: SentinelsPlan): { dialect?: Dialec
 export abstract class AnySentinel {
   /** The Sentinel's name, as links and `pause` take it. */
   readonly name: string;
-  /** The current process; after a crash, the one that died. */
+  /** @internal The current process; after a crash, the one that died. */
   abstract server: SentinelServer;
+  /** @internal */
   protected running = true;
   readonly #plan: SentinelsPlan;
   readonly #events: SentinelEvent[] = [];
 
+  /** @internal */
   constructor(name: string, plan: SentinelsPlan) {
     this.name = name;
     this.#plan = plan;
   }
 
+  /** True between `pause` and `resume`. */
   abstract get paused(): boolean;
 
   /** False between a crash and the restart. */
@@ -60,7 +63,7 @@ export abstract class AnySentinel {
     return this.server.sentinel.primaries.get(this.primaryName)?.announced.port;
   }
 
-  /** True when it has heard from all other Sentinels and from so many replicas. */
+  /** @internal True when it has heard from all other Sentinels and from so many replicas. */
   knowsEverybody(replicas: number): boolean {
     const primary = this.server.sentinel.primaries.get(this.primaryName);
     if (primary?.sentinels.size !== this.#plan.options.count - 1) return false;
@@ -75,7 +78,7 @@ export abstract class AnySentinel {
     server.settle();
   }
 
-  /** Starts to monitor, with the state that the disk still has. */
+  /** @internal Starts to monitor, with the state that the disk still has. */
   protected begin(server: SentinelServer, noted: (event: SentinelEvent) => void): void {
     const { sentinel } = server;
     sentinel.onEvent = (event) => {

@@ -56,6 +56,7 @@ function checkSentinelFailover({ to, after, demote }: FailoverOptions): void {
 
 /** A node that a failover may crash. */
 interface Crashing<N> extends Member<N> {
+  /** Ends the process of the node. */
   crash(options: CrashOptions): void | Promise<void>;
 }
 
@@ -70,6 +71,7 @@ export abstract class SentinelRoles<
   readonly #plan: SentinelsPlan;
 
   /**
+   * @internal
    * @param names the nodes' names, the primary's first
    * @param make makes a node, as for `Roles`
    * @param makeSentinel makes a Sentinel that does not run yet
@@ -94,12 +96,13 @@ export abstract class SentinelRoles<
     );
   }
 
-  /** The time of the set's clock, in milliseconds. */
+  /** @internal The time of the set's clock, in milliseconds. */
   protected abstract get time(): number;
 
-  /** Lets so many milliseconds of the set's clock pass. */
+  /** @internal Lets so many milliseconds of the set's clock pass. */
   protected abstract pass(ms: number): Promise<void>;
 
+  /** @internal */
   protected override get otherNames(): readonly string[] {
     return this.sentinels.map(({ name }) => name);
   }
@@ -112,7 +115,10 @@ export abstract class SentinelRoles<
     throw new RangeError(`no Sentinel is called '${name}'; there are ${names}`);
   }
 
-  /** Waits until the Sentinels know each other and every replica; from then on they decide. Rejects after a minute. */
+  /**
+   * @internal
+   * Waits until the Sentinels know each other and every replica; from then on they decide. Rejects after a minute.
+   */
   protected async untilSentinelsDecide(): Promise<void> {
     if (this.sentinels.length === 0) return;
     const end = this.time + 60_000;
@@ -123,7 +129,7 @@ export abstract class SentinelRoles<
     this.obeySentinels();
   }
 
-  /** Replaces the primary, or has the Sentinels replace it. */
+  /** @internal Replaces the primary, or has the Sentinels replace it. */
   protected async failOver(options: FailoverOptions): Promise<Failover> {
     checkFailover(options, this.replicas);
     if (this.sentinels.length > 0) checkSentinelFailover(options);

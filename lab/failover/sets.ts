@@ -6,7 +6,9 @@ import { checkDialects, type DialectOptions } from './dialects.ts';
 
 /** The nodes of one set, by role. */
 export interface NodesInRoles<N> {
+  /** The current primary. */
   readonly primary: N;
+  /** The other nodes. */
   readonly replicas: readonly N[];
 }
 

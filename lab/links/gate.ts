@@ -91,6 +91,7 @@ export abstract class Gate implements LaneControls {
   #toDrop = 0;
   #toDuplicate = 0;
 
+  /** @internal */
   constructor(from: string, to: string, delays: Delays) {
     this.from = from;
     this.to = to;
@@ -108,22 +109,22 @@ export abstract class Gate implements LaneControls {
   /** Messages that wait at the gate. */
   abstract get waiting(): number;
 
-  /** The size in bytes of the first waiting message. */
+  /** @internal The size in bytes of the first waiting message. */
   protected abstract get firstSize(): number;
 
-  /** Delivers up to this many waiting messages, the first ones first. */
+  /** @internal Delivers up to this many waiting messages, the first ones first. */
   protected abstract letPass(messages: number): void;
 
-  /** Delivers this many bytes of the first waiting message. The rest keeps waiting. */
+  /** @internal Delivers this many bytes of the first waiting message. The rest keeps waiting. */
   protected abstract letPart(bytes: number): void;
 
-  /** Delivers every waiting message that is due; called when the gate opens. */
+  /** @internal Delivers every waiting message that is due; called when the gate opens. */
   protected abstract open(): void;
 
-  /** Throws when the world or pair of this lane is closed. */
+  /** @internal Throws when the world or pair of this lane is closed. */
   protected abstract checkOpen(): void;
 
-  /** Records what a test did to the lane. */
+  /** @internal Records what a test did to the lane. */
   protected note(_what: string, _detail?: string): void {}
 
   /** Holds all messages, including those in flight, until `release`. */
@@ -229,7 +230,7 @@ export abstract class Gate implements LaneControls {
     this.#openUnlessShut();
   }
 
-  /** Decides what happens to the next message with bytes, and counts it against `drop` or `duplicate`. */
+  /** @internal Decides what happens to the next message with bytes, and counts it against `drop` or `duplicate`. */
   fate(): Fate {
     if (this.#toDrop > 0) {
       this.#toDrop--;
@@ -240,17 +241,18 @@ export abstract class Gate implements LaneControls {
     return 'last';
   }
 
-  /** True while nothing may pass. */
+  /** @internal True while nothing may pass. */
   protected get shut(): boolean {
     return this.#held || this.#cut;
   }
 
-  /** By how many milliseconds the end of a connection is delayed. */
+  /** @internal By how many milliseconds the end of a connection is delayed. */
   protected get closingMs(): number {
     return this.#closing;
   }
 
   /**
+   * @internal
    * How many milliseconds the next message takes.
    * @param random returns a number in [0, 1); called only when there is jitter
    * @param bytes the size of the message

@@ -6,11 +6,13 @@ import { Link } from './link.ts';
 export abstract class Lanes<L extends LaneControls> {
   readonly #lanes = new Map<string, L>();
 
+  /** @internal */
   protected abstract lay(from: string, to: string): L;
 
   /** Breaks the connections between two parties, in whichever direction they were opened. */
   abstract reset(one: string, other: string): void;
 
+  /** @internal */
   protected get all(): Iterable<L> {
     return this.#lanes.values();
   }

@@ -5,6 +5,7 @@ import type { Amount, Delays, LaneControls } from './gate.ts';
 class BothLanes<L extends LaneControls> {
   readonly #lanes: readonly [there: L, back: L];
 
+  /** @internal */
   constructor(there: L, back: L) {
     this.#lanes = [there, back];
   }
@@ -43,6 +44,7 @@ export class Link<L extends LaneControls = LaneControls> extends BothLanes<L> {
   readonly back: L;
   readonly #reset: () => void;
 
+  /** @internal */
   constructor(out: L, back: L, reset: () => void) {
     super(out, back);
     this.out = out;
@@ -81,6 +83,7 @@ export class ReplicationLink<L extends LaneControls = LaneControls> extends Both
   /** The lane from the replica to the primary, which carries the acknowledgements. */
   readonly acks: L;
 
+  /** @internal */
   constructor(commands: L, acks: L) {
     super(commands, acks);
     this.commands = commands;

@@ -63,7 +63,7 @@ export async function comesTrue(
 export class ProcessNode {
   /** The name of the node, such as 'redis-1'. */
   readonly name: string;
-  /** Called when the node was told to follow a primary, or to be one. */
+  /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
   readonly #around: ProcessSurroundings;
   readonly #program: ServerProcess;
@@ -81,7 +81,7 @@ export class ProcessNode {
   #later: (() => Promise<unknown>)[] = [];
   #dialect: DialectName = dialectNames[0] as DialectName;
 
-  /** @param path the program */
+  /** @internal @param path the program */
   constructor(name: string, path: string, around: ProcessSurroundings) {
     this.name = name;
     this.#around = around;
@@ -93,27 +93,30 @@ export class ProcessNode {
     return new Mirror(this.#dialect, (effects) => this.#requests.explain(effects));
   }
 
-  /** The requests of clients, as seen on their links. */
+  /** @internal The requests of clients, as seen on their links. */
   get requests(): SeenRequests {
     return this.#requests;
   }
 
-  /** What the lab knows of the server's data. */
+  /** @internal What the lab knows of the server's data. */
   get mirror(): Mirror {
     return this.#mirror;
   }
 
-  /** The mirror as a server. It answers nobody; ask the process itself with `ask`. */
+  /** @internal The mirror as a server. It answers nobody; ask the process itself with `ask`. */
   get server(): Server {
     return this.#mirror.server;
   }
 
-  /** The writes that the node accepted as a primary, and those that it inherited. */
+  /** @internal The writes that the node accepted as a primary, and those that it inherited. */
   get log(): WriteLog {
     return this.#mirror.log;
   }
 
-  /** How often the lab has asked the process by PSYNC. INFO counts these as partial resyncs, or as full ones. */
+  /**
+   * @internal
+   * How often the lab has asked the process by PSYNC. INFO counts these as partial resyncs, or as full ones.
+   */
   get fetches(): number {
     return this.#fetches;
   }
@@ -157,7 +160,7 @@ export class ProcessNode {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Starts the process. Rejects with what it printed when it does not come up. */
+  /** @internal Starts the process. Rejects with what it printed when it does not come up. */
   async start(): Promise<void> {
     // Its replicas may connect before the first answer to the lab.
     this.#mirror = this.#newMirror();
@@ -221,17 +224,20 @@ export class ProcessNode {
     return this.#control.call(name, ...rest);
   }
 
-  /** The fields of a section of INFO. Rejects as `ask` does. */
+  /** @internal The fields of a section of INFO. Rejects as `ask` does. */
   async info(section: string): Promise<InfoFields> {
     return fieldsOf(String(await this.ask('INFO', section)));
   }
 
-  /** Where the process itself stands in replication. Rejects as `ask` does. */
+  /** @internal Where the process itself stands in replication. Rejects as `ask` does. */
   async standing(): Promise<Standing> {
     return standingOf(await this.info('replication'));
   }
 
-  /** Brings the mirror up to date with the process: reads what is under way, and asks for what passed no link. */
+  /**
+   * @internal
+   * Brings the mirror up to date with the process: reads what is under way, and asks for what passed no link.
+   */
   async refresh(): Promise<void> {
     if (!this.#up || this.#paused || this.#around.isAlone) return;
     const { isReplica, id, secondId, offset } = await this.standing();
@@ -248,7 +254,7 @@ export class ProcessNode {
     await fetchStream(this.#port, this.#mirror, isComplete, PATIENCE);
   }
 
-  /** Notes a replica's connection to this node. */
+  /** @internal Notes a replica's connection to this node. */
   feed(wire: RealWire, tap: { readonly streams: boolean }): void {
     for (const known of this.#feeds.keys()) if (known.ended) this.#feeds.delete(known);
     this.#feeds.set(wire, tap);

@@ -80,7 +80,7 @@ export class ProcessPair implements AsyncDisposable {
   #work: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
-  /** @param programs the path of each node's program, by name, the primary's first */
+  /** @internal @param programs the path of each node's program, by name, the primary's first */
   constructor(
     programs: ReadonlyMap<string, string>,
     options: ProcessPairOptions,
@@ -150,7 +150,7 @@ export class ProcessPair implements AsyncDisposable {
     return opened;
   }
 
-  /** Starts every process, and makes the replicas follow the primary. Resolves when they are in sync. */
+  /** @internal Starts every process, and makes the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     this.#own = await this.#open(this.#endpoints, ANYBODY, ANYBODY, () => this.primary.port, this.#port);
     await Promise.all(this.nodes.map((node) => node.start()));

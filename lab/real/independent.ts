@@ -4,7 +4,9 @@ import type { Redis, RedisOptions } from '../ioredis-types.ts';
 
 /** A primary with its replicas, as `startPair` returns it on the real clock. */
 interface RealTimeSet<N> extends NodesInRoles<N> {
+  /** An ioredis client that follows the primary. */
   client(name: string, options?: RedisOptions): Redis;
+  /** Stops the nodes. */
   close(): Promise<void>;
 }
 
@@ -13,6 +15,7 @@ export class IndependentSets<N, S extends RealTimeSet<N>> implements AsyncDispos
   /** Each primary with its replicas. */
   readonly sets: readonly S[];
 
+  /** @internal */
   constructor(sets: readonly S[]) {
     this.sets = sets;
   }

@@ -27,6 +27,7 @@ export class RealLane extends Gate {
   #closed = false;
 
   /**
+   * @internal
    * @param random returns a number in [0, 1), for jitter
    * @param noted receives what a test does to the lane
    */
@@ -41,6 +42,7 @@ export class RealLane extends Gate {
     this.#noted = noted;
   }
 
+  /** @internal */
   protected override note(what: string, detail = ''): void {
     this.#noted(what, detail);
   }
@@ -50,7 +52,7 @@ export class RealLane extends Gate {
     return this.#waiting.length;
   }
 
-  /** Passes on the end of a connection: after all its messages, and later still if the test asks for it. */
+  /** @internal Passes on the end of a connection: after all its messages, and later still if the test asks for it. */
   passEnd(deliver: () => void): void {
     this.pass(undefined, () => {
       if (this.closingMs === 0) return deliver();
@@ -63,7 +65,7 @@ export class RealLane extends Gate {
     });
   }
 
-  /** Delivers a message now, or when the lane lets it pass. */
+  /** @internal Delivers a message now, or when the lane lets it pass. */
   pass(content: Content, deliver: (content: Content) => void): void {
     const travel = this.travelMs(this.#random, content?.length ?? 0, nodeClock.now());
     const due = travel === 0 ? 0 : nodeClock.now() + Math.ceil(travel);
@@ -75,17 +77,18 @@ export class RealLane extends Gate {
     this.open();
   }
 
+  /** @internal */
   protected checkOpen(): void {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Drops everything that waits, because the lane's pair is closed. */
+  /** @internal Drops everything that waits, because the lane's pair is closed. */
   close(): void {
     this.#closed = true;
     this.clear();
   }
 
-  /** Drops everything that waits. */
+  /** @internal Drops everything that waits. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -94,6 +97,7 @@ export class RealLane extends Gate {
     this.#ends.clear();
   }
 
+  /** @internal */
   protected open(): void {
     // The receiver of a message may close the gate.
     while (!this.shut) {
@@ -114,6 +118,7 @@ export class RealLane extends Gate {
     });
   }
 
+  /** @internal */
   protected letPass(messages: number): void {
     for (let left = Math.min(messages, this.#waiting.length); left > 0; left--) {
       const next = this.#waiting.shift();
@@ -121,10 +126,12 @@ export class RealLane extends Gate {
     }
   }
 
+  /** @internal */
   protected get firstSize(): number {
     return this.#waiting.peekFront()?.content?.length ?? 0;
   }
 
+  /** @internal */
   protected letPart(bytes: number): void {
     const next = this.#waiting.shift();
     if (next?.content === undefined) return;

@@ -43,12 +43,13 @@ export class RealNetwork extends Lanes<RealLane> {
   /** By the address of the dialling end, which the server sees as the remote address. */
   readonly #byAddress = new Map<string, RealWire>();
 
-  /** The record of what happens on the links and to their parties. */
+  /** @internal The record of what happens on the links and to their parties. */
   readonly trace = new RealTrace();
 
-  /** Chooses what watches a new connection, if anything does. */
+  /** @internal Chooses what watches a new connection, if anything does. */
   tapFor: (wire: RealWire) => WireTap | undefined = () => undefined;
 
+  /** @internal */
   protected lay(from: string, to: string): RealLane {
     return new RealLane(from, to, this.#host.random, (what, detail) =>
       this.trace.note(`${from}>${to}`, what, detail),
@@ -62,39 +63,39 @@ export class RealNetwork extends Lanes<RealLane> {
     }
   }
 
-  /** The open connections. */
+  /** @internal The open connections. */
   get wires(): readonly RealWire[] {
     return [...this.#wires];
   }
 
-  /** Records which party listens on the port. */
+  /** @internal Records which party listens on the port. */
   name(port: number, owner: string): void {
     this.#owners.set(port, owner);
   }
 
-  /** The party that listens on the port, or the port's number as text for an unknown one. */
+  /** @internal The party that listens on the port, or the port's number as text for an unknown one. */
   ownerOf(port: number): string {
     return this.#owners.get(port) ?? `:${port}`;
   }
 
-  /** Records a new connection. @param local the dialling end's address, if known */
+  /** @internal Records a new connection. @param local the dialling end's address, if known */
   add(wire: RealWire, local?: string): void {
     this.#wires.add(wire);
     if (local !== undefined) this.#byAddress.set(local, wire);
   }
 
-  /** Forgets a connection that has ended. */
+  /** @internal Forgets a connection that has ended. */
   remove(wire: RealWire, local?: string): void {
     this.#wires.delete(wire);
     if (local !== undefined && this.#byAddress.get(local) === wire) this.#byAddress.delete(local);
   }
 
-  /** The connection that was dialled from this address. */
+  /** @internal The connection that was dialled from this address. */
   wireFrom(address: string): RealWire | undefined {
     return this.#byAddress.get(address);
   }
 
-  /** Node's host for one party: connections that it dials pass the lanes. */
+  /** @internal Node's host for one party: connections that it dials pass the lanes. */
   hostOf(party: string): Host {
     const host = this.#host;
     return {
@@ -109,7 +110,7 @@ export class RealNetwork extends Lanes<RealLane> {
     };
   }
 
-  /** Breaks every connection and drops the messages that wait. */
+  /** @internal Breaks every connection and drops the messages that wait. */
   close(): void {
     for (const lane of this.all) lane.close();
     for (const wire of [...this.#wires]) wire.reset();

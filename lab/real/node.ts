@@ -21,14 +21,15 @@ import { type RealClock, RealProcess } from './process.ts';
 export interface RealNodeOptions extends DialectOptions {
   /** Parameters of the node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
-  /** Additional commands, such as LAB. */
+  /** @internal Additional commands, such as LAB. */
   readonly commands?: readonly Command<Caller>[];
 }
 
 /** A server on TCP in real time. */
 export class RealNode extends AnyNode {
+  /** @internal */
   readonly disk = new VirtualDisk();
-  /** The current process; after a crash, the one that died. */
+  /** @internal The current process; after a crash, the one that died. */
   server: Server;
   readonly #process = new RealProcess();
   readonly #network: RealNetwork;
@@ -41,6 +42,7 @@ export class RealNode extends AnyNode {
   readonly #ghosts: Listener[] = [];
   readonly #connections = new Set<RealConnection>();
 
+  /** @internal */
   constructor(network: RealNetwork, name: string, options: RealNodeOptions = {}, writeQuorum = 0) {
     super(name, writeQuorum);
     this.#network = network;
@@ -49,6 +51,7 @@ export class RealNode extends AnyNode {
     [this.server, this.#journal, this.#listener] = this.#make();
   }
 
+  /** @internal */
   protected override wrote(write: Write): void {
     this.#network.trace.wrote(this.name, write);
   }
@@ -102,6 +105,7 @@ export class RealNode extends AnyNode {
   }
 
   /**
+   * @internal
    * Listens on a free port of 127.0.0.1 the first time, and on the same port after that. Rejects when the port is
    * taken.
    */

@@ -42,7 +42,7 @@ export class RealProcess {
 /** A wall clock that follows the machine's until a test makes it jump or drift. */
 export class RealClock implements Clock {
   readonly #process: RealProcess;
-  /** Called when a test has set the clock, with what it did. */
+  /** @internal Called when a test has set the clock, with what it did. */
   onSet: (text: string) => void = () => {};
   /** `#shown` is what this clock showed when the machine's clock showed `#since`, both in milliseconds. */
   #shown = 0;
@@ -52,6 +52,7 @@ export class RealClock implements Clock {
   /** Tasks that `after` has scheduled. Setting the clock does not move them. */
   readonly #delays = new Set<RealAlarm>();
 
+  /** @internal */
   constructor(process: RealProcess) {
     this.#process = process;
   }
@@ -142,7 +143,7 @@ export class RealClock implements Clock {
     };
   }
 
-  /** Cancels every alarm, because the process that set them is dead. */
+  /** @internal Cancels every alarm, because the process that set them is dead. */
   forgetAlarms(): void {
     for (const alarm of [...this.#alarms, ...this.#delays]) alarm.cancel();
   }

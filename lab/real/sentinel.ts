@@ -12,7 +12,7 @@ import { type RealClock, RealProcess } from './process.ts';
 
 /** A Sentinel on TCP in real time. */
 export class RealSentinel extends AnySentinel {
-  /** The current process; after a crash, the one that died. */
+  /** @internal The current process; after a crash, the one that died. */
   server: SentinelServer;
   readonly #plan: SentinelsPlan;
   readonly #network: RealNetwork;
@@ -21,6 +21,7 @@ export class RealSentinel extends AnySentinel {
   #listener: Listener;
   #port = 0;
 
+  /** @internal */
   constructor(network: RealNetwork, name: string, plan: SentinelsPlan) {
     super(name, plan);
     this.#network = network;
@@ -64,7 +65,7 @@ export class RealSentinel extends AnySentinel {
     return connection;
   }
 
-  /** Begins to listen and to monitor. The port is the same after a restart. */
+  /** @internal Begins to listen and to monitor. The port is the same after a restart. */
   async start(): Promise<void> {
     const { port } = await this.#listener.listen({ host: '127.0.0.1', port: this.#port });
     this.#port = port;

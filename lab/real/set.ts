@@ -72,7 +72,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
   readonly #port: number;
   #closed = false;
 
-  /** @param names the nodes' names, the primary's first; `start` makes them listen and follow */
+  /** @internal @param names the nodes' names, the primary's first; `start` makes them listen and follow */
   constructor(names: readonly string[], options: RealPairOptions, ioredis: IoredisConstructor) {
     const network = new RealNetwork();
     super(
@@ -87,31 +87,35 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     this.#port = options.port ?? 0;
   }
 
-  /** The names of the nodes, Sentinels and clients, between which links can be controlled. */
+  /** @internal The names of the nodes, Sentinels and clients, between which links can be controlled. */
   get parties(): readonly string[] {
     const own = [ANYBODY, FAILOVER_PARTY];
     return [...this.nodes.map(({ name }) => name), ...this.otherNames, ...this.clientNames, ...own];
   }
 
+  /** @internal */
   protected override noteLost(old: RealNode, lost: readonly Write[]): void {
     for (const { client = '-', command } of lost) {
       this.network.trace.note(old.name, 'lost', `${client} ${command.join(' ')}`);
     }
   }
 
+  /** @internal */
   protected get time(): number {
     return nodeClock.now();
   }
 
+  /** @internal */
   protected pass(ms: number): Promise<void> {
     return new Promise((wake) => void nodeClock.after(ms, wake));
   }
 
+  /** @internal */
   protected checkOpen(): void {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** Makes every node listen, and the replicas follow the primary. Resolves when they are in sync. */
+  /** @internal Makes every node listen, and the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
     await this.#endpoint(ANYBODY, this.#port);

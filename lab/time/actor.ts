@@ -30,9 +30,9 @@ export interface ActorWorld {
 export class Actor implements TaskOwner {
   /** The actor's name. */
   readonly name: string;
-  /** The world that the actor lives in. */
+  /** @internal The world that the actor lives in. */
   readonly world: ActorWorld;
-  /** The world's events. */
+  /** @internal The world's events. */
   readonly schedule: Schedule;
   /** The wall clock, which can jump and drift. */
   readonly clock: VirtualClock;
@@ -40,6 +40,7 @@ export class Actor implements TaskOwner {
   #alive = true;
   #waiting: Task[] = [];
 
+  /** @internal */
   constructor(world: ActorWorld, name: string) {
     this.world = world;
     this.schedule = world.schedule;
@@ -88,12 +89,12 @@ export class Actor implements TaskOwner {
     this.world.network.abandon(this, silent);
   }
 
-  /** Starts a new process under the same name. Only the clock is kept. */
+  /** @internal Starts a new process under the same name. Only the clock is kept. */
   revive(): void {
     this.#alive = true;
   }
 
-  /** Keeps a task that came due during the pause. */
+  /** @internal Keeps a task that came due during the pause. */
   postpone(task: Task): void {
     task.defer();
     this.#waiting.push(task);
@@ -107,12 +108,13 @@ export class Actor implements TaskOwner {
     return this.world.runAs(this, code);
   }
 
-  /** A task of this actor that may leave promises pending. */
+  /** @internal A task of this actor that may leave promises pending. */
   task(run: () => void): Task {
     return new Task(this, false, run);
   }
 
   /**
+   * @internal
    * Calls the code as this actor: from inside the world before time moves, from outside when time next moves. Settles
    * as the code does.
    */

@@ -28,6 +28,7 @@ export class VirtualClock implements Clock {
   #jumped = 0;
   readonly #alarms = new Set<VirtualAlarm>();
 
+  /** @internal */
   constructor(actor: ClockOwner) {
     this.#actor = actor;
   }
@@ -112,7 +113,7 @@ export class VirtualClock implements Clock {
     return soon;
   }
 
-  /** Cancels every alarm, because the process that set them is dead. */
+  /** @internal Cancels every alarm, because the process that set them is dead. */
   forgetAlarms(): void {
     this.#alarms.clear();
   }

@@ -8,7 +8,7 @@ import type { Timer } from '../../server/host/host.ts';
 export interface TaskOwner {
   /** While it is paused, its tasks do not run: they are handed to `postpone` when they come due. */
   readonly paused: boolean;
-  /** Keeps a task that came due during the pause. */
+  /** @internal Keeps a task that came due during the pause. */
   postpone(task: Task): void;
 }
 

@@ -39,11 +39,13 @@ export class Trace {
   /** The number of events that are no longer kept, but part of the hash. */
   #folded = 0;
 
+  /** @internal */
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
   }
 
   /**
+   * @internal
    * Records an event at the current instant.
    * @param travel for a message: when it was sent and reached the far end
    */
@@ -52,7 +54,10 @@ export class Trace {
     if (this.#events.length >= 2 * KEPT) this.#fold();
   }
 
-  /** Records that a message which was sent will never arrive, because its connection has ended. Not part of the hash. */
+  /**
+   * @internal
+   * Records that a message which was sent will never arrive, because its connection has ended. Not part of the hash.
+   */
   stray(who: string, detail: string, { sent, due }: Travel): void {
     if (this.#strays.length < KEPT)
       this.#strays.push({ at: this.#elapsed(), who, what: 'stray', detail, sent, due });

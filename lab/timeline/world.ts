@@ -14,6 +14,7 @@ export interface TimelineNotes {
   readonly resources?: readonly string[];
   /** Sentences to add to the story. Times are in microseconds since the world began. */
   readonly steps?: readonly StoryStep[];
+  /** How the run ended, to be shown with it. */
   readonly verdict?: TimelineVerdict;
   /** The moment from which to show the world, in microseconds since it began; default 0. */
   readonly from?: number;

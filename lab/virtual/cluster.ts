@@ -21,20 +21,21 @@ export const CLUSTER_FILE = 'nodes.conf';
 
 /** A node of a cluster in a world. After a restart it knows the cluster as its disk does. */
 export class LabClusterNode extends LabNode {
+  /** @internal */
   protected override create(options: ServerOptions): Server {
     const { server, node } = createClusterNode(this.host, options);
     this.host.listen(this.port + BUS, (connection) => node.accept(connection));
     return server;
   }
 
-  /** Its part in the cluster. */
+  /** @internal Its part in the cluster. */
   get member(): ClusterNode {
     const { cluster } = this.server;
     if (cluster instanceof ClusterNode) return cluster;
     throw new Error(`${this.name} is no node of a cluster`);
   }
 
-  /** Begins to talk to the other nodes, with what the disk still has. */
+  /** @internal Begins to talk to the other nodes, with what the disk still has. */
   begin(): void {
     const { cluster } = this.member;
     cluster.onEvent = ({ type, text }: ClusterEvent) => this.host.world.trace.note(this.name, type, text);
@@ -53,6 +54,7 @@ export class LabClusterNode extends LabNode {
 export class Shard extends Roles<LabClusterNode, Lane> {
   readonly #world: World;
 
+  /** @internal */
   constructor(world: World, names: readonly string[], make: (name: string) => LabClusterNode) {
     super(names, false, make);
     this.#world = world;
@@ -64,6 +66,7 @@ export class Shard extends Roles<LabClusterNode, Lane> {
     return this.#world.network;
   }
 
+  /** @internal */
   protected checkOpen(): void {
     this.#world.assertUsable();
   }

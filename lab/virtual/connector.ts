@@ -4,7 +4,9 @@ import type { Inside } from '../time/present.ts';
 
 /** The address for a client's next connection. */
 export interface Address {
+  /** The IP address. */
   readonly host: string;
+  /** The TCP port. */
   readonly port: number;
 }
 

@@ -34,6 +34,7 @@ export class Lane extends Gate {
   /** One entry per message at the gate, in order. */
   #waiting: Traffic[] = [];
 
+  /** @internal */
   constructor(from: string, to: string, world: LaneWorld, delays: Delays) {
     super(from, to, delays);
     this.#world = world;
@@ -46,6 +47,7 @@ export class Lane extends Gate {
   }
 
   /**
+   * @internal
    * The travel time of the next message, in microseconds. Called by the pipe.
    * @param bytes the size of the message
    * @param isEnd whether it is the end of the connection
@@ -56,40 +58,46 @@ export class Lane extends Gate {
     return Math.round(ms * 1000);
   }
 
-  /** A message has arrived at the gate. Returns true when it may pass. Called by the pipe. */
+  /** @internal A message has arrived at the gate. Returns true when it may pass. Called by the pipe. */
   passes(pipe: Traffic): boolean {
     if (!this.shut) return true;
     this.#waiting.push(pipe);
     return false;
   }
 
-  /** The pipe's connection is gone, so its messages are dropped. Called by the pipe. */
+  /** @internal The pipe's connection is gone, so its messages are dropped. Called by the pipe. */
   forget(pipe: Traffic): void {
     this.#waiting = this.#waiting.filter((waiting) => waiting !== pipe);
   }
 
+  /** @internal */
   protected open(): void {
     this.letPass(Infinity);
   }
 
+  /** @internal */
   protected letPass(messages: number): void {
     for (const pipe of this.#waiting.splice(0, messages)) pipe.deliverSoon();
   }
 
+  /** @internal */
   protected get firstSize(): number {
     return this.#waiting[0]?.nextSize ?? 0;
   }
 
+  /** @internal */
   protected letPart(bytes: number): void {
     const [first] = this.#waiting;
     first?.splitNext(bytes);
     first?.deliverSoon();
   }
 
+  /** @internal */
   protected checkOpen(): void {
     this.#world.assertUsable();
   }
 
+  /** @internal */
   protected override note(what: string, detail = ''): void {
     this.#world.trace.note(`${this.from}>${this.to}`, what, detail);
   }

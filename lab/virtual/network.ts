@@ -65,6 +65,7 @@ export class Network extends Lanes<Lane> {
   readonly #kernel: Actor;
   #nextPort = FIRST_PORT;
 
+  /** @internal */
   constructor(world: NetworkWorld, options: NetworkOptions = {}) {
     super();
     this.#world = world;
@@ -75,6 +76,7 @@ export class Network extends Lanes<Lane> {
     this.#laneWorld = { schedule, trace, random: world.stream('network'), assertUsable };
   }
 
+  /** @internal */
   protected lay(from: string, to: string): Lane {
     return new Lane(from, to, this.#laneWorld, this.#delays);
   }
@@ -96,7 +98,7 @@ export class Network extends Lanes<Lane> {
     wire.back.breakNow(ending);
   }
 
-  /** What is held, for error messages: `primary>replica (3 messages)`. */
+  /** @internal What is held, for error messages: `primary>replica (3 messages)`. */
   describeHeld(): string {
     return [...this.all]
       .filter((lane) => lane.held || lane.partitioned || lane.waiting > 0)
@@ -104,7 +106,7 @@ export class Network extends Lanes<Lane> {
       .join(', ');
   }
 
-  /** The messages that have been sent and have not arrived, by the labels of their connections. */
+  /** @internal The messages that have been sent and have not arrived, by the labels of their connections. */
   underWay(): TraceEvent[] {
     const at = this.#world.elapsed();
     const found: TraceEvent[] = [];
@@ -116,7 +118,7 @@ export class Network extends Lanes<Lane> {
     return found;
   }
 
-  /** Makes an actor reachable at an address. Throws when the address is in use. */
+  /** @internal Makes an actor reachable at an address. Throws when the address is in use. */
   listen(actor: Actor, host: string, port: number, accept: Accept): void {
     const address = addressOf(host, port);
     if (this.#listeners.has(address)) throw new Error(`listen EADDRINUSE: address already in use ${address}`);
@@ -124,17 +126,21 @@ export class Network extends Lanes<Lane> {
     this.#owners.set(address, actor.name);
   }
 
-  /** Forwards connections to a port of 127.0.0.1 to the address that `where` returns when they are dialled. */
+  /**
+   * @internal
+   * Forwards connections to a port of 127.0.0.1 to the address that `where` returns when they are dialled.
+   */
   forward(port: number, where: () => Address): void {
     this.#forwards.set(addressOf('', port), where);
   }
 
-  /** Stops listening there; open connections stay. */
+  /** @internal Stops listening there; open connections stay. */
   unlisten(host: string, port: number): void {
     this.#listeners.delete(addressOf(host, port));
   }
 
   /**
+   * @internal
    * Does what the kernel does for a process that died: stops listening, delivers what was sent, and ends the
    * connections. A connection with a request that the process has not read is reset, which is how a killed redis-server
    * leaves its clients.
@@ -156,7 +162,7 @@ export class Network extends Lanes<Lane> {
     }
   }
 
-  /** Dials like a client program. The Duplex behaves like the socket of net.createConnection. */
+  /** @internal Dials like a client program. The Duplex behaves like the socket of net.createConnection. */
   dial(actor: Actor, host: string, port: number): VirtualSocket {
     const socket = new VirtualSocket(actor, host, port);
     socket.begin(this.open(actor, host, port, false, socket.arrived));
@@ -164,6 +170,7 @@ export class Network extends Lanes<Lane> {
   }
 
   /**
+   * @internal
    * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused'.
    * @param inner true when the end is our own synchronous code
    */

@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 export interface LabNodeOptions extends DialectOptions {
   /** Parameters of every node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
-  /** Additional commands, such as LAB. */
+  /** @internal Additional commands, such as LAB. */
   readonly commands?: readonly Command<Caller>[];
   /**
    * Requires a majority, as ZooKeeper does: a write is answered only when a majority of the nodes has it, and only a
@@ -42,13 +42,14 @@ const KEPT_WRITES = 200_000;
 export class LabNode extends AnyNode {
   /** The port, in the world. */
   readonly port: number;
-  /** The machine that the node runs on. */
+  /** @internal The machine that the node runs on. */
   readonly host: VirtualHost;
-  /** The current process; after a crash, the one that died. */
+  /** @internal The current process; after a crash, the one that died. */
   server: Server;
   #options: LabNodeOptions;
   #journal: Journal;
 
+  /** @internal */
   constructor(world: World, name: string, port: number, options: LabNodeOptions = {}, writeQuorum = 0) {
     super(name, writeQuorum);
     this.port = port;
@@ -70,12 +71,13 @@ export class LabNode extends AnyNode {
     return [server, journal];
   }
 
+  /** @internal */
   protected override wrote(write: Write): void {
     const { world } = this.host;
     if (world.writes.length < KEPT_WRITES) world.writes.push({ at: world.elapsed(), node: this.name, write });
   }
 
-  /** Creates the server of a new process. A node of a cluster creates another. */
+  /** @internal Creates the server of a new process. A node of a cluster creates another. */
   protected create(options: ServerOptions): Server {
     return createNode(this.host, options);
   }

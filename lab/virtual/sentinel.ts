@@ -12,12 +12,13 @@ import type { World } from './world.ts';
 export class LabSentinel extends AnySentinel {
   /** The port, in the world. */
   readonly port: number;
-  /** The machine that the Sentinel runs on. */
+  /** @internal The machine that the Sentinel runs on. */
   readonly host: VirtualHost;
-  /** The current process; after a crash, the one that died. */
+  /** @internal The current process; after a crash, the one that died. */
   server: SentinelServer;
   readonly #plan: SentinelsPlan;
 
+  /** @internal */
   constructor(world: World, name: string, port: number, plan: SentinelsPlan) {
     super(name, plan);
     this.port = port;
@@ -32,7 +33,7 @@ export class LabSentinel extends AnySentinel {
     return createSentinel(this.host, { settings, ...spokenBy(this.#plan) });
   }
 
-  /** Begins to listen and to monitor. */
+  /** @internal Begins to listen and to monitor. */
   start(): void {
     const { server, host } = this;
     host.listen(this.port, (connection) => server.connections.accept(connection));

@@ -22,12 +22,14 @@ const FIRST_SENTINEL_PORT = 26379;
 
 /** One primary and its replicas in a world. */
 export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
+  /** The world that the nodes run in. */
   readonly world: World;
   /** A URL for clients of any library, used in `run`. It leads to the node that is primary when they connect. */
   readonly url: string;
   readonly #ioredis: IoredisConstructor;
 
   /**
+   * @internal
    * @param names the nodes' names, the primary's first; they listen on consecutive ports from `port` on
    * @param follows the port that is forwarded to the current primary
    */
@@ -53,21 +55,24 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     for (const replica of this.replicas) replica.follow(this.primary);
   }
 
-  /** Starts the Sentinels, and moves time until they know each other and the replicas. */
+  /** @internal Starts the Sentinels, and moves time until they know each other and the replicas. */
   async startSentinels(): Promise<void> {
     if (this.sentinels.length === 0) return;
     for (const sentinel of this.sentinels) sentinel.start();
     await this.world.run(() => this.untilSentinelsDecide());
   }
 
+  /** @internal */
   protected get time(): number {
     return this.world.now;
   }
 
+  /** @internal */
   protected pass(ms: number): Promise<void> {
     return this.world.advance(ms);
   }
 
+  /** The lanes between all nodes and clients, by name. */
   get network(): Network {
     return this.world.network;
   }
@@ -94,6 +99,7 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     return this.world.actor(name);
   }
 
+  /** @internal */
   protected checkOpen(): void {
     this.world.assertUsable();
   }
@@ -155,6 +161,7 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     return this.world.isInside ? done : new DrivenPromise(this.world, done);
   }
 
+  /** @internal */
   protected override noteLost(old: LabNode, lost: readonly Write[]): void {
     for (const { client = '-', command } of lost) {
       this.world.trace.note(old.name, 'lost', `${client} ${command.join(' ')}`);

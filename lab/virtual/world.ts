@@ -56,16 +56,17 @@ export class World {
   readonly seed: number | string;
   /** The default limit of `run` and `until`, in virtual milliseconds. */
   readonly patience: number;
-  /** The pending events. */
+  /** @internal The pending events. */
   readonly schedule: Schedule;
   /** The record of what has happened. */
   readonly trace: Trace;
   /** Listeners, connections and links. */
   readonly network: Network;
-  /** What the routed functions use while code of this world is running. */
+  /** @internal What the routed functions use while code of this world is running. */
   readonly inside: WorldInside;
-  /** What all nodes have written as primaries, oldest first: up to 200,000 writes. */
+  /** @internal What all nodes have written as primaries, oldest first: up to 200,000 writes. */
   readonly writes: NodeWrite[] = [];
+  /** @internal */
   readonly driver = new Driver(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();
@@ -74,6 +75,7 @@ export class World {
   #closed = false;
   #broken: Error | undefined;
 
+  /** @internal */
   constructor(options: WorldOptions = {}) {
     this.seed = options.seed ?? 1;
     this.patience = options.patience ?? ONE_HOUR;
@@ -95,7 +97,7 @@ export class World {
     return this.schedule.micros - this.#start;
   }
 
-  /** The actor whose code is running, or ran last. */
+  /** @internal The actor whose code is running, or ran last. */
   get running(): Actor {
     // Every task of a world belongs to one of its actors.
     return (this.schedule.running as Actor | undefined) ?? this.#anyone;
@@ -118,7 +120,7 @@ export class World {
     return actor;
   }
 
-  /** A stream of random numbers. Seed and name determine it, whatever other streams are used. */
+  /** @internal A stream of random numbers. Seed and name determine it, whatever other streams are used. */
   stream(name: string): Random {
     return new Random(this.seed, name);
   }
@@ -150,7 +152,10 @@ export class World {
     return this.runAs(this.isInside ? this.running : this.#anyone, code, maxMs);
   }
 
-  /** `run` as an actor: timers and connections that the code creates belong to the actor, and pause and end with it. */
+  /**
+   * @internal
+   * `run` as an actor: timers and connections that the code creates belong to the actor, and pause and end with it.
+   */
   runAs<T>(actor: Actor, code: () => T, maxMs: number = this.patience): Promise<Awaited<T>> {
     const check = (): void => {
       checkCode('run', code);
@@ -195,7 +200,7 @@ export class World {
     this.close();
   }
 
-  /** What prevents events from happening, for error messages: held links and paused actors. */
+  /** @internal What prevents events from happening, for error messages: held links and paused actors. */
   describeObstacles(): string {
     const held = this.network.describeHeld();
     const paused = [...this.#actors.values()].filter((actor) => actor.paused).map((actor) => actor.name);
@@ -204,7 +209,7 @@ export class World {
     return parts.join('; ');
   }
 
-  /** Throws when the world is closed or is no longer deterministic. */
+  /** @internal Throws when the world is closed or is no longer deterministic. */
   assertUsable(): void {
     if (this.#broken !== undefined) throw this.#broken;
     if (this.#closed) throw new Error('this world is closed: nothing happens in it any more');
@@ -221,7 +226,7 @@ export class World {
     return begin();
   }
 
-  /** Marks the world as no longer deterministic: later uses of it fail with this error. */
+  /** @internal Marks the world as no longer deterministic: later uses of it fail with this error. */
   breakDown(error: Error): void {
     this.#broken = error;
   }

@@ -39,10 +39,12 @@ export interface AcquireParams<O extends AcquireOptions = AcquireOptions> {
 export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptions = AcquireOptions> {
   /** The lock's name. */
   readonly name: string;
+  /** @internal */
   protected readonly core: Core;
-  /** The allowed options. */
+  /** @internal The allowed options. */
   protected readonly rules: AllowedOptions;
 
+  /** @internal */
   constructor(core: Core, name: string, more?: AllowedOptions) {
     check('name', name, text);
     this.core = core;
@@ -55,7 +57,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     return this.core === (other as this).core && this.name === other.name;
   }
 
-  /** Prepares one acquisition; nothing is sent yet. */
+  /** @internal Prepares one acquisition; nothing is sent yet. */
   protected abstract prepare(params: AcquireParams<O>): Acquisition<H>;
 
   /**
@@ -103,6 +105,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   }
 
   /**
+   * @internal
    * Acquires the lock for an owner given by its full name; locks that consist of locks use this.
    * @param waitMs how long to wait, in milliseconds
    * @param must whether to throw LockTimeout when the lock was not free in time; otherwise resolves to null

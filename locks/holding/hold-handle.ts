@@ -56,10 +56,12 @@ export interface HoldOperations {
 
 /** The handle that an acquisition returns. */
 export class HoldHandle implements HeldLock {
+  /** @internal */
   readonly hold: Hold;
   readonly #operations: HoldOperations;
   #released: Promise<void> | undefined;
 
+  /** @internal */
   constructor(hold: Hold, operations: HoldOperations) {
     this.hold = hold;
     this.#operations = operations;

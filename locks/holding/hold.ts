@@ -20,9 +20,9 @@ export interface Renewal {
  * would be most of its cost.
  */
 export interface HoldCallbacks {
-  /** How the server recognises the hold now. */
+  /** @internal How the server recognises the hold now. */
   renewal(): Renewal;
-  /** The hold was lost. */
+  /** @internal The hold was lost. */
   lost?(hold: Hold): void;
 }
 

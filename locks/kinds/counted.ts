@@ -95,13 +95,16 @@ const REMEMBER_MS = 10_000;
 
 /** A lock that its owner can acquire again while holding it. */
 export class CountedLock extends Lock<HoldHandle> {
+  /** @internal */
   protected readonly kind: CountedKind;
 
+  /** @internal */
   constructor(core: Core, kind: CountedKind) {
     super(core, kind.name);
     this.kind = kind;
   }
 
+  /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new CountedAcquisition(this.core, this.kind, params);
   }

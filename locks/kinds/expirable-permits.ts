@@ -27,6 +27,7 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
   /** The number of permits when none was set. */
   readonly #initial: number;
 
+  /** @internal */
   constructor(core: Core, name: string, initial = 0) {
     super(core, name, initial > 0 ? undefined : SET_UP_RULES);
     this.#initial = initial;
@@ -44,6 +45,7 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
     return Number(await ask(core, name, count));
   }
 
+  /** @internal */
   protected prepare(params: AcquireParams<SetUpOptions>): Acquisition<HoldHandle> {
     return new ExpirableAcquisition(this.core, this.name, params, this.#initial);
   }
@@ -51,6 +53,7 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
 
 /** A lock that even its holder cannot acquire again. */
 export class NonReentrantLock extends ExpirablePermits {
+  /** @internal */
   constructor(core: Core, name: string) {
     super(core, name, 1);
   }

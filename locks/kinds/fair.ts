@@ -17,6 +17,7 @@ const lineKeys = (name: string): string[] => [
 
 /** Granted in order of arrival. Each waiter listens on a channel of its own, so a release notifies one waiter. */
 export class FairLock extends CountedLock {
+  /** @internal */
   constructor(core: Core, name: string) {
     super(core, fairKind(core, name));
   }

@@ -26,6 +26,7 @@ export class CountDownLatch {
   readonly #core: Core;
   readonly #channel: string;
 
+  /** @internal */
   constructor(core: Core, name: string) {
     check('name', name, text);
     this.#core = core;

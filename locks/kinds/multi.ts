@@ -16,7 +16,7 @@ const BUDGET_PER_LOCK_MS = 1500;
 export class MultiLock extends Lock<HeldLock> {
   readonly #locks: readonly Lock<HeldLock>[];
 
-  /** @param locks locks of any kind; they are always acquired in the order of their names */
+  /** @internal @param locks locks of any kind; they are always acquired in the order of their names */
   constructor(core: Core, locks: readonly Lock<HeldLock>[]) {
     if (!Array.isArray(locks) || locks.length === 0 || !locks.every((lock) => lock instanceof Lock)) {
       throw badOption('multi', locks, 'an array of one or more locks');
@@ -29,10 +29,12 @@ export class MultiLock extends Lock<HeldLock> {
     this.#locks = inOrder;
   }
 
+  /** @internal */
   protected prepare(_params: AcquireParams): Acquisition<HeldLock> {
     throw new Error('unreachable: a multi lock acquires its locks one by one');
   }
 
+  /** @internal */
   override async acquireAs(
     owner: string,
     options: AcquireOptions,

@@ -12,6 +12,7 @@ import { elapsed } from '../timing/clock.ts';
 
 /** Granted in order of arrival. `fence` is the waiter's number in the queue, which grows with every grant. */
 export class QueueLock extends Lock<HoldHandle> {
+  /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new QueueAcquisition(this.core, this.name, params);
   }

@@ -24,6 +24,7 @@ export class ReadWriteLock {
   /** The exclusive lock. */
   readonly write: CountedLock;
 
+  /** @internal */
   constructor(core: Core, name: string) {
     this.name = name;
     this.read = new ReadLock(core, readKind(name));

@@ -24,6 +24,7 @@ const independence = new WeakMap<Core, IndependenceCheck>();
  * a second holder can get a majority.
  */
 export class Redlock extends Lock<HoldHandle> {
+  /** @internal */
   override async acquireAs(
     owner: string,
     options: AcquireOptions,
@@ -37,6 +38,7 @@ export class Redlock extends Lock<HoldHandle> {
     return super.acquireAs(owner, options, waitMs, must);
   }
 
+  /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new RedlockAcquisition(this.core, this.name, params);
   }

@@ -89,6 +89,7 @@ class PlainKind extends ReentrantKind {
 
 /** A lock that its owner may acquire again. Compatible with Redisson's RLock. */
 export class ReentrantLock extends CountedLock {
+  /** @internal */
   constructor(core: Core, name: string) {
     super(core, new PlainKind(name));
   }
@@ -127,6 +128,7 @@ class FencedKind extends ReentrantKind {
 
 /** A re-entrant lock with a fencing token per grant, for resources that refuse smaller tokens. */
 export class FencedLock extends CountedLock {
+  /** @internal */
   constructor(core: Core, name: string, options: FencedOptions = {}) {
     checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });
     const { fence = 'counter' } = options;

@@ -42,6 +42,7 @@ export class SegmentedLock {
   readonly #core: Core;
   readonly #locks: readonly SimpleLock[];
 
+  /** @internal */
   constructor(core: Core, name: string, options: SegmentedOptions) {
     check('name', name, text);
     checkOptions('segmented', options, { segments: count(1) });

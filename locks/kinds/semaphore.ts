@@ -47,6 +47,7 @@ export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.ma
  * NotSetUp when `trySetPermits` was never called.
  */
 export class Semaphore extends Lock<HoldHandle, PermitOptions> {
+  /** @internal */
   constructor(core: Core, name: string) {
     super(core, name, { ...SET_UP_RULES, permits: count(1) });
   }
@@ -68,6 +69,7 @@ export class Semaphore extends Lock<HoldHandle, PermitOptions> {
     await giveBack(this.core, this.name, permits);
   }
 
+  /** @internal */
   protected prepare(params: AcquireParams<PermitOptions>): Acquisition<HoldHandle> {
     return new PermitAcquisition(this.core, this.name, params);
   }

@@ -50,7 +50,10 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     this.#hold = new Hold(spec, core, sentAt);
   }
 
-  /** Opens a session. Throws BadConfiguration on a cluster (a lock and its session would need one slot), and NotReplicated. */
+  /**
+   * @internal
+   * Opens a session. Throws BadConfiguration on a cluster (a lock and its session would need one slot), and NotReplicated.
+   */
   static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
     checkOptions('session', options, { leaseMs: RENEWED_LEASE });
     const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
@@ -74,24 +77,30 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     throw new NotReplicated(key, owners.clientId, copies, needed, { cause }); // The key is used by nothing and expires.
   }
 
-  /** How the server recognises the session. The token also declares which acquisitions are over (scripts/session.ts). */
+  /**
+   * @internal
+   * How the server recognises the session. The token also declares which acquisitions are over (scripts/session.ts).
+   */
   renewal(): Renewal {
     const open = [...this.#numbers, ''].map((number) => `,${number}`).join('');
     return { kind: 'session', keys: [this.key], token: `${this.key} ${this.#last} ${open}` };
   }
 
-  /** Numbers an acquisition, which is not over until settle(). */
+  /** @internal Numbers an acquisition, which is not over until settle(). */
   number(): number {
     this.#numbers.add(++this.#last);
     return this.#last;
   }
 
-  /** The acquisition has failed, or its lock is being released: from the next renewal on, nothing is held by it. */
+  /**
+   * @internal
+   * The acquisition has failed, or its lock is being released: from the next renewal on, nothing is held by it.
+   */
   settle(number: number): void {
     this.#numbers.delete(number);
   }
 
-  /** The session was lost, and its locks with it. */
+  /** @internal The session was lost, and its locks with it. */
   lost(hold: Hold): void {
     for (const held of this.#helds) held.lose('its session was lost', hold.lost);
     this.#helds.clear();
@@ -140,12 +149,12 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     await closed;
   }
 
-  /** A lock was acquired in this session. */
+  /** @internal A lock was acquired in this session. */
   keep(hold: Hold): void {
     this.#helds.add(hold);
   }
 
-  /** A lock of this session is released. */
+  /** @internal A lock of this session is released. */
   drop(hold: Hold): void {
     this.#helds.delete(hold);
   }
@@ -159,11 +168,13 @@ export class Session implements AsyncDisposable, HoldCallbacks {
 export class SessionLock extends Lock<HoldHandle> {
   readonly #session: Session;
 
+  /** @internal */
   constructor(core: Core, name: string, session: Session) {
     super(core, name);
     this.#session = session;
   }
 
+  /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new SessionAcquisition(this.core, this.#session, this.name, params);
   }

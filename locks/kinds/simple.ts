@@ -19,6 +19,7 @@ import { elapsed } from '../timing/clock.ts';
 
 /** A lock that is not re-entrant, for one server. */
 export class SimpleLock extends Lock<HoldHandle> {
+  /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
     return new SimpleAcquisition(this.core, this.name, params);
   }
