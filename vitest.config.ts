@@ -85,7 +85,7 @@ export const beside: string[] = [
   'test/locks/{odd-uses,options}.test.ts',
   'test/locks/scripts/scripts.test.ts',
   'test/locks/server/{lost-replies,replicas,replicated}.test.ts',
-  'test/packaging/{bundles,package,runners}.test.ts',
+  'test/packaging/{api,bundles,package,runners}.test.ts',
   'test/page/{browser,playground}.test.ts',
   'test/pages.test.ts',
   'test/protocol/{glob,long-double}.test.ts',

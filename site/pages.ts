@@ -61,6 +61,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('commands', 'Commands'),
       doc('differences', 'Differences from Redis'),
       doc('dialects', 'Dialects'),
+      doc('stability', 'What is stable'),
       other('bench', 'bench/results.md', 'Bench results'),
       other('robustness', 'bench/robustness.md', 'Robustness'),
       other('oversell', 'bench/oversell.md', 'Overselling'),
