@@ -47,6 +47,7 @@ test('a stall beyond the lease lets two clients in: the story is short, and play
     cause: 'client-pause',
     notRepeatable: undefined,
   });
+  expect(finding!.worlds).toBeGreaterThan(1);
   expect(finding!.events.length).toBeLessThanOrEqual(12);
   expect(finding!.events.map(({ text }) => text).join('\n')).toMatch(
     /stands still for 300 ms[\s\S]*enters stock[\s\S]*continues[\s\S]*writes/,

@@ -1,7 +1,8 @@
-/** Which second faults an exhaustive exploration plays after a first one, and which it leaves out as played before. */
+/** The moments at which faults strike, and which second faults an exhaustive exploration plays after a first one. */
 import { expect, test } from 'vitest';
 import type { PlayedWorld } from '../../explore/game.ts';
 import { Pairs } from '../../explore/search/pairs.ts';
+import { momentsOf } from '../../explore/search/states.ts';
 import { faultOf, type SearchGround } from '../../explore/search/strategies.ts';
 
 const ground: SearchGround = {
@@ -40,4 +41,14 @@ test('the same first fault on another client leads to other pairs, and the same 
   // At 2 ms it makes no difference which of the two is paused. At 3 ms it does: A has sent a request.
   expect(added(struck('B'))).toEqual(['A at 3', 'Arestart at 3', 'B at 3', 'Brestart at 3']);
   expect(added(struck('B'))).toEqual([]);
+});
+
+test('a fault also strikes in the middle of a visit, when no message arrives', () => {
+  const visit = { client: 'A', from: 2, to: 9 };
+  const world = { ...struck('A'), visits: [visit] } as unknown as PlayedWorld;
+  expect(momentsOf(world, 1000).map(({ at, rest }) => [at, rest])).toEqual([
+    [2, ''],
+    [3, ''],
+    [5.5, ' inside'],
+  ]);
 });
