@@ -86,7 +86,7 @@ export const beside: string[] = [
   'test/locks/scripts/scripts.test.ts',
   'test/locks/server/{lost-replies,replicas,replicated}.test.ts',
   'test/packaging/{api,bundles,package,runners}.test.ts',
-  'test/page/{browser,playground}.test.ts',
+  'test/page/{browser,pictures,playground}.test.ts',
   'test/pages.test.ts',
   'test/protocol/{glob,long-double}.test.ts',
   'test/release/action.test.ts',

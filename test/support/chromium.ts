@@ -7,6 +7,8 @@ export interface Page {
   on(event: 'console', listener: (message: { text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
   setDefaultTimeout(ms: number): void;
+  /** Runs code in the page before its own. */
+  addInitScript(code: { content: string }): Promise<unknown>;
   goto(url: string): Promise<unknown>;
   waitForSelector(selector: string): Promise<unknown>;
   evaluate(code: string): Promise<unknown>;
@@ -26,6 +28,8 @@ export interface Page {
 /** A running browser. */
 export interface Browser {
   newPage(options: object): Promise<Page>;
+  /** Such as 140.0.7339.80. */
+  version(): string;
   close(): Promise<void>;
 }
 
