@@ -181,6 +181,7 @@ export class Cluster {
       member.mark(MIGRATE_TO);
     }
     this.owners[slot] = member;
+    this.server.observer.usage?.reset(slot);
     return true;
   }
 
@@ -200,6 +201,7 @@ export class Cluster {
     if (owner === this.myself.head) this.onSlotLost(slot);
     owner.slots.delete(slot);
     this.owners[slot] = undefined;
+    this.server.observer.usage?.reset(slot);
     return true;
   }
 
@@ -213,6 +215,13 @@ export class Cluster {
   /** The keys of a slot on this node. */
   keysOf(slot: number): Bytes[] {
     return [...this.server.db(0).entries.keys()].filter((key) => slotOf(key) === slot);
+  }
+
+  /** How many keys each slot has on this node. */
+  countKeys(): Uint32Array {
+    const counts = new Uint32Array(SLOT_COUNT);
+    for (const key of this.server.db(0).entries.keys()) counts[slotOf(key)]!++;
+    return counts;
   }
 
   // Roles

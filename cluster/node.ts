@@ -139,6 +139,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     const queue = this.#queueOf(client);
     const { slot, redirect } = route(cluster, { command, argv, queue, writes, states: client.state });
     if (slot !== undefined) this.#slots.set(client, slot);
+    if (redirect === undefined) this.#server.observer.usage?.charge(client, slot);
     return redirect && errorOf(cluster, redirect);
   }
 
@@ -156,7 +157,10 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     argv: readonly Bytes[],
     crosses: boolean,
   ): ReplyError | undefined {
-    if (caller.has(PRIMARY_LINK) || !namesKeys(command)) return undefined;
+    if (caller.has(PRIMARY_LINK)) return undefined;
+    const { usage } = this.#server.observer;
+    usage?.chargeInScript(caller, undefined);
+    if (!namesKeys(command)) return undefined;
     const states = caller.state & (READS_REPLICAS | ASKING);
     const writes = (command.bits & WRITE) !== 0;
     const { slot, redirect } = route(this.cluster, { command, argv, queue: undefined, writes, states });
@@ -168,6 +172,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
       );
     }
     if (redirect !== undefined) return this.#elsewhere(redirect.why, command);
+    usage?.chargeInScript(caller, slot);
     if (crosses || slot === undefined) return undefined;
     const before = this.#slots.get(caller);
     if (before === undefined) this.#slots.set(caller, slot);

@@ -236,9 +236,12 @@ function receiveFail(cluster: Cluster, { about = '' }: BusMessage, sender: Membe
 }
 
 function receivePublish(cluster: Cluster, { type, channel = '', text = '' }: BusMessage): void {
-  const { pubsub } = cluster.server;
+  const { pubsub, observer } = cluster.server;
   if (type === 'publish') pubsub.publish(channel, text);
-  else pubsub.publishShard(channel, text);
+  else {
+    observer.usage?.delivered(channel, text, pubsub.shardChannels.get(channel));
+    pubsub.publishShard(channel, text);
+  }
 }
 
 function receiveUpdate(cluster: Cluster, { about = '', configEpoch = 0, slots = '' }: BusMessage): void {

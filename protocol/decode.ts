@@ -114,6 +114,9 @@ export class RequestDecoder {
     return this.#split;
   }
 
+  /** True if the request that `next` returned was a line of words. */
+  isInline = false;
+
   /** Adds the next bytes of the stream, which are read in place until next() returns undefined. */
   write(chunk: Uint8Array | Buffer): void {
     if (this.#failure !== undefined || chunk.length === 0) return;
@@ -137,6 +140,7 @@ export class RequestDecoder {
 
   /** The next complete request; undefined when more bytes are needed or the stream is invalid. */
   next(): Bytes[] | undefined {
+    this.isInline = false;
     if (this.#pos > 0 && this.#pos < this.#end) this.#pipelined = true;
     while (this.#pos < this.#end) {
       const request = (this.#expecting === START ? this.#quick() : undefined) ?? this.#step();
@@ -210,6 +214,7 @@ export class RequestDecoder {
 
   #inline(line: Bytes): Bytes[] | undefined {
     this.#expecting = START;
+    this.isInline = true;
     const argv = splitInline(line);
     if (argv === undefined) this.#fail('unbalanced quotes in request');
     return argv === undefined || argv.length === 0 ? undefined : argv;

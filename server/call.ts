@@ -47,7 +47,8 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   }
   if (client.blocked !== undefined) client.blocked.argv = argv;
   if (looked) server.observer.end(client, command, argv, began);
-  const { sizes } = server.observer;
+  const { sizes, usage } = server.observer;
+  usage?.called(client, command, outcome, server.host.clock.micros() - began, !outermost);
   if (sizes.active) sizes.ended(client, command, argv, outcome === BLOCKED);
   if (outcome !== BLOCKED) (server.running ?? client).totals.commands++;
   propagateIfDirty(server, client, argv, dirty);

@@ -265,7 +265,10 @@ export class Server {
 
   /** Runs a request of a client and queues its reply. */
   execute(client: Caller, argv: Bytes[]): void {
+    const { usage } = this.observer;
+    usage?.begin(client, argv);
     this.#execution.execute(this, client, argv);
+    usage?.ended(client);
   }
 
   /** Runs one command and notes its effect for the replication stream. */

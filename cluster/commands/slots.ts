@@ -138,45 +138,53 @@ function give(cluster: Cluster, slot: number, id: Bytes): void {
   announce(cluster);
 }
 
-/** SLOT-STATS: the number of keys of slots. */
+/** The figures of a slot, in the order of the reply. */
+const METRICS = ['key-count', 'cpu-usec', 'network-bytes-in', 'network-bytes-out'] as const;
+type Metric = (typeof METRICS)[number];
+const TWICE = 'ERR Multiple filters of the same type are disallowed.';
+const BAD_LIMIT = 'ERR Limit has to lie in between 1 and 16384 (maximum number of slots).';
+
+/** SLOT-STATS: how many keys slots have, and with `cluster-slot-stats-enabled` what requests for them cost. */
 export function slotStats(cluster: Cluster, argv: readonly Bytes[]): Reply {
-  const { myself, owners } = cluster;
+  const { myself, owners, server } = cluster;
+  const { usage } = server.observer;
   const head = myself.head;
+  const metrics = usage === undefined ? METRICS.slice(0, 1) : METRICS;
+  const keys = cluster.countKeys();
   const mine = (slot: number): boolean => owners[slot] !== undefined && owners[slot] === head;
-  const described = ([slot, count]: readonly [number, number]): Reply => [
+  const figure = (metric: Metric, slot: number): number =>
+    (metric === 'key-count' ? keys[slot] : usage?.of(metric, slot)) ?? 0;
+  const described = (slot: number): Reply => [
     slot,
-    new MapReply(['key-count', count]),
+    new MapReply(metrics.flatMap((metric) => [metric, figure(metric, slot)])),
   ];
-  const counted = (slot: number): [number, number] => [slot, cluster.keysOf(slot).length];
   const kind = asciiUpper(wordAt(argv, 2));
   if (kind === 'SLOTSRANGE' && argv.length === 5) {
     const [first, last] = [slotIn(wordAt(argv, 3)), slotIn(wordAt(argv, 4))];
     if (first > last) fail(`ERR Start slot number ${first} is greater than end slot number ${last}`);
     const slots = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(mine);
-    return slots.map((slot) => described(counted(slot)));
+    return slots.map(described);
   }
   if (kind !== 'ORDERBY' || argv.length < 4) fail(SYNTAX);
-  if (asciiLower(wordAt(argv, 3)) !== 'key-count') fail('ERR Unrecognized sort metric for ORDERBY.');
+  const word = asciiLower(wordAt(argv, 3));
+  const by = metrics.find((metric) => metric === word) ?? fail('ERR Unrecognized sort metric for ORDERBY.');
   let [limit, descending] = [SLOT_COUNT, true];
   let [limited, directed] = [false, false];
   for (let at = 4; at < argv.length; at++) {
     const word = asciiUpper(wordAt(argv, at));
-    if (word === 'LIMIT' && at + 1 < argv.length && !limited) {
-      limit = integer(
-        wordAt(argv, ++at),
-        'ERR Limit has to lie in between 1 and 16384 (maximum number of slots).',
-      );
-      if (limit < 1 || limit > SLOT_COUNT) {
-        fail('ERR Limit has to lie in between 1 and 16384 (maximum number of slots).');
-      }
+    if (word === 'LIMIT' && at + 1 < argv.length) {
+      limit = integer(wordAt(argv, ++at), BAD_LIMIT);
+      if (limit < 1 || limit > SLOT_COUNT) fail(BAD_LIMIT);
+      if (limited) fail(TWICE);
       limited = true;
-    } else if ((word === 'ASC' || word === 'DESC') && !directed) {
+    } else if (word === 'ASC' || word === 'DESC') {
+      if (directed) fail(TWICE);
       descending = word === 'DESC';
       directed = true;
     } else fail(SYNTAX);
   }
   const sign = descending ? -1 : 1;
-  const all = [...owners.keys()].filter(mine).map(counted);
-  all.sort((one, other) => sign * (one[1] - other[1]) || one[0] - other[0]);
+  const all = [...owners.keys()].filter(mine);
+  all.sort((one, other) => sign * (figure(by, one) - figure(by, other)) || one - other);
   return all.slice(0, limit).map(described);
 }

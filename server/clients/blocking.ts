@@ -52,7 +52,7 @@ const SERVES_NOBODY: ReadonlySet<string> = new Set([
 
 /** The node, as blocking sees it. */
 interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
-  readonly observer: Pick<Observer, 'now' | 'served'>;
+  readonly observer: Pick<Observer, 'now' | 'served' | 'usage'>;
   readonly stats: Statistics;
   readonly dialect: Pick<Dialect, 'serveWaiting'>;
   readonly slowScript: { readonly active: boolean };
@@ -109,12 +109,16 @@ export class Blocking {
     return BLOCKED;
   }
 
-  /** Ends a wait with a reply. `undefined`: the reply has already been sent. */
-  release(client: Client, reply: Reply | undefined): void {
+  /**
+   * Ends a wait with a reply. `undefined`: the reply has already been sent.
+   * @param served true if that is what the client waited for
+   */
+  release(client: Client, reply: Reply | undefined, served = false): void {
     const blocked = client.blocked;
     if (blocked === undefined) return;
     this.forget(client);
     if (reply !== undefined) client.reply(reply);
+    this.#server.observer.usage?.unblocked(client, served || isOurs(blocked.kind));
     client.mark(REPLY_SKIP, false);
     this.#server.unblocked(client);
   }
@@ -251,7 +255,7 @@ export class Blocking {
       stats.error(reply);
       if (client.lastCommand !== undefined) stats.failed[client.lastCommand.serial]!++;
     }
-    this.release(client, reply);
+    this.release(client, reply, true);
   }
 
   #queue(db: Keyspace, key: Bytes): Set<Client> {

@@ -8,6 +8,7 @@ import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { ReplyBuffer, type ReplyBufferRules } from '../figures/reply-buffer.ts';
+import type { SlotUsage } from '../figures/slot-usage.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -107,8 +108,11 @@ export interface ClientNode {
   readonly now: Millis;
   readonly settings: Settings;
   readonly stats: Statistics;
-  /** Logs large replies. */
-  readonly observer: { readonly sizes: { readonly active: boolean; answered(client: Client): void } };
+  /** Logs large replies, and counts what requests cost each slot. */
+  readonly observer: {
+    readonly sizes: { readonly active: boolean; answered(client: Client): void };
+    readonly usage: SlotUsage | undefined;
+  };
   readonly outputLimits: { check(client: Client): void };
   readonly replyBuffers: ReplyBufferRules;
   /** Sends the clients' output at the end of the event. */

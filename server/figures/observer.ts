@@ -11,6 +11,7 @@ import { ADMIN, type Command, READ, SKIP_MONITOR, SKIP_SLOWLOG } from '../table/
 import { SpikeSeries, type SpikeTable } from './latency.ts';
 import { redacted } from './redaction.ts';
 import { SizeLogs } from './size-logs.ts';
+import { SlotUsage } from './slot-usage.ts';
 import { CommandLog } from './slowlog.ts';
 import type { Statistics } from './statistics.ts';
 
@@ -42,6 +43,10 @@ export class Observer {
   readonly monitors = new Set<Client>();
   readonly slowlog = new CommandLog();
   readonly sizes: SizeLogs;
+  /** What requests cost each slot; undefined while `cluster-slot-stats-enabled` is off. */
+  usage: SlotUsage | undefined;
+  /** The same, kept while it is off. */
+  #usage: SlotUsage | undefined;
   readonly spikes: SpikeTable = new Map();
 
   constructor(server: ObservedNode) {
@@ -56,12 +61,14 @@ export class Observer {
     const everything =
       this.monitors.size > 0 ||
       tracking.active ||
+      settings['cluster-slot-stats-enabled'] ||
       (threshold >= 0 && threshold < 1000) ||
       settings['latency-monitor-threshold'] > 0;
     this.mask = everything ? 0 : SAMPLE - 1;
     this.slow = threshold >= 1000 ? Math.ceil(threshold / 1000) : Infinity;
     this.slowlog.limit = settings['slowlog-max-len'];
     this.sizes.configure();
+    this.usage = settings['cluster-slot-stats-enabled'] ? (this.#usage ??= new SlotUsage()) : undefined;
   }
 
   /**

@@ -25,7 +25,7 @@ interface SizedRequest {
 }
 
 /** Returns the size of a request in RESP, in bytes. */
-function sizeOf(argv: readonly Bytes[]): number {
+export function sizeOf(argv: readonly Bytes[]): number {
   let size = 3 + String(argv.length).length;
   for (const word of argv) size += word.length + 5 + String(word.length).length;
   return size;

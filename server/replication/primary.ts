@@ -129,6 +129,7 @@ export class Replication {
       if (atomic) bytes += (selectsFirst ? this.#select(effects[0]!.db) : '') + encodeRequest(['MULTI']);
       for (const { db, argv } of effects) bytes += this.#select(db) + encodeRequest(argv);
       if (atomic) bytes += encodeRequest(['EXEC']);
+      server.observer.usage?.replicated(effects, atomic, this.online().length);
       this.feedBytes(bytes);
     } else if (durability?.recording && server.dialect.offsetWithoutReplicas === 'counts effects') {
       const stored = effects.filter(isStored).length;

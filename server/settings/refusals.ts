@@ -31,7 +31,6 @@ const REFUSALS: {
   'cluster-announce-client-ipv6': { only: '', why: 'a lostlock cluster announces one address to everybody' },
   'cluster-announce-tls-port': { only: 0, why: 'a lostlock cluster announces one port for clients' },
   'cluster-link-sendbuf-limit': { only: 0, why: 'lostlock does not limit what the links of a cluster keep' },
-  'cluster-slot-stats-enabled': { only: false, why: 'lostlock counts the keys of a slot, and no more' },
   unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },
 };

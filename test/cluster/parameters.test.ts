@@ -29,7 +29,6 @@ test('parameters of a cluster that have no effect are refused by name', async ()
   const all: Partial<Settings> = {
     'cluster-announce-tls-port': 7000,
     'cluster-link-sendbuf-limit': 1000,
-    'cluster-slot-stats-enabled': true,
     'cluster-announce-client-ipv4': '127.0.0.1',
     'cluster-announce-client-ipv6': '::1',
   };

@@ -132,7 +132,9 @@ export const pubsubCommands = defineCommands('pubsub', {
     keys: key('NOT_KEY'),
     run(client, argv) {
       const { server } = client;
-      const receivers = server.pubsub.publishShard(argv[1], argv[2]);
+      const { pubsub, observer } = server;
+      observer.usage?.delivered(argv[1], argv[2], pubsub.shardChannels.get(argv[1]));
+      const receivers = pubsub.publishShard(argv[1], argv[2]);
       spread(client, argv, true);
       return receivers;
     },

@@ -163,10 +163,11 @@ export const configCommand = defineContainer(
       arity: 2,
       flags: ADMIN,
       run(client) {
-        const { stats, world, eviction } = client.server;
+        const { stats, world, eviction, observer } = client.server;
         for (const { replyBuffer } of client.server.clients.values()) replyBuffer.read();
         stats.reset();
         eviction.forgetExceeded();
+        observer.usage?.reset();
         // RESETSTAT itself is counted after the reset.
         const own = client.lastCommand?.fullName === 'config|resetstat' ? client.lastCommand : undefined;
         if (own !== undefined) stats.calls[own.serial] = 1;
