@@ -8,7 +8,6 @@ import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { ReplyBuffer, type ReplyBufferRules } from '../figures/reply-buffer.ts';
-import type { SlotUsage } from '../figures/slot-usage.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -100,6 +99,15 @@ export interface Blocked {
   alarm?: Timer;
 }
 
+/** Counts what a request sends to replicas. */
+interface ReplicationCounter {
+  replicated(
+    effects: readonly { readonly argv: readonly Bytes[] }[],
+    atomic: boolean,
+    replicas: number,
+  ): void;
+}
+
 /** The node that a client is connected to, as the client sees it. */
 export interface ClientNode {
   readonly acl: { readonly default: User };
@@ -111,7 +119,7 @@ export interface ClientNode {
   /** Logs large replies, and counts what requests cost each slot. */
   readonly observer: {
     readonly sizes: { readonly active: boolean; answered(client: Client): void };
-    readonly usage: SlotUsage | undefined;
+    readonly usage: ReplicationCounter | undefined;
   };
   readonly outputLimits: { check(client: Client): void };
   readonly replyBuffers: ReplyBufferRules;
