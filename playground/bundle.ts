@@ -1,4 +1,5 @@
 /** Bundles the playground: a folder of static files. In the built package the bundler leaves this file out (build.ts). */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { bundlePage } from '../page/bundle.ts';
@@ -63,6 +64,18 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
   ],
 ];
 
+/** Parts of packages that are never asked for here: JSX, Flow, module formats and source maps of sucrase, and hosts that ioredis knows. */
+const idle =
+  /[\\/]sucrase[\\/]dist[\\/]esm[\\/](Options|CJSImportProcessor|computeSourceMap|parser[\\/]plugins[\\/](flow|jsx[\\/]index)|transformers[\\/](CJSImport|Flow|JSX|JestHoist|ReactDisplayName|ReactHotLoader)Transformer|util[\\/](formatTokens|getJSXPragmaInfo))\.js$|[\\/]ioredis[\\/]built[\\/]constants[\\/]TLSProfiles\.js$/;
+
+/** A file with the same exports, all of which are functions that do nothing. */
+function emptied(text: string): string {
+  const names = [...text.matchAll(/^export (?:function|class|const) (\w+)/gm)].map(([, name]) => name);
+  const own = names.map((name) => `export function ${name}() {}`);
+  if (/^export default/m.test(text)) own.push('export default function () { return {}; }');
+  return own.length === 0 ? 'exports.default = {};' : own.join('\n');
+}
+
 /** Gives the lab and ioredis what they need of Node. */
 function nodeInBrowser(): Plugin {
   return {
@@ -80,6 +93,7 @@ function nodeInBrowser(): Plugin {
         resolveDir: here,
         loader: 'js',
       }));
+      onLoad({ filter: idle }, async ({ path }) => ({ contents: emptied(await readFile(path, 'utf8')) }));
       for (const [filter, names] of absent)
         onLoad({ filter }, () => ({
           contents: `export const ${names.map((name) => `${name} = undefined`)};`,

@@ -14,6 +14,7 @@ import type { Timeline, TimelineVerdict } from '../page/format.ts';
 import type { PlayCase, PlayStep } from '../page/play/case.ts';
 import { playLocks } from '../page/play/locks.ts';
 import type { FoundCase, PlayedCase } from '../page/play/messages.ts';
+import { compileBody } from './typescript.ts';
 
 /** How many worlds a search plays at most. */
 export const WORLDS = 1500;
@@ -30,12 +31,9 @@ const topologies: Readonly<Record<string, Topology>> = {
 /** What the code of clients may use. */
 const NAMES = ['name', 'redis', 'servers', 'urls', 'connect', 'sleep', 'resource', 'signal'] as const;
 
-type AsyncBody = new (...names: string[]) => (...values: unknown[]) => Promise<unknown>;
-
-/** The clients' code. Throws SyntaxError when it is not JavaScript. */
+/** The clients' code. Throws SyntaxError with the line for what is neither JavaScript nor TypeScript. */
 function compile(code: string): ClientCode {
-  const AsyncFunction = (async () => {}).constructor as AsyncBody;
-  const body = new AsyncFunction(...NAMES, 'createLocks', `'use strict';\n${code}`);
+  const body = compileBody([...NAMES, 'createLocks'], code);
   return (session) => body(...NAMES.map((name) => session[name]), createLocks);
 }
 

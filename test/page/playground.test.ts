@@ -72,6 +72,8 @@ test('options of the command that would do nothing are refused', async () => {
   expect(existsSync('x')).toBe(false);
 });
 
+/** Code that is not JavaScript. */
+const TYPED = `const mine: string = name as string;\n${(codeOf('token') ?? '').replace("'lock', name", "'lock', mine!")}`;
 const CASES = [
   '#lock=token&nodes=pair&clients=A,B&seed=7',
   '#lock=fenced&nodes=pair&clients=A,B,C&jitter=1&seed=11',
@@ -197,12 +199,19 @@ test.skipIf(chromiumProgram === undefined)(
     await page.evaluate(press('Run this code'));
     await page.waitForSelector(state('failed'));
     expect(await page.locator('.verdict').textContent()).toContain('undefined undefined undefined');
+    await page.fill('textarea', 'const a: string = name;\nlet wrong = ;\n');
+    await page.evaluate(press('Run this code'));
+    await page.waitForSelector('.verdict:has-text("Line 2: Unexpected token")');
+    expect(await page.evaluate('getSelection().toString()')).toBe('let wrong = ;');
     await page.fill('textarea', 'while (true) {}');
     await page.evaluate(press('Run this code'));
     await page.waitForSelector('.verdict:has-text("endless loop")');
-    await page.fill('textarea', codeOf('token') ?? '');
+    await page.fill('textarea', TYPED);
     await page.evaluate(press('Run this code'));
     await page.waitForSelector(state('ready'));
+    const typed = readCase((await page.evaluate('location.hash')) as string, FIRST_CASE, codeOf);
+    expect(typed.code).toBe(TYPED);
+    expect(await hashOf(page)).toBe((await playCase(typed)).hash);
     expect(await page.locator('.verdict').textContent()).toContain('Safe');
     await page.close();
   },

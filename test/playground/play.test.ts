@@ -7,6 +7,7 @@ import { FIRST_CASE } from '../../page/play/first.ts';
 import { codeOf, playLocks } from '../../page/play/locks.ts';
 import { STORIES } from '../../page/play/stories.ts';
 import { findLoss, playCase } from '../../playground/play.ts';
+import { compileBody } from '../../playground/typescript.ts';
 
 const read = (text: string): PlayCase => readCase(text, FIRST_CASE, codeOf);
 
@@ -69,6 +70,34 @@ test('the search finds what breaks a lock, and the found case breaks it', async 
   expect(story).toContain('is broken');
   expect(worlds.length).toBeGreaterThan(0);
   expect((await playCase(play as PlayCase)).timeline.verdict?.safe).toBe(false);
+});
+
+test('TypeScript plays as the same code without types; JavaScript is not touched', async () => {
+  const code = codeOf('token') ?? '';
+  const typed = `interface Held { readonly token: string }
+const mine: Held = { token: name satisfies string };
+${code.replace('await redis.eval(', 'await (redis as any).eval(').replaceAll("'lock', name", "'lock', mine.token!")}`;
+  expect(typed).not.toBe(code);
+  const plain = await playCase({ ...FIRST_CASE, code });
+  expect((await playCase({ ...FIRST_CASE, code: typed })).hash).toBe(plain.hash);
+  // In TypeScript, f<a>(b) is a call with a type.
+  const names = ['a', 'b', 'f'];
+  expect(await compileBody(names, 'return f<a>(b)')(2, 1, 1)).toBe(false);
+  await expect(compileBody(names, 'return f<a>(b) as any')(2, 1, 1)).rejects.toThrow('f is not a function');
+});
+
+test('an error of syntax names its line', () => {
+  for (const [code, message] of [
+    ['const a: number = 1;\nlet x = ;\n', 'Line 2: Unexpected token'],
+    ['const a = 1;\n\nfor (;;) {\n', 'Line 4: Unexpected token'],
+    [
+      "const a: string = '';\nawait a;\nconst a = 2;\nreturn a;",
+      "Line 3: Identifier 'a' has already been declared",
+    ],
+    ['if (true) {\n  let b = 1;\n  let b = 2;\n}', "Line 3: Identifier 'b' has already been declared"],
+    ['\n\ndelete name;', 'Line 3: Delete of an unqualified identifier in strict mode.'],
+  ] as const)
+    expect(() => compileBody(['name'], code)).toThrow(new SyntaxError(message));
 });
 
 test('code that cannot run is refused with its reason', async () => {

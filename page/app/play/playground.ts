@@ -73,7 +73,7 @@ export class Playground {
     const editor = element(
       'details',
       { open: '' },
-      element('summary', {}, 'The code of each client (JavaScript)'),
+      element('summary', {}, 'The code of each client (TypeScript)'),
       this.#code,
       button('Run this code', () => this.#run(), { class: 'main' }),
     );
@@ -174,7 +174,18 @@ export class Playground {
   #fail(error: unknown): void {
     this.#played = undefined;
     this.#root.dataset.state = 'failed';
-    this.#say(error instanceof Error ? error.message : String(error), true);
+    const why = error instanceof Error ? error.message : String(error);
+    this.#say(why, true);
+    const line = Number(/^Line (\d+): /.exec(why)?.[1]);
+    if (line > 0) this.#selectLine(line);
+  }
+
+  /** Selects a line of the code, so that an error is seen where it is. */
+  #selectLine(line: number): void {
+    const lines = this.#code.value.split('\n');
+    const begin = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0);
+    this.#code.focus();
+    this.#code.setSelectionRange(begin, begin + (lines[line - 1]?.length ?? 0));
   }
 
   #show(played: PlayedCase, from: number): void {
