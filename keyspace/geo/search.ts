@@ -12,16 +12,35 @@ import {
   degrees,
   distance,
   EARTH_RADIUS,
+  LATITUDE_MAX,
   type Place,
   placeOf,
   radians,
   scoresOf,
 } from './geohash.ts';
 
-/** A circle, or a rectangle along the meridians; in metres. */
+/** A circle, a rectangle along the meridians, both in metres, or a polygon of at least three corners. */
 export interface Shape {
   readonly center: Place;
-  readonly extent: { readonly radius: number } | { readonly width: number; readonly height: number };
+  readonly extent:
+    | { readonly radius: number }
+    | { readonly width: number; readonly height: number }
+    | { readonly polygon: readonly Place[] };
+}
+
+/** The middle of a polygon's corners, as points on a sphere. Distances are measured from it. */
+export function middleOf(polygon: readonly Place[]): Place {
+  let [x, y, z] = [0, 0, 0];
+  for (const place of polygon) {
+    const [longitude, latitude] = [radians(place.longitude), radians(place.latitude)];
+    x += Math.cos(latitude) * Math.cos(longitude);
+    y += Math.cos(latitude) * Math.sin(longitude);
+    z += Math.sin(latitude);
+  }
+  return {
+    longitude: degrees(Math.atan2(y, x)),
+    latitude: degrees(Math.atan2(z, Math.sqrt(x * x + y * y))),
+  };
 }
 
 /** A member in the search area. */
@@ -51,6 +70,14 @@ function stepsFor(radius: number, latitude: number): number {
 
 /** A rough bounding box of the shape. */
 function bounds({ center, extent }: Shape): Area {
+  if ('polygon' in extent) {
+    let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (const { longitude, latitude } of extent.polygon) {
+      [west, east] = [Math.min(west, longitude), Math.max(east, longitude)];
+      [south, north] = [Math.min(south, latitude), Math.max(north, latitude)];
+    }
+    return { west, east, south, north };
+  }
   const { longitude, latitude } = center;
   const [width, height] =
     'radius' in extent ? [extent.radius, extent.radius] : [extent.width / 2, extent.height / 2];
@@ -86,15 +113,28 @@ const DIRECTIONS: readonly (readonly [east: number, north: number])[] = [
   [-1, -1],
 ];
 
+/** A position that has a cell. The middle of a polygon can be nearer to a pole than any cell. */
+function onMap({ longitude, latitude }: Place): Place {
+  if (Math.abs(latitude) < LATITUDE_MAX) return { longitude, latitude };
+  return { longitude, latitude: Math.sign(latitude) * (LATITUDE_MAX - 1e-6) };
+}
+
+/** How far the shape reaches from its centre, in metres. */
+function reach({ center, extent }: Shape, { west, east, south, north }: Area): number {
+  if ('radius' in extent) return extent.radius;
+  if ('width' in extent)
+    return Math.sqrt((extent.width / 2) * (extent.width / 2) + (extent.height / 2) * (extent.height / 2));
+  const corners = [west, east].flatMap((longitude) =>
+    [south, north].map((latitude) => distance(center, { longitude, latitude })),
+  );
+  return Math.max(...corners);
+}
+
 /** The cells to search. */
 function cellsFor(shape: Shape): Cell[] {
-  const { center, extent } = shape;
+  const center = onMap(shape.center);
   const box = bounds(shape);
-  const radius =
-    'radius' in extent
-      ? extent.radius
-      : Math.sqrt((extent.width / 2) * (extent.width / 2) + (extent.height / 2) * (extent.height / 2));
-  let steps = stepsFor(radius, center.latitude);
+  let steps = stepsFor(reach(shape, box), center.latitude);
   let cell = cellOf(center, steps);
   if (steps > 1 && !coveredBy(cell, box)) cell = cellOf(center, --steps);
   const area = areaOf(cell);
@@ -121,6 +161,7 @@ function coveredBy(cell: Cell, box: Area): boolean {
 
 /** The distance in metres of a position inside the shape; undefined outside. */
 function within({ center, extent }: Shape, place: Place): number | undefined {
+  if ('polygon' in extent) return isInside(extent.polygon, place) ? distance(center, place) : undefined;
   if ('radius' in extent) {
     const away = distance(center, place);
     return away > extent.radius ? undefined : away;
@@ -129,6 +170,24 @@ function within({ center, extent }: Shape, place: Place): number | undefined {
   if (up > extent.height / 2) return undefined;
   const aside = distance({ longitude: center.longitude, latitude: place.latitude }, place);
   return aside > extent.width / 2 ? undefined : distance(center, place);
+}
+
+/**
+ * True if a ray from the place to the east crosses the polygon's edges an odd number of times (the rule of even and odd).
+ * The corners are on a plane, so an edge across the 180th meridian goes around the globe.
+ */
+function isInside(polygon: readonly Place[], { longitude, latitude }: Place): boolean {
+  let inside = false;
+  let from = polygon.at(-1) as Place;
+  for (const to of polygon) {
+    if (to.latitude > latitude !== from.latitude > latitude) {
+      const slope =
+        ((from.longitude - to.longitude) * (latitude - to.latitude)) / (from.latitude - to.latitude);
+      if (longitude < slope + to.longitude) inside = !inside;
+    }
+    from = to;
+  }
+  return inside;
 }
 
 /** The members inside the shape, in the order in which Redis finds them. Stops at `limit`; 0 means no limit. */

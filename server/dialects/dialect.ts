@@ -219,6 +219,8 @@ export interface Dialect {
   readonly servedMove: 'in small letters' | 'as sent';
   /** Whether the scores of a range and the weights of SORT may have leading blanks or be hexadecimal, as C's strtod reads them. */
   readonly looseScores: boolean;
+  /** Whether GEOSEARCH takes BYPOLYGON. */
+  readonly geoPolygons: boolean;
   /**
    * When XREADGROUP, XCLAIM and XAUTOCLAIM create a consumer: with its first entry, or at once. In the second case each
    * delivery also sends the group's position to the replicas.

@@ -96,6 +96,7 @@ export const redis70: Dialect = {
   deliveredPosition: 'that of the entry',
   consumerActivity: false,
   looseScores: true,
+  geoPolygons: false,
   fieldIncrement: 'HSET',
   lostStream: 'that it is gone',
   sentinel: sentinel70,

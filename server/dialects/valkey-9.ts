@@ -29,6 +29,7 @@ export const valkey9: Dialect = {
   sharedQueryBuffer: 'for whole requests',
   expiredFields: 'together',
   looseScores: false,
+  geoPolygons: true,
   sanitizeByDefault: false,
   msetexWithExat: 'as PXAT',
 };

@@ -2,10 +2,10 @@
 
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { type Place, placeOf } from '../../../keyspace/geo/geohash.ts';
-import type { Shape } from '../../../keyspace/geo/search.ts';
+import { middleOf, type Shape } from '../../../keyspace/geo/search.ts';
 import { type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
-import { float, integer, Options, wordAt } from '../../table/arguments.ts';
+import { float, integer, integerBetween, Options, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
 
@@ -36,6 +36,8 @@ export class GeoRequest {
   target: Bytes | undefined;
   storesDistance = false;
   #fromMember = false;
+  /** Whether there may be a polygon instead of a center and a shape. */
+  readonly #takesPolygons: boolean;
   readonly #kind: GeoVariant;
   readonly #set: SortedSet | undefined;
 
@@ -43,7 +45,8 @@ export class GeoRequest {
    * Reads a request. Throws Redis' error for bad arguments.
    * @param set the searched set
    */
-  constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined) {
+  constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined, takesPolygons: boolean) {
+    this.#takesPolygons = takesPolygons;
     this.#kind = kind;
     this.#set = set;
     this.#readFixed(argv);
@@ -90,6 +93,11 @@ export class GeoRequest {
   #readShape(option: Bytes, words: Options): boolean {
     if (this.#kind.from !== 'options') return false;
     const { extent } = this;
+    if (extent !== undefined && 'polygon' in extent) {
+      if (option !== 'BYPOLYGON' || words.left < 2) return false;
+      this.#setPolygon(words);
+      return true;
+    }
     const fromPlace = this.center !== undefined && !this.#fromMember;
     if (option === 'FROMMEMBER' && words.left >= 1 && !fromPlace) this.#setMember(words.value());
     else if (option === 'FROMLONLAT' && words.left >= 2 && !this.#fromMember) {
@@ -98,7 +106,8 @@ export class GeoRequest {
       this.#setRadius(words.value(), words.value());
     } else if (option === 'BYBOX' && words.left >= 3 && !(extent !== undefined && 'radius' in extent)) {
       this.#setBox(words.value(), words.value(), words.value());
-    } else return false;
+    } else if (option === 'BYPOLYGON' && words.left >= 2 && this.#mayBePolygon) this.#setPolygon(words);
+    else return false;
     return true;
   }
 
@@ -125,6 +134,21 @@ export class GeoRequest {
     this.extent = { width: width * this.unit, height: height * this.unit };
   }
 
+  get #mayBePolygon(): boolean {
+    const isPlaced = this.center !== undefined || this.#fromMember || this.extent !== undefined;
+    return this.#takesPolygons && !isPlaced;
+  }
+
+  #setPolygon(words: Options): void {
+    const error = 'ERR invalid number of vertices';
+    const corners = integerBetween(words.value(), -(2 ** 31), 2 ** 31 - 1, error, error);
+    if (corners < 3 || words.left < 2 * corners)
+      fail('ERR GEOSEARCH BYPOLYGON must have at least 3 vertices');
+    const polygon = Array.from({ length: corners }, () => placeFrom(words.value(), words.value()));
+    this.extent = { polygon };
+    this.center = middleOf(polygon);
+  }
+
   #check(name: Bytes): void {
     const { from, stores } = this.#kind;
     if (this.target !== undefined && (this.withDistance || this.withHash || this.withPlace)) {
@@ -136,7 +160,8 @@ export class GeoRequest {
         fail(`ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for ${name}`);
       }
       if (this.extent === undefined) {
-        fail(`ERR exactly one of BYRADIUS and BYBOX can be specified for ${name}`);
+        const shapes = this.#takesPolygons ? 'BYRADIUS, BYBOX and BYPOLYGON' : 'BYRADIUS and BYBOX';
+        fail(`ERR exactly one of ${shapes} can be specified for ${name}`);
       }
     }
     if (this.any && this.count === 0) fail('ERR the ANY argument requires COUNT argument');

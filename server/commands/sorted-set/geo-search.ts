@@ -17,7 +17,7 @@ import { storeResult } from './parts.ts';
 
 function geosearch(client: Caller, argv: Argv<-5>, kind: GeoVariant): Reply {
   const set = client.db.read(argv[kind.source], 'zset');
-  const request = new GeoRequest(kind, argv, set);
+  const request = new GeoRequest(kind, argv, set, client.server.dialect.geoPolygons);
   const { center, extent, target } = request;
   if (set === undefined || center === undefined || extent === undefined) {
     return target === undefined ? [] : storeResult(client, target, new SortedSet(), '');
@@ -79,7 +79,7 @@ const COMPLEXITY = 'O(N+log(M)), N members in the cells around, M found';
 
 export const geoSearchCommands = defineCommands('geo', {
   geosearch: {
-    summary: 'Returns the members within a circle or a rectangle.',
+    summary: 'Returns the members within a circle, a rectangle or a polygon.',
     since: '6.2.0',
     complexity: COMPLEXITY,
     arity: -7,
@@ -88,7 +88,7 @@ export const geoSearchCommands = defineCommands('geo', {
     run: (client, argv) => geosearch(client, argv, SEARCH),
   },
   geosearchstore: {
-    summary: 'Stores the members within a circle or a rectangle.',
+    summary: 'Stores the members within a circle, a rectangle or a polygon.',
     since: '6.2.0',
     complexity: COMPLEXITY,
     arity: -8,

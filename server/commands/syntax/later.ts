@@ -140,12 +140,24 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       words:
         'key#0 from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double}) by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)}) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [WITHCOORD] [WITHDIST] [WITHHASH]',
     },
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'key#0 from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double}) by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [WITHCOORD] [WITHDIST] [WITHHASH]',
+      history: ['7.0.0 Units may be written in capitals.', '9.0.0 `BYPOLYGON`.'],
+    },
   ],
   geosearchstore: [
     {
       since: '7.2.0',
       words:
         'destination#0 source#1 from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double}) by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)}) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [STOREDIST]',
+    },
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'destination#0 source#1 from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double}) by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [STOREDIST]',
+      history: ['7.0.0 Units may be written in capitals.', '9.0.0 `BYPOLYGON`.'],
     },
   ],
   georadius: [

@@ -13,6 +13,41 @@ const FAR = '4102444800';
 
 const SESSIONS: readonly (readonly [name: string, requests: string])[] = [
   [
+    'GEOSEARCH BYPOLYGON',
+    `
+    GEOADD g 13.361389 38.115556 palermo 15.087269 37.502669 catania 12.758489 38.788135 edge 14.0154 37.4902 enna 2.35 48.85 paris
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 39.5 ASC WITHDIST WITHCOORD WITHHASH
+    GEOSEARCH g BYPOLYGON 4 12 36 12 40 16 40 16 36 DESC WITHDIST
+    GEOSEARCH g bypolygon 4 12 36 12 40 16 40 16 36 ASC COUNT 2
+    GEOSEARCH g BYPOLYGON 4 12 36 12 40 16 40 16 36 COUNT 1 ANY
+    GEOSEARCH g BYPOLYGON 5 -10 30 20 30 20 60 -10 60 14 38 ASC WITHDIST
+    GEOSEARCH g BYPOLYGON 4 -179 -80 179 -80 179 80 -179 80 ASC WITHDIST
+    GEOSEARCH g BYPOLYGON 3 13 37 13 37 13 37
+    GEOSEARCH g BYPOLYGON 3 0 0 1 1 2 2 BYPOLYGON 4 12 36 12 40 16 40 16 36 ASC
+    GEOSEARCH nosuch BYPOLYGON 3 13 37 16 37 14.5 39.5
+    GEOSEARCHSTORE kept g BYPOLYGON 4 12 36 12 40 16 40 16 36
+    ZRANGE kept 0 -1 WITHSCORES
+    GEOSEARCHSTORE kept g BYPOLYGON 4 12 36 12 40 16 40 16 36 STOREDIST
+    ZRANGE kept 0 -1
+    GEOSEARCHSTORE kept nosuch BYPOLYGON 4 12 36 12 40 16 40 16 36
+    EXISTS kept
+    GEOSEARCH g BYPOLYGON 2 13 37 16 37 14.5 39.5
+    GEOSEARCH g BYPOLYGON 4 13 37 16 37 14.5 39.5
+    GEOSEARCH g BYPOLYGON x 13 37 16 37 14.5 39.5
+    GEOSEARCH g BYPOLYGON 4294967299 13 37 16 37 14.5 39.5
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 x
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 89
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 39.5 FROMLONLAT 1 2
+    GEOSEARCH g FROMLONLAT 1 2 BYPOLYGON 3 13 37 16 37 14.5 39.5
+    GEOSEARCH g FROMMEMBER enna BYPOLYGON 3 13 37 16 37 14.5 39.5
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 39.5 FROMMEMBER enna
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 39.5 BYRADIUS 1 km
+    GEOSEARCH g BYPOLYGON 3 13 37 16 37 14.5 39.5 BYBOX 1 1 km
+    GEOSEARCH g FROMLONLAT 1 2 ASC COUNT 3 WITHDIST
+    GEOSEARCH g ASC COUNT 3 WITHDIST WITHHASH WITHCOORD
+    GEORADIUS g 1 2 3 km BYPOLYGON 3 13 37 16 37 14.5 39.5`,
+  ],
+  [
     'fields with a TTL',
     `
     HSET h a 1 b 2 c 3
@@ -181,4 +216,31 @@ test('commands about the own connection are served while a script is busy, and C
     [],
     ['stale'],
   ]);
+});
+
+test('a polygon whose middle is nearer to a pole than any cell contains what is inside', async () => {
+  await using server = await startServer({ dialect: 'valkey-9' });
+  const client = await RawClient.connect(server);
+  for (const place of ['-5 50 a', '85 20 b', '145 0 c', '-5 60 outside'])
+    await client.ask('GEOADD', 'g', ...place.split(' '));
+  const { raw } = await client.ask(
+    'GEOSEARCH',
+    'g',
+    'BYPOLYGON',
+    '3',
+    ...'-28 53.7 170.7 -8.9 22 58.2'.split(' '),
+    'ASC',
+  );
+  expect(raw).toBe('*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n');
+  client.close();
+});
+
+test('a polygon may have more corners than a function takes arguments', async () => {
+  await using server = await startServer({ dialect: 'valkey-9' });
+  const client = await RawClient.connect(server);
+  await client.ask('GEOADD', 'g', '1', '1', 'a');
+  const head = '*300004\r\n$9\r\nGEOSEARCH\r\n$1\r\ng\r\n$9\r\nBYPOLYGON\r\n$6\r\n150000\r\n';
+  await client.send(head + '$1\r\n1\r\n'.repeat(300_000));
+  expect((await client.read()).raw).toBe('*0\r\n');
+  client.close();
 });
