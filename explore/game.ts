@@ -29,6 +29,8 @@ export interface PlayedWorld {
   readonly plan: WorldPlan;
   readonly breaches: readonly Breach[];
   readonly visits: readonly Visit[];
+  /** The resources that have several permits: clients may be inside of them together. */
+  readonly pools?: ReadonlySet<string>;
   readonly lines: readonly StoryLine[];
   /** The faults of the plan that had something to strike. */
   readonly struck: readonly PlannedFault[];
@@ -353,6 +355,9 @@ class Game implements PlayerStage {
       plan: this.#plan,
       breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
       visits: this.ledger.visits,
+      pools: new Set(
+        this.ledger.visits.map(({ resource }) => resource).filter((name) => this.ledger.permitsOf(name) > 1),
+      ),
       lines: this.#lines,
       struck: this.#struck,
       begunAt: this.#begun,

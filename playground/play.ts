@@ -80,7 +80,11 @@ function verdictOf(
 ): TimelineVerdict {
   if (breach === undefined) {
     const many = new Set(world.visits.map(({ client }) => client)).size;
-    const why = `${many} clients were inside, one after the other, and a new client gets the lock afterwards.`;
+    const isTogether = world.visits.some((one) =>
+      world.visits.some((other) => other.id > one.id && other.from < one.to && other.client !== one.client),
+    );
+    const how = isTogether ? 'together only where the lock allows it' : 'one after the other';
+    const why = `${many} clients were inside, ${how}, and a new client gets the lock afterwards.`;
     return { safe: true, holders: [], why };
   }
   const holders = [...new Set(breach.visits.flatMap((id) => world.visits[id]?.client ?? []))];

@@ -30,7 +30,10 @@ export function playedTimeline(world: PlayedWorld, title: string, breach?: Breac
     ...(isCluster && { primaries: 1 }),
     events,
     lanes: [...lanes, ...resources.map((name) => ({ name, kind: 'resource' as const }))],
-    visits: visits.map((visit) => ({ ...holdOf(visit), shared: visit.shared })),
+    visits: visits.map((visit) => ({
+      ...holdOf(visit),
+      shared: visit.shared || world.pools?.has(visit.resource) === true,
+    })),
     steps: stepsOf(world, { ...record, events }, breach),
   };
   return timelineOf(run);

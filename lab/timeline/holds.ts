@@ -39,6 +39,11 @@ function deadlineOf(command: readonly string[], asked: readonly (readonly string
   return once && /^set/.test(name) ? Infinity : undefined;
 }
 
+/** True for a command that changes when a key ends, and not what it holds. */
+function isExpiryOf(command: readonly string[]): boolean {
+  return /^p?expire(at)?$/i.test(command[0] ?? '');
+}
+
 /** The keys that are used as locks: a holder with a deadline, or one that is only written when there is none. */
 export function lockKeys(writes: readonly RecordedWrite[], messages: readonly ReadMessage[]): Set<string> {
   const mail = mailOf(messages);
@@ -62,6 +67,8 @@ export function holdsOf(
   const mail = mailOf(messages);
   const majority = (run.primaries >> 1) + 1;
   const claims = new Map<string, FollowedLock>();
+  /** The client that wrote each holder. */
+  const setters = new Map<string, string>();
   const holds: TimelineHold[] = [];
   const finish = (claim: FollowedLock, to: number, ended: NonNullable<TimelineHold['ended']>): void => {
     if (claim.hold === undefined) return;
@@ -84,6 +91,10 @@ export function holdsOf(
     bury(each.at);
     const { key, client, type, command, holder } = each.write;
     if (client === undefined || !keys.has(key)) continue;
+    if (isExpiryOf(command)) {
+      // Locks that wait for replicas write another's deadline again before they refuse.
+      if ((setters.get(`${key} ${holder}`) ?? client) !== client) continue;
+    } else if (holder !== undefined) setters.set(`${key} ${holder}`, client);
     const name = `${client} ${key}`;
     let claim = claims.get(name);
     if (claim === undefined)

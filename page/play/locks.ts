@@ -1,21 +1,5 @@
 /** The locks that the playground offers, as the code that its clients run: each step of the ladder, and ours. */
-
-/** A lock of the playground. */
-export interface PlayLock {
-  readonly name: string;
-  readonly title: string;
-  /** The topology that it is made for. */
-  readonly nodes: string;
-  /** The body of an async function of `name`, `redis`, `servers`, `sleep`, `resource`, `createLocks`, `signal`. */
-  readonly code: string;
-}
-
-/** The work that all clients do with the lock. */
-const WORK = `const inside = resource('stock').enter();
-await sleep(250); // The work.
-inside.write();
-inside.leave();
-`;
+import { ourLocks, type PlayLock, WORK } from './our-locks.ts';
 
 const SCRIPT = `const RELEASE = \`if redis.call('get', KEYS[1]) == ARGV[1] then
   return redis.call('del', KEYS[1])
@@ -55,22 +39,6 @@ async function acquire() {
 
 while (!(await acquire())) await sleep(50);
 ${WORK}await redis.eval(RELEASE, 1, 'lock', name);
-`;
-
-const FENCED = `const locks = createLocks(redis, { replicas: 1 });
-const held = await locks.fenced('lock', { fence: 'clock' }).acquire({ leaseMs: 1000 });
-const inside = resource('stock').enter({ fence: held.fence }); // The resource refuses smaller fences.
-await sleep(250);
-inside.write();
-inside.leave();
-await held.release();
-await locks.close();
-`;
-
-const OURS = `const locks = createLocks(redis);
-const held = await locks.reentrant('lock').acquire({ leaseMs: 1000 });
-${WORK}await held.release();
-await locks.close();
 `;
 
 /** By their names. */
@@ -116,27 +84,7 @@ ${SET}${WORK}await redis.eval(RELEASE, 1, 'lock', name);
   },
   { name: 'wait', title: '6. Token, script and WAIT 1', nodes: 'pair', code: WAIT },
   { name: 'redlock', title: '7. Redlock on three primaries', nodes: 'three', code: REDLOCK },
-  { name: 'reentrant', title: 'lostlock/locks: reentrant', nodes: 'pair', code: OURS },
-  {
-    name: 'confirmed',
-    title: 'lostlock/locks: reentrant, confirmed by a replica',
-    nodes: 'pair',
-    code: OURS.replace('createLocks(redis)', 'createLocks(redis, { replicas: 1 })'),
-  },
-  {
-    name: 'simple',
-    title: 'lostlock/locks: simple',
-    nodes: 'pair',
-    code: OURS.replace('reentrant', 'simple'),
-  },
-  { name: 'fair', title: 'lostlock/locks: fair', nodes: 'pair', code: OURS.replace('reentrant', 'fair') },
-  {
-    name: 'our-redlock',
-    title: 'lostlock/locks: Redlock on three primaries',
-    nodes: 'three',
-    code: OURS.replace('createLocks(redis)', 'createLocks(servers)').replace('reentrant', 'redlock'),
-  },
-  { name: 'fenced', title: 'lostlock/locks: fenced, confirmed by a replica', nodes: 'pair', code: FENCED },
+  ...ourLocks,
 ];
 
 /** The topologies, by their names. */

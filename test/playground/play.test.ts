@@ -2,6 +2,7 @@
 import '../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { namedStories } from '../../lab/demo/stories.ts';
+import { Locks } from '../../locks/index.ts';
 import { caseText, type PlayCase, readCase } from '../../page/play/case.ts';
 import { FIRST_CASE } from '../../page/play/first.ts';
 import { codeOf, playLocks } from '../../page/play/locks.ts';
@@ -37,10 +38,28 @@ test('what is wrong in a text is left out', () => {
   );
 });
 
+test('every kind of lostlock/locks can be chosen, each under a name of its own', () => {
+  const others = ['constructor', 'run', 'on', 'off', 'close'];
+  const kinds = Object.getOwnPropertyNames(Locks.prototype).filter((name) => !others.includes(name));
+  expect(kinds).toContain('fenced');
+  for (const kind of kinds) {
+    const found = playLocks.filter(({ code }) => new RegExp(`\\blocks\\.${kind}\\(`).test(code));
+    expect([kind, found.length > 0]).toEqual([kind, true]);
+  }
+  expect(new Set(playLocks.map(({ name }) => name)).size).toBe(playLocks.length);
+});
+
 test('every lock keeps its promises without faults, on the nodes that it is made for', async () => {
   for (const { name, code, nodes } of playLocks) {
-    const { timeline } = await playCase({ ...FIRST_CASE, lock: name, code, nodes });
+    const { timeline } = await playCase({ ...FIRST_CASE, clients: ['A', 'B', 'C'], lock: name, code, nodes });
     expect([name, timeline.verdict?.safe]).toEqual([name, true]);
+    const together = ['read-write', 'semaphore', 'permits', 'latch', 'segmented'].includes(name);
+    expect([name, timeline.verdict?.why]).toEqual([
+      name,
+      expect.stringContaining(together ? 'together only where the lock allows it' : 'one after the other'),
+    ]);
+    // A drawing that shows two holders would contradict the verdict.
+    expect([name, timeline.overlaps]).toEqual([name, []]);
     expect(timeline.holds.some(({ kind }) => kind === 'visit')).toBe(true);
   }
 });
