@@ -51,7 +51,7 @@ async function serveLab(invocation: Invocation): Promise<void> {
 async function serveCluster(invocation: Invocation, primaries: number): Promise<void> {
   const { configuration, replicas, dialect, strict } = invocation;
   const {
-    port = 6379,
+    port = (configuration.settings['tls-port'] ?? 0) === 0 ? 6379 : 0,
     bind,
     requirepass = '',
     loglevel = 'notice',
@@ -81,8 +81,9 @@ async function serveCluster(invocation: Invocation, primaries: number): Promise<
   const [first] = cluster.nodes;
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${first?.port}\n`);
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${first?.url}\n`);
-  for (const { port: own, node } of cluster.nodes) log('notice', `Node ready tcp ${own}`, node.role);
-  log('notice', `Ready to accept connections tcp ${first?.port}`, 'primary');
+  const how = first?.tlsPort === undefined ? 'tcp' : 'tls';
+  for (const { port: own, node } of cluster.nodes) log('notice', `Node ready ${how} ${own}`, node.role);
+  log('notice', `Ready to accept connections ${how} ${first?.port}`, 'primary');
 }
 
 /** Ends with a signal, with npm's shell, and with standard input if that was asked for. */

@@ -33,7 +33,10 @@ export interface ClusterOptions extends ClusterSize {
   readonly host?: string;
   /** The password that AUTH requires, and with which replicas log in; none by default. */
   readonly password?: string;
-  /** TLS with these certificates for clients, replication and the bus. There is no port without TLS. */
+  /**
+   * TLS with these certificates for clients, replication and the bus. There is no port without TLS. The settings `tls-port`,
+   * for the first node, and `tls-cert-file` and so on do the same.
+   */
   readonly tls?: Omit<TlsOptions, 'port'>;
   /** How long a node may be silent before the others suspect it, in milliseconds; default 5000. */
   readonly nodeTimeout?: number;
@@ -157,6 +160,16 @@ export async function startRealCluster(options: ClusterOptions = {}): Promise<Lo
   const count = primaries * (replicas + 1);
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
   checkInteger('port', port, 0, 55535 - count);
+  const firstTls = settings['tls-port'] ?? 0;
+  if (firstTls !== 0) {
+    checkInteger("settings['tls-port']", firstTls, 1, 55535 - count);
+    if (port !== 0)
+      throw badOption(
+        'port',
+        port,
+        "nothing with settings['tls-port']: the nodes have no plain ports beside those for TLS",
+      );
+  }
   const tlsPort = (options.tls as TlsOptions | undefined)?.port;
   if (tlsPort !== undefined) {
     throw badOption(
@@ -171,7 +184,10 @@ export async function startRealCluster(options: ClusterOptions = {}): Promise<Lo
   try {
     for (let i = 0; i < count; i++) {
       const own = {
+        // The nodes speak TLS with each other too, unless the settings say otherwise.
+        ...(firstTls !== 0 && { 'tls-cluster': true, 'tls-replication': true }),
         ...settings,
+        ...(firstTls !== 0 && { 'tls-port': firstTls + i }),
         'cluster-enabled': true,
         'cluster-node-timeout': Math.max(nodeTimeout, SETUP_TIMEOUT),
         ...(options.tls !== undefined && { 'tls-cluster': true, 'tls-replication': true }),

@@ -29,7 +29,8 @@ Options:
                          ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
-  --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports
+  --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports; with
+                         --tls-port instead of --port, clients, replication and the bus speak TLS
   --lab                  answer LAB (LAB HELP), which crashes nodes, holds links and fails over, and prints what is lost
   --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
   --sentinels N          start N Sentinels that monitor this server, from port 26379 on
@@ -148,19 +149,18 @@ function checkLab({ configuration }: Invocation, sentinels: ReadonlyMap<string, 
 }
 
 /** The parameters that the nodes of a cluster cannot share. */
-const NOT_IN_CLUSTER = [
-  'unixsocket',
-  'tls-port',
-  'pidfile',
-  'dir',
-  'cluster-port',
-  'cluster-enabled',
-] as const;
+const NOT_IN_CLUSTER = ['unixsocket', 'pidfile', 'dir', 'cluster-port', 'cluster-enabled'] as const;
 
 /** Throws for what a cluster that is started at once does not have. */
 function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap<string, string>): void {
   const wrong = NOT_IN_CLUSTER.find((name) => configuration.settings[name] !== undefined);
   if (wrong !== undefined) usage(`--${wrong} does not work with --cluster`);
+  const { port = 0, 'tls-port': tlsPort = 0 } = configuration.settings;
+  if (port !== 0 && tlsPort !== 0) {
+    usage(
+      '--port does not work with --cluster and --tls-port: the nodes have no plain ports beside those for TLS',
+    );
+  }
   if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --cluster');
   if (Object.keys(configuration.users).length > 0) usage('--user does not work with --cluster');
   if (lab === true) usage('--lab does not work with --cluster');

@@ -191,9 +191,8 @@ async function startHere(options: StartOptions): Promise<LostlockServer> {
     if (options.seed !== undefined) seed(node, options.seed);
     await listen(door, options, tls, listeners);
     if (member !== undefined) {
-      listeners.push(
-        await openBus(member, settings, reachableHost(options), (options.port ?? 0) === 0, tls?.context),
-      );
+      const isFree = (options.port ?? 0) === 0 && (settings['tls-port'] ?? 0) === 0;
+      listeners.push(await openBus(member, settings, reachableHost(options), isFree, tls?.context));
     }
     follow(node, options);
     if (options.keepAlive === false) for (const listener of listeners) listener.unref();

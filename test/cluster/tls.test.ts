@@ -1,6 +1,7 @@
 /** Clusters over TLS: clients, replication and the bus; and a real redis-server on our bus. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
@@ -66,6 +67,51 @@ test('a client with TLS follows a cluster that has only TLS, through the death o
 test('a cluster whose nodes suspect each other sooner than TLS connects them is set up all the same', async () => {
   await using cluster = await startCluster({ primaries: 3, replicas: 1, nodeTimeout: 100, tls: own });
   expect(cluster.nodes.map(({ node }) => node.settings['cluster-node-timeout'])).toEqual(Array(6).fill(100));
+});
+
+/** The first of `count` consecutive ports that are free, as are those of their buses. */
+async function freeRow(count: number): Promise<number> {
+  for (let first = 21_000; first < 30_000; first += count) {
+    const ports = Array.from({ length: count }, (_, i) => [first + i, first + i + 10_000]).flat();
+    const free = await Promise.all(ports.map(isFree));
+    if (free.every((each) => each)) return first;
+  }
+  throw new Error('no free ports');
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+test('with tls-port, the nodes of a cluster have consecutive ports for TLS, and their buses the usual ones', async () => {
+  const first = await freeRow(2);
+  const settings = {
+    'tls-port': first,
+    'tls-cert-file': file('server.crt'),
+    'tls-key-file': file('server.key'),
+    'tls-ca-cert-file': file('ca.crt'),
+  };
+  await using cluster = await startCluster({ primaries: 1, replicas: 1, settings });
+  expect(cluster.urls).toEqual([`rediss://127.0.0.1:${first}`, `rediss://127.0.0.1:${first + 1}`]);
+  expect(cluster.nodes.map(({ node }) => node.settings['cluster-port'])).toEqual([
+    first + 10_000,
+    first + 10_001,
+  ]);
+  const redis = new Redis(first, '127.0.0.1', { tls });
+  onTestFinished(() => redis.disconnect());
+  expect(await redis.set('k', 'v')).toBe('OK');
+  expect(String(await redis.call('CLUSTER', 'NODES'))).toContain(`127.0.0.1:${first + 1}@${first + 10_001} `);
+  expect((await redis.call('CONFIG', 'GET', 'tls-[cr]*')) as string[]).toEqual(
+    expect.arrayContaining(['tls-cluster', 'yes']),
+  );
+  await expect(startCluster({ port: 7000, settings })).rejects.toThrow('option port is 7000');
+  await expect(startCluster({ settings: { 'tls-port': 60_000 } })).rejects.toThrow(
+    "option settings['tls-port'] is 60000",
+  );
 });
 
 test.skipIf(!hasRedisServer)(

@@ -83,3 +83,19 @@ describe('flags that would do nothing are refused:', () => {
     expect(refusal(`--lab ${option}`)).toBe(`${option.split(' ')[0]} does not work with --lab`);
   });
 });
+
+test('a cluster takes --tls-port or --port, not both', () => {
+  const { cluster, configuration } = parseCommandLine([
+    '--cluster',
+    '3',
+    '--tls-port',
+    '7000',
+    '--port',
+    '0',
+  ]);
+  expect([cluster, configuration.settings]).toEqual([3, { 'tls-port': 7000, port: 0 }]);
+  expect(refusal('--cluster 3 --tls-port 7000 --port 7100')).toContain(
+    '--port does not work with --cluster and --tls-port',
+  );
+  expect(refusal('--cluster 3 --cluster-port 7100')).toBe('--cluster-port does not work with --cluster');
+});
