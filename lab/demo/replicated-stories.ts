@@ -79,7 +79,7 @@ async function failover({ pair, stage }: ReplicatedScene, to?: string): Promise<
 function becauseLost(done: Failover): string {
   const [write] = done.lost;
   if (write === undefined) return 'Nothing that was acknowledged is lost.';
-  return `${write.command.join(' ')} ended at offset ${write.offset}; ${done.to} was promoted at ${done.offset}.`;
+  return `${done.to} was promoted at offset ${done.offset}, and never received ${write.command.join(' ')}, which ended at offset ${write.offset}.`;
 }
 
 /** The first story: after a failover two clients hold the lock. */

@@ -137,7 +137,9 @@ export class Viewer {
 
   #footer(): HTMLElement {
     const { clock, replay } = this.#run;
-    const again = replay === undefined ? '' : ` The same again: ${replay}`;
+    const isSeed = /^\d+$/.test(replay ?? '');
+    const again =
+      replay === undefined ? '' : isSeed ? ` Seed ${replay} gives the same run.` : ` Replay text: ${replay}`;
     return element('footer', { class: 'keys' }, `lostlock, ${clock} clock.${again}`);
   }
 

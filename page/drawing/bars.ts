@@ -1,4 +1,5 @@
 /** Draws the bars: from when to when clients believe that they hold a lock, and what nodes know. */
+import type { Timeline, TimelineKey } from '../format.ts';
 import { barsOf } from './crowd.ts';
 import type { Pen } from './pen.ts';
 import type { Sheet } from './sheet.ts';
@@ -18,11 +19,12 @@ function placesOf(scene: RunView): BarPlaces {
   let places = prepared.get(scene);
   if (places === undefined) {
     const { holds, keys, end } = scene.run;
+    const owners = ownersOf(scene);
     const both = (from: number, to: number): number[] => [scene.axis.place(from), scene.axis.place(to)];
     places = {
       holds: Float64Array.from(holds.flatMap((hold) => both(hold.from, holdEnd(hold, end)))),
-      keys: Float64Array.from(keys.flatMap(({ from, to }) => both(from, to ?? end))),
-      owners: ownersOf(scene),
+      keys: Float64Array.from(keys.flatMap((view) => both(view.from, keyEnd(scene.run, view, owners)))),
+      owners,
     };
     prepared.set(scene, places);
   }
@@ -42,6 +44,16 @@ function ownersOf({ run }: RunView): ReadonlyMap<string, number> {
     }
   }
   return owners;
+}
+
+/** When a node's key is gone. One that is there at the end of the run stays as long as the lease of its holder. */
+function keyEnd({ holds, end }: Timeline, view: TimelineKey, owners: BarPlaces['owners']): number {
+  if (view.to !== null) return view.to;
+  const owner = owners.get(view.holder);
+  const own = holds.filter(
+    ({ kind, key, client }) => kind === 'lock' && key === view.key && owners.get(client) === owner,
+  );
+  return Math.max(end, ...own.map((hold) => holdEnd(hold, end)));
 }
 
 /** Draws them. Bars that are narrower than a pixel are drawn together, column by column. */
@@ -128,7 +140,7 @@ function drawHold(
 }
 
 function drawKey(
-  { pen, theme, width }: Sheet,
+  { pen, theme, width, taken }: Sheet,
   { key, holder, to }: RunView['run']['keys'][number],
   y: number,
   [a, b]: readonly [number, number],
@@ -138,17 +150,28 @@ function drawKey(
   pen.rect(a, y - 8, Math.max(2, right - a), 16, colour, 0.85, right - a < 6 ? 0 : 3);
   if (right - a > 3) pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
   const left = Math.max(a, GUTTER) + 5;
-  fitted(pen, left, y + 4, Math.min(right, width) - left - 3, `${key} = ${holder}`, theme.holderInk);
+  const label = `${key} = ${holder}`;
+  const end = fitted(pen, left, y + 4, Math.min(right, width) - left - 3, label, theme.holderInk);
+  if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
 }
 
-function fitted(pen: Pen, x: number, y: number, room: number, text: string, colour: string): void {
-  if (room < 20) return;
+/** Writes a text, or what fits of it. Returns where it ends; undefined when nothing fits. */
+function fitted(
+  pen: Pen,
+  x: number,
+  y: number,
+  room: number,
+  text: string,
+  colour: string,
+): number | undefined {
+  if (room < 20) return undefined;
   const look = { colour, size: 13, bold: true };
   let shown = text;
   if (pen.widthOf(shown, look) > room) {
     const letters = Math.floor((room / Math.max(1, pen.widthOf(text, look))) * text.length) - 2;
-    if (letters < 3) return;
+    if (letters < 3) return undefined;
     shown = `${text.slice(0, letters)}..`;
   }
   pen.text(x, y, shown, look);
+  return x + pen.widthOf(shown, look);
 }

@@ -143,7 +143,8 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
     const boxAt = (y: number): [number, number, number, number] => [left - 4, y - 13, left + size + 4, y + 6];
     const isFree = ([l, t, r, b]: readonly [number, number, number, number]): boolean =>
       t > HEAD - 8 && !taken.some((other) => l < other[2] && r > other[0] && t < other[3] && b > other[1]);
-    const y = [base, base + 18, base - 18].find((each) => isFree(boxAt(each))) ?? (lost ? base : undefined);
+    const near = [base, base + 18, base - 18, ...(lost ? [base + 40, base - 36] : [])];
+    const y = near.find((each) => isFree(boxAt(each))) ?? (lost ? base : undefined);
     if (y === undefined) continue;
     const box = boxAt(y);
     taken.push(box);

@@ -5,7 +5,7 @@ import { timelineFile } from '../../lab/timeline/timeline.ts';
 import { pageCode } from '../../page/bundle.ts';
 import { Axis } from '../../page/drawing/axis.ts';
 import { drawScene } from '../../page/drawing/draw.ts';
-import { SvgPen } from '../../page/drawing/pen.ts';
+import { type Lettering, type Pen, SvgPen } from '../../page/drawing/pen.ts';
 import { sheetOf } from '../../page/drawing/sheet.ts';
 import { themes } from '../../page/drawing/theme.ts';
 import { partingOf, RunView } from '../../page/drawing/view.ts';
@@ -49,6 +49,33 @@ test('the axis shortens idle time, keeps the order of moments, and finds back to
   expect(axis.end).toBeLessThan(60_000);
   for (const time of moments) expect(axis.time(axis.place(time))).toBeCloseTo(time, 3);
   expect(axis.gaps).toHaveLength(1);
+});
+
+test('a key that is there at the end is drawn as long as the lease of its holder, and its text is free', async () => {
+  const run = await story();
+  const texts: [text: string, x: number, y: number, width: number][] = [];
+  const bars: [y: number, end: number][] = [];
+  const pen = new SvgPen(1280, 600);
+  const spy: Pen = Object.assign(Object.create(pen) as Pen, {
+    rect: (x: number, y: number, width: number) => bars.push([y, x + width]),
+    text: (x: number, y: number, text: string, look: Lettering) =>
+      texts.push([text, x, y, pen.widthOf(text, look)]),
+    lines: () => {},
+    triangles: () => {},
+    bars: () => {},
+    widthOf: (text: string, look: Lettering) => pen.widthOf(text, look),
+    clipped: (_x: number, _y: number, _w: number, _h: number, draw: () => void) => draw(),
+  });
+  const scene = new RunView(run);
+  drawScene(sheetOf(spy, scene, themes.light, 1280));
+  const held = scene.laneY('B') as number;
+  const known = scene.laneY('redis-2') as number;
+  const endAt = (y: number): number => Math.max(...bars.filter(([top]) => top === y).map(([, end]) => end));
+  expect(endAt(known - 8)).toBeCloseTo(endAt(held - 11), 3);
+  const [label] = texts.filter(([text]) => text === 'my:lock = B');
+  const [lost] = texts.filter(([text]) => text.startsWith('never arrived'));
+  expect(label).toBeDefined();
+  expect(Math.abs((label?.[2] as number) - (lost?.[2] as number))).toBeGreaterThan(14);
 });
 
 test('a drawing shows both holders, the overlap, and the message that never arrived', async () => {
