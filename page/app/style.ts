@@ -39,8 +39,8 @@ ol.story time { color: var(--faint); text-align: right; font-variant-numeric: ta
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 10px; margin: 0; } dt { color: var(--faint); }
   dd { margin: 0; overflow-wrap: anywhere; }
 dd code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
-.keys { color: var(--faint); font-size: .9rem; } kbd { border: 1px solid var(--faint); border-radius: 3px; padding: 0 4px; white-space: nowrap;
-  font-size: .85em; }
+.keys { color: var(--faint); font-size: .9rem; } kbd { border: 1px solid var(--faint); border-radius: 3px; padding: 0 4px;
+  white-space: nowrap;  font-size: .85em; }
 @media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); } .drawing { border-right: 0; }
   ol.story { max-height: none; } }
 @media print { .tools, .keys, .map { display: none; } main { display: block; } ol.story { max-height: none; } }
