@@ -115,7 +115,7 @@ const DIRECTIONS: readonly (readonly [east: number, north: number])[] = [
 
 /** A position that has a cell. The middle of a polygon can be nearer to a pole than any cell. */
 function onMap({ longitude, latitude }: Place): Place {
-  if (Math.abs(latitude) < LATITUDE_MAX) return { longitude, latitude };
+  if (Math.abs(latitude) <= LATITUDE_MAX) return { longitude, latitude };
   return { longitude, latitude: Math.sign(latitude) * (LATITUDE_MAX - 1e-6) };
 }
 
