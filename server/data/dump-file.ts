@@ -70,6 +70,8 @@ export class DumpFile {
   loaded = { keys: 0, expired: 0 };
   /** How many rewrites of the append-only file have failed since the last that did not. */
   rewriteFailures = 0;
+  /** How many background saves have failed since the last one that succeeded. */
+  saveFailures = 0;
   #savedAt: number | undefined;
   #dirtyAtSave = 0;
 
@@ -333,7 +335,9 @@ export class DumpFile {
       this.#child = undefined;
       outcome.status = child.finish() ? 'ok' : 'err';
       this.#refreshGate();
-      if (child.kind === 'aof') this.#rewritten(outcome.status === 'ok');
+      const succeeded = outcome.status === 'ok';
+      if (child.kind === 'aof') this.#rewritten(succeeded);
+      else this.saveFailures = succeeded ? 0 : this.saveFailures + 1;
     }
     if (this.#child === undefined && this.scheduled.rdb && this.#mayTry) {
       this.#server.unit(() => this.#begin('rdb'));

@@ -6,6 +6,7 @@ import type { Gated, HasData, HasHost, HasSettings, Units } from '../ports.ts';
 
 /** The node, as expiry sees it. */
 interface ExpiringNode extends Pick<Gated, 'state'>, Pick<HasData, 'world'>, HasHost, HasSettings, Units {
+  readonly stats: { expired: number; expiredFields: number; expiredActively: { keys: number; fields: number } };
   /** The primary that the node follows; undefined on a primary. */
   readonly primary: object | undefined;
   readonly observer: { timed<T>(event: 'expire-cycle', work: () => T): T };
@@ -33,11 +34,21 @@ export class Expiry {
     const { world, host } = this.#server;
     if (this.#rest !== undefined || world.expiryPolicy !== 'delete' || !this.active) return;
     const most = host.expiriesPerTurn ?? Infinity;
-    if (this.#server.observer.timed('expire-cycle', () => this.#removeDue(most)) < most) return;
+    if (this.#server.observer.timed('expire-cycle', () => this.#countRemoved(most)) < most) return;
     this.#rest = host.clock.soon(() => {
       this.#rest = undefined;
       this.#expire();
     });
+  }
+
+  /** Removes expired keys, and counts them as removed by the timer. */
+  #countRemoved(most: number): number {
+    const { stats } = this.#server;
+    const [keys, fields] = [stats.expired, stats.expiredFields];
+    const ended = this.#removeDue(most);
+    stats.expiredActively.keys += stats.expired - keys;
+    stats.expiredActively.fields += stats.expiredFields - fields;
+    return ended;
   }
 
   /** Removes expired keys, but at most this many. Returns how many it has removed. */

@@ -1,6 +1,7 @@
 /** Redis 8.6, compared with redis-server 8.6.3. */
 import { REDIS_8_6 } from '../../keyspace/rdb/formats.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
+import { infoFields } from '../figures/info-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis82 } from './redis-8.2.ts';
@@ -10,6 +11,7 @@ export const redis86: Dialect = {
   ...redisIdentity('redis-8.6', '8.6.3'),
   scriptTexts: { ...redis82.scriptTexts, names: versionNames('REDIS', '8.6.3') },
   rdbFormat: REDIS_8_6,
+  infoFields: infoFields.redis86,
   scanRemoves: 'those that match the pattern',
   fieldArguments: 'in any order',
   deliveredPosition: 'before the delivery',

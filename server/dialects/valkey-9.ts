@@ -1,6 +1,7 @@
 /** Valkey 9, compared with valkey-server 9.1.2. */
 import { VALKEY_9 } from '../../keyspace/rdb/formats.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
+import { infoFields } from '../figures/info-fields.ts';
 import { clusterValkey9 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
 import { valkey81 } from './valkey-8.1.ts';
@@ -24,6 +25,7 @@ export const valkey9: Dialect = {
     names: [...versionNames('REDIS', '7.2.4'), ...versionNames('VALKEY', '9.1.2'), ['SERVER_NAME', 'valkey']],
   },
   rdbFormat: VALKEY_9,
+  infoFields: infoFields.valkey9,
   fieldCommands: 'valkey',
   cluster: clusterValkey9,
   sharedQueryBuffer: 'for whole requests',

@@ -31,6 +31,14 @@ const REDIS_ALONE = [
   'keysizes',
 ] as const;
 const REDIS_8_2 = ['used_memory_peak_time'] as const;
+const REDIS_8_6 = [
+  'mem_cluster_slot_migration_output_buffer',
+  'mem_cluster_slot_migration_input_buffer',
+  'mem_cluster_slot_migration_input_buffer_peak',
+  'rdb_saves_consecutive_failures',
+  'expired_subkeys_active',
+  'expired_keys_active',
+] as const;
 const PREFETCH = ['io_threaded_total_prefetch_batches', 'io_threaded_total_prefetch_entries'] as const;
 
 const VALKEY_ALONE = [
@@ -45,29 +53,53 @@ const VALKEY_ALONE = [
   'replicas_waiting_psync',
 ] as const;
 
+const VALKEY_9 = [
+  'mem_replicas_repl_buffer',
+  'mem_cluster_slot_import',
+  'mem_cluster_slot_export',
+  'total_net_cluster_slot_import_bytes',
+  'total_net_cluster_slot_export_bytes',
+  'slot_migration_fork_in_progress',
+  'expired_fields',
+  'expired_keys_with_volatile_items_stale_perc',
+  'acl_access_denied_db',
+] as const;
+const TLS_CERT = ['acl_access_denied_tls_cert'] as const;
+
 /** A field, or a part of INFO, that Redis 7.0 has not. `listeners` stands for the fields `listener0` and on. */
 export type LaterField =
   | (typeof REDIS_8_0)[number]
   | (typeof REDIS_ALONE)[number]
   | (typeof REDIS_8_2)[number]
   | (typeof PREFETCH)[number]
-  | (typeof VALKEY_ALONE)[number];
+  | (typeof REDIS_8_6)[number]
+  | (typeof VALKEY_ALONE)[number]
+  | (typeof VALKEY_9)[number]
+  | (typeof TLS_CERT)[number];
 
 /** Every such field. */
 const laterFields: ReadonlySet<string> = new Set<LaterField>([
   ...REDIS_8_0,
   ...REDIS_ALONE,
   ...REDIS_8_2,
+  ...REDIS_8_6,
   ...PREFETCH,
   ...VALKEY_ALONE,
+  ...VALKEY_9,
+  ...TLS_CERT,
 ]);
+
+const redis82 = [...REDIS_8_0, ...REDIS_ALONE, ...REDIS_8_2, ...PREFETCH];
+const valkey81 = [...REDIS_8_0, ...PREFETCH, ...VALKEY_ALONE];
 
 /** The later fields that each server has. */
 export const infoFields = {
   redis70: new Set<LaterField>(),
   redis80: new Set<LaterField>([...REDIS_8_0, ...REDIS_ALONE]),
-  redis82: new Set<LaterField>([...REDIS_8_0, ...REDIS_ALONE, ...REDIS_8_2, ...PREFETCH]),
-  valkey81: new Set<LaterField>([...REDIS_8_0, ...PREFETCH, ...VALKEY_ALONE]),
+  redis82: new Set<LaterField>(redis82),
+  redis86: new Set<LaterField>([...redis82, ...REDIS_8_6, ...TLS_CERT]),
+  valkey81: new Set<LaterField>(valkey81),
+  valkey9: new Set<LaterField>([...valkey81, ...VALKEY_9, ...TLS_CERT]),
 };
 
 /** True when a server with these later fields shows the field. */

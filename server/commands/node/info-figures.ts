@@ -61,6 +61,8 @@ export function* traffic({ stats, now }: Server): Iterable<Field> {
   yield ['total_net_output_bytes', stats.bytesOut];
   yield ['total_net_repl_input_bytes', stats.linkBytesIn];
   yield ['total_net_repl_output_bytes', stats.linkBytesOut];
+  yield ['total_net_cluster_slot_import_bytes', 0];
+  yield ['total_net_cluster_slot_export_bytes', 0];
   yield ['instantaneous_input_kbps', kilobytes(rates.bytesIn)];
   yield ['instantaneous_output_kbps', kilobytes(rates.bytesOut)];
   yield ['instantaneous_input_repl_kbps', kilobytes(rates.linkBytesIn)];

@@ -91,6 +91,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['rdb_last_bgsave_time_sec', dumpFile.last.rdb.seconds];
     yield ['rdb_current_bgsave_time_sec', dumpFile.secondsOf('rdb')];
     yield ['rdb_saves', server.stats.saves];
+    yield ['rdb_saves_consecutive_failures', dumpFile.saveFailures];
     yield ['rdb_last_cow_size', 0];
     yield ['rdb_last_load_keys_expired', dumpFile.loaded.expired];
     yield ['rdb_last_load_keys_loaded', dumpFile.loaded.keys];
@@ -107,6 +108,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['aof_last_cow_size', 0];
     yield ['module_fork_in_progress', 0];
     yield ['module_fork_last_cow_size', 0];
+    yield ['slot_migration_fork_in_progress', 0];
     if (stored === undefined) return;
     yield ['aof_current_size', stored.size];
     yield ['aof_base_size', stored.baseSize];
@@ -130,8 +132,12 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['sync_partial_ok', stats.syncs.partial];
     yield ['sync_partial_err', stats.syncs.refused];
     yield ['expired_subkeys', stats.expiredFields];
+    yield ['expired_subkeys_active', stats.expiredActively.fields];
     yield ['expired_keys', stats.expired];
+    yield ['expired_keys_active', stats.expiredActively.keys];
+    yield ['expired_fields', stats.expiredFields];
     yield ['expired_stale_perc', '0.00'];
+    yield ['expired_keys_with_volatile_items_stale_perc', '0.00'];
     yield ['expired_time_cap_reached_count', 0];
     yield ['expire_cycle_cpu_milliseconds', 0];
     yield ['evicted_keys', stats.evicted];
@@ -171,6 +177,9 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['acl_access_denied_cmd', refusals.command];
     yield ['acl_access_denied_key', refusals.key];
     yield ['acl_access_denied_channel', refusals.channel];
+    // Connections with certificates are not clients of a user here, and every user may use every database.
+    yield ['acl_access_denied_tls_cert', 0];
+    yield ['acl_access_denied_db', 0];
   },
   *replication(server) {
     yield* replicationInfo(server);

@@ -59,6 +59,15 @@ function* scriptMemory({ host, scripts, functions }: Server): Iterable<ReportFie
   yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
 }
 
+/** Slots are moved by MIGRATE here, which keeps nothing. */
+const SLOT_MIGRATION = [
+  'mem_cluster_slot_migration_output_buffer',
+  'mem_cluster_slot_migration_input_buffer',
+  'mem_cluster_slot_migration_input_buffer_peak',
+  'mem_cluster_slot_import',
+  'mem_cluster_slot_export',
+];
+
 /** The fields of INFO memory, in 7.0's order. The overhead of an allocator is not known here and reported as zero. */
 export function* memoryInfo(server: Server): Iterable<ReportField> {
   const { settings, eviction } = server;
@@ -97,8 +106,10 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['mem_replication_backlog', backlog];
   yield ['mem_total_replication_buffers', backlog + replicas];
   yield ['mem_replica_full_sync_buffer', 0];
+  yield ['mem_replicas_repl_buffer', 0];
   yield ['mem_clients_slaves', replicas];
   yield ['mem_clients_normal', clients];
+  for (const name of SLOT_MIGRATION) yield [name, 0];
   yield ['mem_cluster_links', server.cluster?.linkBytes ?? 0];
   yield ['mem_aof_buffer', 0];
   yield ['mem_allocator', 'libc'];
