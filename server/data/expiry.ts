@@ -6,7 +6,11 @@ import type { Gated, HasData, HasHost, HasSettings, Units } from '../ports.ts';
 
 /** The node, as expiry sees it. */
 interface ExpiringNode extends Pick<Gated, 'state'>, Pick<HasData, 'world'>, HasHost, HasSettings, Units {
-  readonly stats: { expired: number; expiredFields: number; expiredActively: { keys: number; fields: number } };
+  readonly stats: {
+    expired: number;
+    expiredFields: number;
+    expiredActively: { keys: number; fields: number };
+  };
   /** The primary that the node follows; undefined on a primary. */
   readonly primary: object | undefined;
   readonly observer: { timed<T>(event: 'expire-cycle', work: () => T): T };

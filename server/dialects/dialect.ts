@@ -84,6 +84,8 @@ export interface Dialect {
   readonly aclRules: 'worked out' | 'as given';
   /** Whether new ACL users have the flag sanitize-payload. */
   readonly sanitizeByDefault: boolean;
+  /** COMMAND DOCS describes the commands of modules too. */
+  readonly describesModules: boolean;
   /** Whether BITCOUNT and BITPOS check their arguments before they look the key up. */
   readonly bitArguments: 'after the key' | 'before the key';
   /** What BITCOUNT does with a start and no end. */

@@ -41,6 +41,7 @@ export const redis70: Dialect = {
   offsetWithoutReplicas: 'stands still',
   denial: 'this user',
   sanitizeByDefault: false,
+  describesModules: false,
   aclRules: 'worked out',
   unknownType: 'nothing found',
   cursors: 'as in C',

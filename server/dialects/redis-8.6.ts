@@ -12,6 +12,7 @@ export const redis86: Dialect = {
   scriptTexts: { ...redis82.scriptTexts, names: versionNames('REDIS', '8.6.3') },
   rdbFormat: REDIS_8_6,
   infoFields: infoFields.redis86,
+  describesModules: true,
   scanRemoves: 'those that match the pattern',
   fieldArguments: 'in any order',
   deliveredPosition: 'before the delivery',

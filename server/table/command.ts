@@ -175,7 +175,7 @@ export interface CommandSpec<A extends number, C = unknown> {
    */
   readonly arity: A;
   readonly flags: readonly Flag[];
-  /** The module that brings the command. Its commands have no categories, and no description in COMMAND DOCS. */
+  /** The module that brings the command. Its commands have no categories, and up to Redis 8.2 no description in COMMAND DOCS. */
   readonly module?: Bytes;
   /** ACL categories instead of the group's own. Categories that follow from flags are added. */
   readonly categories?: readonly string[];

@@ -72,11 +72,14 @@ function describeLife({ deprecated, system, history }: Syntax): Reply[] {
 /** Returns a command's entry in COMMAND DOCS: its name, then its map. */
 export function commandDocs(command: Command, dialect: Dialect): Reply[] {
   const { summary, since, module } = command.spec;
-  if (module !== undefined) return [command.fullName, new MapReply(['group', 'module', 'module', module])];
+  const origin = module === undefined ? [] : ['module', module];
+  if (module !== undefined && !dialect.describesModules)
+    return [command.fullName, new MapReply(['group', 'module', ...origin])];
   const syntax = syntaxFor(command, dialect);
-  const { complexity = command.spec.complexity ?? '', introduced = shownSince(since, dialect) } = syntax;
+  const own = module === undefined ? (command.spec.complexity ?? '') : '';
+  const { complexity = own, introduced = shownSince(since, dialect) } = syntax;
   const group = command.group === 'replication' ? 'server' : command.group;
-  const fields: Reply[] = ['summary', summary, 'since', introduced, 'group', group];
+  const fields: Reply[] = ['summary', summary, 'since', introduced, 'group', group, ...origin];
   if (complexity !== '') fields.push('complexity', complexity);
   fields.push(...describeLife(syntax));
   if (syntax.words !== undefined) {

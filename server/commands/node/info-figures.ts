@@ -1,6 +1,7 @@
 /** The fields of INFO that are counted when they are asked for (https://redis.io/docs/latest/commands/info/). */
 import type { Keyspace } from '../../../keyspace/keyspace.ts';
 import { shows } from '../../figures/info-fields.ts';
+import type { Statistics } from '../../figures/statistics.ts';
 import type { Server } from '../../server.ts';
 
 /** One line of INFO: the name and the value. */
@@ -95,4 +96,27 @@ export function averageTtl(server: Server, db: Keyspace): number {
     if (count >= SAMPLE || ++seen >= SAMPLE * 10) break;
   }
   return count === 0 ? 0 : Math.floor(sum / count);
+}
+
+/** What has expired. The active figures are about keys and fields that the timer removed. */
+export function* expired({ expired: keys, expiredFields, expiredActively }: Statistics): Iterable<Field> {
+  yield ['expired_subkeys', expiredFields];
+  yield ['expired_subkeys_active', expiredActively.fields];
+  yield ['expired_keys', keys];
+  yield ['expired_keys_active', expiredActively.keys];
+  yield ['expired_fields', expiredFields];
+  yield ['expired_stale_perc', '0.00'];
+  yield ['expired_keys_with_volatile_items_stale_perc', '0.00'];
+  yield ['expired_time_cap_reached_count', 0];
+  yield ['expire_cycle_cpu_milliseconds', 0];
+}
+
+/** What the rules of users have refused. Certificates name no users here, and users may use every database. */
+export function* denied({ refusals }: Server['acl']): Iterable<Field> {
+  yield ['acl_access_denied_auth', refusals.auth];
+  yield ['acl_access_denied_cmd', refusals.command];
+  yield ['acl_access_denied_key', refusals.key];
+  yield ['acl_access_denied_channel', refusals.channel];
+  yield ['acl_access_denied_tls_cert', 0];
+  yield ['acl_access_denied_db', 0];
 }

@@ -12,7 +12,9 @@ import {
   averageTtl,
   clientBuffers,
   clientStates,
+  denied,
   eventLoop,
+  expired,
   type Field,
   hashesWithDeadlines,
   listeners,
@@ -131,15 +133,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['sync_full', stats.syncs.full];
     yield ['sync_partial_ok', stats.syncs.partial];
     yield ['sync_partial_err', stats.syncs.refused];
-    yield ['expired_subkeys', stats.expiredFields];
-    yield ['expired_subkeys_active', stats.expiredActively.fields];
-    yield ['expired_keys', stats.expired];
-    yield ['expired_keys_active', stats.expiredActively.keys];
-    yield ['expired_fields', stats.expiredFields];
-    yield ['expired_stale_perc', '0.00'];
-    yield ['expired_keys_with_volatile_items_stale_perc', '0.00'];
-    yield ['expired_time_cap_reached_count', 0];
-    yield ['expire_cycle_cpu_milliseconds', 0];
+    yield* expired(stats);
     yield ['evicted_keys', stats.evicted];
     yield ['evicted_clients', stats.evictedClients];
     yield ['evicted_scripts', 0];
@@ -172,14 +166,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['reply_buffer_shrinks', stats.replyBufferShrinks];
     yield ['reply_buffer_expands', stats.replyBufferExpands];
     yield* eventLoop(server);
-    const { refusals } = server.acl;
-    yield ['acl_access_denied_auth', refusals.auth];
-    yield ['acl_access_denied_cmd', refusals.command];
-    yield ['acl_access_denied_key', refusals.key];
-    yield ['acl_access_denied_channel', refusals.channel];
-    // Connections with certificates are not clients of a user here, and every user may use every database.
-    yield ['acl_access_denied_tls_cert', 0];
-    yield ['acl_access_denied_db', 0];
+    yield* denied(server.acl);
   },
   *replication(server) {
     yield* replicationInfo(server);

@@ -11,6 +11,7 @@ export const vectorSyntax: SyntaxTable = {
   VISMEMBER: 'key#0 element',
   VLINKS: 'key#0 element [WITHSCORES]',
   VRANDMEMBER: 'key#0 [count:int]',
+  VRANGE: 'key#0 start end [count:int]',
   VREM: 'key#0 element',
   VSETATTR: 'key#0 element json',
   VSIM: 'key#0 vector:(ELE=element | FP32=blob | VALUES=values:{count:int value:double...}) [WITHSCORES] [WITHATTRIBS@8.2.0] [COUNT=count:int] [EPSILON=epsilon:double] [EF=search-exploration-factor:int] [FILTER=expression] [FILTER-EF=max-filtering-effort:int] [TRUTH] [NOTHREAD]',

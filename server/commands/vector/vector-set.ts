@@ -9,7 +9,7 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, NULL_ARRAY, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import type { Caller, Server } from '../../server.ts';
-import { type Flag, key } from '../../table/command.ts';
+import { type EntryChange, type Flag, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { addVector } from './add.ts';
 import {
@@ -22,6 +22,7 @@ import {
   setAttributes,
 } from './elements.ts';
 import { checkWords, keyword } from './parts.ts';
+import { elementsBetween } from './range.ts';
 import { similarElements } from './similar.ts';
 
 function sizeOf(client: Caller, argv: readonly Bytes[]): Reply {
@@ -89,11 +90,15 @@ function describeSet(client: Caller, argv: readonly Bytes[]): Reply {
 const READS: readonly Flag[] = ['readonly', 'module'];
 const READS_FAST: readonly Flag[] = ['readonly', 'module', 'fast'];
 
+/** From Redis 8.6 on, the server checks the number of words too, as for its own commands. */
+const wordsFrom86 = (arity: number): EntryChange[] => [{ since: '8.6.0', arity }];
+
 const about = { since: '8.0.0', module: 'vectorset', arity: -1, keys: key('RW ACCESS UPDATE') } as const;
 
 export const vectorSetCommands = defineCommands('module', {
   vadd: {
     ...about,
+    changes: wordsFrom86(-5),
     summary: 'Adds an element with its vector to a vector set, or gives an element a new vector.',
     complexity: 'O(N) with N the dimension of the vector',
     flags: ['write', 'denyoom', 'module'],
@@ -101,6 +106,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vrem: {
     ...about,
+    changes: wordsFrom86(3),
     summary: 'Removes an element, and the vector set with its last one.',
     complexity: 'O(1)',
     flags: ['write', 'module'],
@@ -108,6 +114,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vsim: {
     ...about,
+    changes: wordsFrom86(-4),
     summary: 'Returns the elements whose vectors are nearest to a vector or to that of an element.',
     complexity: 'O(N*M) with N the number of elements and M their dimension',
     flags: READS,
@@ -115,6 +122,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vdim: {
     ...about,
+    changes: wordsFrom86(2),
     summary: 'Returns the dimension of the stored vectors.',
     complexity: 'O(1)',
     flags: READS_FAST,
@@ -122,6 +130,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vcard: {
     ...about,
+    changes: wordsFrom86(2),
     summary: 'Counts the elements of a vector set.',
     complexity: 'O(1)',
     flags: READS_FAST,
@@ -129,6 +138,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vemb: {
     ...about,
+    changes: wordsFrom86(-3),
     summary: 'Returns the vector of an element, as far as its stored form has kept it.',
     complexity: 'O(N) with N the dimension of the vector',
     flags: READS_FAST,
@@ -136,6 +146,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vlinks: {
     ...about,
+    changes: wordsFrom86(-3),
     summary: 'Returns the elements that an element is linked with.',
     complexity: 'O(N*M) for each element added since links were last asked for, N elements of dimension M',
     flags: READS_FAST,
@@ -143,6 +154,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vinfo: {
     ...about,
+    changes: wordsFrom86(2),
     summary: 'Describes a vector set.',
     complexity: 'O(N) with N the number of elements',
     flags: READS_FAST,
@@ -150,6 +162,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vsetattr: {
     ...about,
+    changes: wordsFrom86(4),
     summary: 'Sets the attributes of an element, or removes them.',
     complexity: 'O(1)',
     flags: ['write', 'module', 'fast'],
@@ -157,6 +170,7 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vgetattr: {
     ...about,
+    changes: wordsFrom86(3),
     summary: 'Returns the attributes of an element.',
     complexity: 'O(1)',
     flags: READS_FAST,
@@ -164,13 +178,24 @@ export const vectorSetCommands = defineCommands('module', {
   },
   vrandmember: {
     ...about,
+    changes: wordsFrom86(-2),
     summary: 'Returns random elements.',
     complexity: 'O(N) with N the number of elements',
     flags: READS,
     run: randomElements,
   },
+  vrange: {
+    ...about,
+    summary: 'Returns the elements between two names, in the order of their bytes.',
+    since: '8.4.0',
+    arity: -4,
+    complexity: 'O(N log N) with N the number of elements',
+    flags: READS,
+    run: elementsBetween,
+  },
   vismember: {
     ...about,
+    changes: wordsFrom86(3),
     summary: 'Checks whether an element is in a vector set.',
     complexity: 'O(1)',
     flags: READS,

@@ -159,4 +159,63 @@ export const SESSIONS: readonly (readonly [name: string, requests: string])[] = 
     MSETEX 1 a 1 EX 0
     MSETEX 2147483648 a 1`,
   ],
+  [
+    'VRANGE',
+    `
+    VADD v VALUES 2 1 2 b
+    VADD v VALUES 2 1 3 a
+    VADD v VALUES 2 1 4 B
+    VADD v VALUES 2 1 5 aa
+    VADD v VALUES 2 1 6 c
+    VADD v VALUES 2 1 7 é
+    VRANGE v - +
+    VRANGE v - + 2
+    VRANGE v - + 0
+    VRANGE v - + -1
+    VRANGE v [b [c
+    VRANGE v (a (c
+    VRANGE v (b +
+    VRANGE v [c [a
+    VRANGE v - (b 1
+    VRANGE v + -
+    VRANGE v + - x
+    VRANGE v + b
+    VRANGE v [b -
+    VRANGE v - -
+    VRANGE v b c
+    VRANGE v [b c
+    VRANGE v [ (
+    VRANGE v [b (
+    VRANGE v - +x
+    VRANGE v - + 1.5
+    VRANGE v - + 99999999999999999999
+    VRANGE v -
+    VRANGE v - + 1 2
+    VRANGE nosuch - +
+    SET s 1
+    VRANGE s - +
+    VRANGE s x y
+    VADD v VALUES 3 1 2 3 d
+    VADD v VALUES 2 5 1 a
+    VSIM v VALUES 2 1 2 WITHSCORES COUNT 2
+    VSIM v ELE a COUNT 1 WITHATTRIBS
+    VEMB v a
+    VEMB v nosuch
+    VLINKS v nosuch
+    VCARD v
+    VDIM v
+    VDIM nosuch
+    VSETATTR v a {"x":1}
+    VGETATTR v a
+    VSIM v ELE a FILTER .x==1
+    VISMEMBER v a
+    VREM v a
+    VREM v a
+    VRANDMEMBER nosuch
+    COMMAND INFO vadd vcard vdim vemb vgetattr vinfo vismember vlinks vrandmember vrange vrem vsetattr vsim
+    VCARD
+    VSIM v
+    VLINKS v a b c
+    VINFO nosuch`,
+  ],
 ];
