@@ -14,7 +14,7 @@ import type { ScriptHost } from './runtime/host.ts';
 import { index } from './runtime/operations.ts';
 import { errorLine, toReply } from './runtime/returning.ts';
 import { NATIVE, type Site } from './runtime/site.ts';
-import { S, setAside, takeUp } from './runtime/state.ts';
+import { S, setAside, takeUp, type Words } from './runtime/state.ts';
 import { identityCount, setIdentityCount } from './runtime/table.ts';
 import {
   firstOf,
@@ -33,20 +33,20 @@ const LAST_WORDS = 100_000;
 export interface Beginning {
   /** The name of the script in errors. */
   readonly label: Bytes;
-  readonly keys: readonly Bytes[];
-  readonly argv: readonly Bytes[];
+  readonly input: Words;
   readonly host: ScriptHost;
   /** The state of the host's random generator. */
   readonly random: bigint;
 }
 
 /** Sets the state for a new run, in either form. */
-export function begin(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost): void {
+export function begin({ argv, firstKey, keys }: Words, host: ScriptHost): void {
+  const firstArgument = firstKey + keys;
   S.depth = 0;
   S.nested = 0;
   S.site = NATIVE;
-  S.keys = LuaTable.from<never>(keys.slice());
-  S.argv = LuaTable.from<never>(argv.slice());
+  S.keys = LuaTable.fromPart<never>(argv, firstKey, keys);
+  S.argv = LuaTable.fromPart<never>(argv, firstArgument, argv.length - firstArgument);
   S.host = host;
   S.replayed = 0;
   S.protocol = 2;
@@ -103,7 +103,7 @@ export class Execution {
   /** @param log the host's replies so far; the script receives them again until it has caught up */
   constructor(beginning: Beginning, body: LuaFunction, log: Reply[]) {
     this.#beginning = beginning;
-    begin(beginning.keys, beginning.argv, beginning.host);
+    begin(beginning.input, beginning.host);
     beginning.host.random.state = beginning.random;
     beginning.host.setProtocol(2);
     this.#driver = new FrameDriver(body);

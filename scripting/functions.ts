@@ -14,7 +14,7 @@ import { fastRealm, resumableRealm } from './library/realms.ts';
 import type { LibraryHeader } from './library-header.ts';
 import { Program } from './program.ts';
 import type { ScriptHost } from './runtime/host.ts';
-import { type Registered, S, setAside, takeUp } from './runtime/state.ts';
+import { type Registered, S, setAside, takeUp, type Words } from './runtime/state.ts';
 import { type Frame, type LuaFunction, type Result, Signal } from './runtime/values.ts';
 import { LuaSyntaxError } from './syntax/lexer.ts';
 import { parse } from './syntax/parser.ts';
@@ -24,10 +24,14 @@ const CHUNK = '@user_function';
 /** How many steps a library may take while it loads. */
 const LOAD_FUEL = 5_000_000;
 
+/** A library has neither keys nor arguments while it loads. */
+const NO_INPUT: Words = { argv: [], firstKey: 0, keys: 0 };
+
 type Callbacks = ReadonlyMap<Bytes, Registered>;
 
 /** A function of a library. */
 export class LibraryFunction extends Program {
+  override readonly declared = true;
   readonly description: Bytes | undefined;
   readonly library: FunctionLibrary;
 
@@ -111,7 +115,7 @@ export class FunctionLibrary {
     const main = compiled(() => realm.compile(this.#body, CHUNK));
     const registering = new Map<Bytes, Registered>();
     const outer = setAside();
-    begin([], [], this.#host);
+    begin(NO_INPUT, this.#host);
     Object.assign(S, {
       registering,
       wrongFunction: undefined,

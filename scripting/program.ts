@@ -6,7 +6,7 @@ import { luaErrorOf } from './library/protected.ts';
 import { fastRealm } from './library/realms.ts';
 import type { ScriptHost } from './runtime/host.ts';
 import { toReply } from './runtime/returning.ts';
-import { S, setAside, takeUp } from './runtime/state.ts';
+import { NO_REPLIES, S, setAside, takeUp, type Words } from './runtime/state.ts';
 import { firstOf, type LuaFunction, Signal } from './runtime/values.ts';
 
 /** Enough fuel for a script that has to run to its end, however long it takes. */
@@ -18,10 +18,19 @@ export abstract class Program {
   readonly label: Bytes;
   /** The flags that it declares. */
   readonly flags: ReadonlySet<Bytes>;
+  /** Three of the flags, which every run asks for. */
+  readonly isReadonly: boolean;
+  readonly ignoresMemory: boolean;
+  readonly crossesSlots: boolean;
+  /** True for a function, and for a script that begins with `#!lua`. */
+  abstract readonly declared: boolean;
 
   constructor(label: Bytes, flags: ReadonlySet<Bytes>) {
     this.label = label;
     this.flags = flags;
+    this.isReadonly = flags.has('no-writes');
+    this.ignoresMemory = flags.has('allow-oom');
+    this.crossesSlots = flags.has('allow-cross-slot-keys');
   }
 
   /** The fast form; undefined when only the resumable form can run the program. */
@@ -33,26 +42,25 @@ export abstract class Program {
    * @param fuel how many steps (calls and iterations of loops) it may take before it must pause
    * @returns its reply (a ReplyError for a script's error), or the execution that continues it in slices
    */
-  start(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost, fuel: number): Reply | Execution {
+  start(input: Words, host: ScriptHost, fuel: number): Reply | Execution {
     const outer = setAside();
     const random = host.random.state;
-    const log: Reply[] = [];
     try {
       const fast = this.fast();
       if (fast === undefined) {
         const { label } = this;
-        const execution = new Execution({ label, keys, argv, host, random }, this.resumable(), log);
+        const execution = new Execution({ label, input, host, random }, this.resumable(), NO_REPLIES);
         return execution.step(fuel) ?? execution;
       }
-      begin(keys, argv, host);
+      begin(input, host);
       S.resumable = false;
-      S.log = log;
+      S.log = NO_REPLIES;
       S.fuel = fuel;
       S.stringMeta = fastRealm(host.texts).stringMeta;
       try {
         return toReply(firstOf(fast()), S.protocol);
       } catch (thrown) {
-        return this.#recover({ label: this.label, keys, argv, host, random }, log, thrown);
+        return this.#recover({ label: this.label, input, host, random }, S.log, thrown);
       }
     } finally {
       takeUp(outer);
@@ -60,8 +68,8 @@ export abstract class Program {
   }
 
   /** Runs the program to its end without a pause. */
-  run(keys: readonly Bytes[], argv: readonly Bytes[], host: ScriptHost): Reply {
-    const result = this.start(keys, argv, host, AMPLE);
+  run(input: Words, host: ScriptHost): Reply {
+    const result = this.start(input, host, AMPLE);
     if (!(result instanceof Execution)) return result;
     for (;;) {
       const reply = result.step(AMPLE);

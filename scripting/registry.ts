@@ -16,8 +16,7 @@ const CHUNK = '@user_script';
 
 /** A compiled script. */
 export class CompiledScript extends Program {
-  /** True when the script begins with `#!lua`. */
-  readonly declared: boolean;
+  override readonly declared: boolean;
   /** Its text as it was sent, the line with `#!lua` included. */
   readonly source: Bytes;
   readonly #body: Bytes;

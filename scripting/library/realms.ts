@@ -11,9 +11,17 @@ function realmOf(form: Form, texts: ScriptTexts): Realm {
   return realm;
 }
 
+/** What fastRealm was last asked for, and its answer: every script asks, and most processes have one kind of server. */
+let lastTexts: ScriptTexts | undefined;
+let lastRealm: Realm | undefined;
+
 /** The library of a server's scripts in the fast form. */
 export function fastRealm(texts = REDIS_7_0): Realm {
-  return realmOf('fast', texts);
+  if (lastRealm === undefined || texts !== lastTexts) {
+    lastRealm = realmOf('fast', texts);
+    lastTexts = texts;
+  }
+  return lastRealm;
 }
 
 /** The library of a server's scripts that can be interrupted. */

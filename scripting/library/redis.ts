@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { errorTable, fieldTable, toLua } from '../runtime/convert.ts';
-import { S } from '../runtime/state.ts';
+import { NO_REPLIES, S } from '../runtime/state.ts';
 import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import {
   LuaError,
@@ -67,12 +67,14 @@ export const clock: LuaFunction = () => {
 /** Keeps a reply for the second run. There is no third run, so a reply that was used is dropped. */
 function note(answer: Reply): void {
   if (S.resumable) {
-    S.log = [];
+    S.log = NO_REPLIES;
     S.replayed = 0;
-  } else {
-    S.log.push(answer);
-    S.replayed++;
+    return;
   }
+  // Most scripts ask once or twice: an array made for one reply is a tenth of the size of one that grew by push.
+  if (S.log === NO_REPLIES) S.log = [answer];
+  else S.log.push(answer);
+  S.replayed++;
 }
 
 /** redis.call */

@@ -27,6 +27,17 @@ export interface Registered {
   readonly callback: LuaFunction;
 }
 
+/** The keys and arguments of a run, as the words of a request contain them. */
+export interface Words {
+  readonly argv: readonly Bytes[];
+  /** The index of the first key, and the number of keys. All words after them are arguments. */
+  readonly firstKey: number;
+  readonly keys: number;
+}
+
+/** The log of a run that has not asked its host anything yet. */
+export const NO_REPLIES: Reply[] = [];
+
 class RunState {
   /** How many steps are left before the engine regains control. */
   fuel = 0;
@@ -40,7 +51,7 @@ class RunState {
   argv = new LuaTable();
   host: ScriptHost | undefined = undefined;
   /** The host's replies so far, so that the script can be run again. */
-  log: Reply[] = [];
+  log: Reply[] = NO_REPLIES;
   /** How many replies of the log are still to be replayed before the host is asked again. */
   replayed = 0;
   /** The protocol version that replies are converted by. */

@@ -87,6 +87,23 @@ export class Table<R extends object> {
     return table;
   }
 
+  /** The same with a part of a list, which is copied once, at its final size. */
+  static fromPart<R extends object = never>(
+    list: readonly Item<R>[],
+    start: number,
+    count: number,
+  ): Table<R> {
+    const table = new Table<R>();
+    if (count === 0) return table;
+    let size = 1;
+    while (size < count) size *= 2;
+    const items = new Array<Item<R>>(size);
+    for (let i = 0; i < count; i++) items[i] = list[start + i];
+    for (let i = count; i < size; i++) items[i] = undefined;
+    table.arr = items;
+    return table;
+  }
+
   get(key: Item<R>): Item<R> {
     if (typeof key === 'string') return this.getString(key, hashString(key));
     if (typeof key === 'number') {

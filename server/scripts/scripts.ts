@@ -9,6 +9,7 @@ import type { LibraryFunction } from '../../scripting/functions.ts';
 import { CompiledScript, compile } from '../../scripting/registry.ts';
 import type { ScriptHost } from '../../scripting/runtime/host.ts';
 import { Random48 } from '../../scripting/runtime/random48.ts';
+import type { Words } from '../../scripting/runtime/state.ts';
 import { readShebang } from '../../scripting/shebang.ts';
 import type { Acl } from '../acl/acl.ts';
 import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED, UNSTORED } from '../clients/client.ts';
@@ -57,13 +58,11 @@ const DENIED = {
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 
 /** One EVAL, EVALSHA or FCALL. */
-interface ScriptRequest {
-  readonly keys: readonly Bytes[];
-  readonly args: readonly Bytes[];
+interface ScriptRequest extends Words {
+  /** The command's name, the script or function, the number of keys, the keys, and the arguments. */
+  readonly argv: Argv<-3>;
   /** True for the commands that may not write (EVAL_RO and the like). */
   readonly readonly: boolean;
-  /** The words of the request: the command's name, the script or function, the number of keys, and the rest. */
-  readonly argv: Argv<-3>;
 }
 
 /** The node, as scripts see it. */
@@ -82,7 +81,7 @@ interface ScriptingNode extends Gated, HasHost, HasLog, HasSettings {
   readOnlyReplica(): boolean;
   readonly cluster: Membership | undefined;
   readonly durability: Durability | undefined;
-  readonly effects: Pick<Effects, 'propagateAs'>;
+  readonly effects: Pick<Effects, 'feeding' | 'propagateAs'>;
   /** A client without a connection. */
   readonly connections: { pseudoClient(): Client };
 }
@@ -207,22 +206,31 @@ export class Scripts implements ScriptHost {
 
   /** Runs a script or a function. Returns PAUSED if its reply comes later. Throws ReplyError if it may not run now. */
   start(client: Client, program: CompiledScript | LibraryFunction, request: ScriptRequest): Outcome {
-    const { keys, args, readonly } = request;
-    const { flags } = program;
-    if (!(program instanceof CompiledScript) || program.declared)
-      checkDeclared(this.#server, client, flags, readonly);
+    const { declared } = program;
+    if (declared) checkDeclared(this.#server, client, program.flags, request.readonly);
     else if (this.#server.isStale()) throw refuse(LINK_DOWN);
-    this.#readonly = readonly || flags.has('no-writes');
-    this.#ignoresMemory = flags.has('allow-oom');
-    const isDeclared = !(program instanceof CompiledScript) || program.declared;
-    this.#crossesSlots = !isDeclared || flags.has('allow-cross-slot-keys');
-    // Without a connection that waits for the reply, the script cannot be paused.
-    if (client.connection === undefined || client.has(PRIMARY_LINK)) {
-      return this.#enter(client, request, () => program.run(keys, args, this));
+    this.#readonly = request.readonly || program.isReadonly;
+    this.#ignoresMemory = program.ignoresMemory;
+    this.#crossesSlots = !declared || program.crossesSlots;
+    this.#enter(client);
+    let result: Reply | Execution = null;
+    try {
+      // Without a connection that waits for the reply, the script cannot be paused.
+      result =
+        client.connection === undefined || client.has(PRIMARY_LINK)
+          ? program.run(request, this)
+          : program.start(request, this, this.#server.slowScript.firstSlice);
+    } finally {
+      if (!(result instanceof Execution)) this.#leave();
     }
-    const fuel = this.#server.slowScript.firstSlice;
-    const kind = program instanceof CompiledScript ? 'script' : 'function';
-    return this.#enter(client, request, () => program.start(keys, args, this, fuel), kind);
+    if (!(result instanceof Execution)) return result;
+    return this.#pause(client, request, result, program instanceof CompiledScript);
+  }
+
+  #pause(client: Client, { argv }: ScriptRequest, execution: Execution, isScript: boolean): Outcome {
+    const kind = isScript ? 'script' : 'function';
+    this.#server.slowScript.begin({ client, argv, execution, kind, leave: () => this.#leave() });
+    return PAUSED;
   }
 
   #runNative(client: Client, run: NativeHandler, request: ScriptRequest): Outcome {
@@ -231,34 +239,24 @@ export class Scripts implements ScriptHost {
       if (reply instanceof ReplyError) throw reply;
       return reply;
     };
+    const { argv, firstKey, keys } = request;
     this.#readonly = request.readonly;
     this.#crossesSlots = true;
-    return this.#enter(client, request, () => run(request.keys, request.args, callOrThrow));
+    this.#enter(client);
+    try {
+      return run(argv.slice(firstKey, firstKey + keys), argv.slice(firstKey + keys), callOrThrow);
+    } finally {
+      this.#leave();
+    }
   }
 
-  // A script is propagated as the commands that it runs, never as itself.
-  #enter(
-    client: Client,
-    { argv }: ScriptRequest,
-    run: () => Reply | Execution,
-    kind: 'script' | 'function' = 'script',
-  ): Outcome {
+  #enter(client: Client): void {
     this.#caller = client;
     this.#client.db = client.db;
     this.#client.account = client.account;
     this.#client.protocol = 2;
     this.#client.mark(UNREPLICATED | UNSTORED, false);
     this.wrote = false;
-    let result: Reply | Execution = null;
-    try {
-      result = run();
-    } finally {
-      if (!(result instanceof Execution)) this.#leave();
-    }
-    if (!(result instanceof Execution)) return result;
-    const leave = () => this.#leave();
-    this.#server.slowScript.begin({ client, argv, execution: result, kind, leave });
-    return PAUSED;
   }
 
   /** True while a script or a function runs or is paused. */
@@ -266,8 +264,10 @@ export class Scripts implements ScriptHost {
     return this.#caller !== undefined;
   }
 
+  // A script is propagated as the commands that it runs, never as itself.
   #leave(): void {
-    this.#server.effects.propagateAs();
+    const { effects } = this.#server;
+    if (effects.feeding) effects.propagateAs();
     this.#caller = undefined;
   }
 

@@ -9,7 +9,7 @@ import { isLongRun } from '../support/long.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { request } from '../support/reply-text.ts';
-import { evaluate, FakeHost, withoutSha } from './script-host.ts';
+import { evaluate, FakeHost, INPUT, withoutSha } from './script-host.ts';
 
 /** One script per line. None of them crashes redis-server or runs there for ever. */
 const scripts = readFileSync(new URL('../golden/hostile-scripts.txt', import.meta.url), 'latin1')
@@ -28,7 +28,7 @@ const played = isLongRun ? scripts : scripts.filter((line, index) => index % 3 =
 /** Our reply as bytes. undefined: the script is still running after that many slices. */
 function answer(source: string, slices = 2000): string {
   try {
-    const result = compile(source).start(['k1'], ['a1', 'a2'], new FakeHost(), 2_000_000);
+    const result = compile(source).start(INPUT, new FakeHost(), 2_000_000);
     if (!(result instanceof Execution)) return withoutSha(encodeReply(result, 2));
     for (let i = 0; i < slices; i++) {
       const reply = result.step(200_000);

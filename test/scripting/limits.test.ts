@@ -7,11 +7,11 @@ import { compile } from '../../scripting/registry.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { LuaOracle } from './lua-golden.ts';
 import { limitPrograms } from './lua-limits.ts';
-import { evaluate, evaluateInSlices, FakeHost } from './script-host.ts';
+import { evaluate, evaluateInSlices, FakeHost, INPUT } from './script-host.ts';
 
 /** Starts a script that runs long enough to pause. */
 function begin(source: string, host: FakeHost, fuel: number): Execution {
-  const execution = compile(source).start(['k1'], ['a1', 'a2'], host, fuel);
+  const execution = compile(source).start(INPUT, host, fuel);
   if (!(execution instanceof Execution)) throw new Error('the script did not pause');
   return execution;
 }
@@ -73,7 +73,8 @@ test('scripts that take turns do not see each other', () => {
     redis.setresp(tonumber(ARGV[1])) return {KEYS[1], ARGV[1], #t, t[200]}`;
   const hosts = [new FakeHost(), new FakeHost()];
   const runs = hosts.map(
-    (host, i) => compile(source).start([`key${i}`], [`${i + 2}`], host, 10) as Execution,
+    (host, i) =>
+      compile(source).start({ argv: [`key${i}`, `${i + 2}`], firstKey: 0, keys: 1 }, host, 10) as Execution,
   );
   const replies: unknown[] = [undefined, undefined];
   while (replies.includes(undefined)) {
@@ -162,9 +163,9 @@ test('recursion ends at the same depth as in Redis, and earlier writes are execu
 });
 
 test('a table that contains itself is cut off at the same depth as in Redis', () => {
-  const text = encodeReply(compile('local t = {} t[1] = t return t').run([], [], new FakeHost()), 2);
+  const text = encodeReply(compile('local t = {} t[1] = t return t').run(INPUT, new FakeHost()), 2);
   expect(text).toBe(`${'*1\r\n'.repeat(7995)}-ERR reached lua stack limit\r\n`);
-  const map = encodeReply(compile('local t = {} t.map = t return t').run([], [], new FakeHost()), 2);
+  const map = encodeReply(compile('local t = {} t.map = t return t').run(INPUT, new FakeHost()), 2);
   expect(map.split('map').length - 1).toBe(2664);
 });
 

@@ -15,6 +15,7 @@ import { Execution } from '../../scripting/execution.ts';
 import { compile } from '../../scripting/registry.ts';
 import type { ScriptHost } from '../../scripting/runtime/host.ts';
 import { Random48 } from '../../scripting/runtime/random48.ts';
+import type { Words } from '../../scripting/runtime/state.ts';
 
 type Stored = Bytes | Map<Bytes, Bytes>;
 
@@ -104,15 +105,18 @@ export function show(reply: Reply): string {
   return `[${items.map(show).join(', ')}]`;
 }
 
+/** One key and two arguments. */
+export const INPUT: Words = { argv: ['k1', 'a1', 'a2'], firstKey: 0, keys: 1 };
+
 /** Runs a script with one key and two arguments. Returns its reply as text, without the SHA-1. */
 export function evaluate(source: Bytes, host: ScriptHost = new FakeHost()): string {
-  return answer(() => compile(source).run(['k1'], ['a1', 'a2'], host));
+  return answer(() => compile(source).run(INPUT, host));
 }
 
 /** Like evaluate, but the script is interrupted at once and then every few steps. */
 export function evaluateInSlices(source: Bytes, host: ScriptHost = new FakeHost(), fuel = 7): string {
   return answer(() => {
-    const result = compile(source).start(['k1'], ['a1', 'a2'], host, 0);
+    const result = compile(source).start(INPUT, host, 0);
     if (!(result instanceof Execution)) return result;
     for (;;) {
       const reply = result.step(fuel);

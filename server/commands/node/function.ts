@@ -14,7 +14,7 @@ import { type Argv, countedKeys, noted } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { unknownWords } from '../stream/group.ts';
-import { ANY_READ, ANY_USE, RUN, RUN_RO, split } from './scripting.ts';
+import { ANY_READ, ANY_USE, FIRST_KEY, keyCount, RUN, RUN_RO } from './scripting.ts';
 
 const TIPS = ['request_policy:all_shards', 'response_policy:all_succeeded'];
 
@@ -111,8 +111,8 @@ function callFunction(readonly: boolean) {
   return (client: Caller, argv: Argv<-3>): Outcome => {
     const { server } = client;
     const program = server.functions.find(argv[1]);
-    const { keys, args } = split(argv, 'ERR Bad number of keys provided');
-    return server.scripts.start(client, program, { keys, args, readonly, argv });
+    const keys = keyCount(argv, 'ERR Bad number of keys provided');
+    return server.scripts.start(client, program, { argv, firstKey: FIRST_KEY, keys, readonly });
   };
 }
 

@@ -13,26 +13,29 @@ import { defineCommands, defineContainer } from '../define.ts';
 /** The number of hexadecimal digits of a SHA-1. Text of another length is never a known script. */
 const SHA_LENGTH = 40;
 
-/** Splits the words after the number of keys into keys and arguments. Throws Redis' error for a bad number. */
-export function split(argv: Argv<-3>, error?: Bytes): { keys: Bytes[]; args: Bytes[] } {
+/** The index of the first key in EVAL, EVALSHA, FCALL and their like. */
+export const FIRST_KEY = 3;
+
+/** Returns the number of keys that a request names. Throws Redis' error for a bad number. */
+export function keyCount(argv: Argv<-3>, error?: Bytes): number {
   const count = integer(argv[2], error);
-  if (count > argv.length - 3) fail("ERR Number of keys can't be greater than number of args");
+  if (count > argv.length - FIRST_KEY) fail("ERR Number of keys can't be greater than number of args");
   if (count < 0) fail("ERR Number of keys can't be negative");
-  return { keys: argv.slice(3, 3 + count), args: argv.slice(3 + count) };
+  return count;
 }
 
 function evaluate(readonly: boolean) {
   return (client: Caller, argv: Argv<-3>): Outcome => {
-    const { keys, args } = split(argv);
-    return client.server.scripts.eval(client, { keys, args, readonly, argv });
+    const keys = keyCount(argv);
+    return client.server.scripts.eval(client, { argv, firstKey: FIRST_KEY, keys, readonly });
   };
 }
 
 function evaluateSha(readonly: boolean) {
   return (client: Caller, argv: Argv<-3>): Outcome => {
     if (argv[1].length !== SHA_LENGTH) fail(client.server.dialect.noScript);
-    const { keys, args } = split(argv);
-    return client.server.scripts.evalSha(client, { keys, args, readonly, argv });
+    const keys = keyCount(argv);
+    return client.server.scripts.evalSha(client, { argv, firstKey: FIRST_KEY, keys, readonly });
   };
 }
 
