@@ -9,25 +9,63 @@ import { type Held, type TypeName, type Types, typeOf, type Value } from './valu
 /** The frequency of a new key. */
 const NEW_FREQUENCY = 5;
 
+/** An entry's frequency is in the lower bits of one number; above them is the index of `madeAs` in this list. */
+const FREQUENCY = 0xff;
+const MADE_AS_SHIFT = 8;
+const MADE_AS: readonly (StringEncoding | undefined)[] = [undefined, 'int', 'embstr', 'raw'];
+
+/**
+ * The time of the first use of any key. Entries keep times of use as distances from it. V8 keeps those of the 24 days
+ * around it in the entry itself, and would make an object of 16 bytes for a time since 1970.
+ */
+let firstUse: Millis | undefined;
+
 /** A key's entry in a database. */
 export class Entry {
   #held: Held;
   deadline: Deadline | undefined = undefined;
   /** Grows with every key created. SCAN walks in this order, which stays stable while keys are added and removed. */
   readonly serial: number;
-  /** The time of the last use in milliseconds since the epoch, for OBJECT IDLETIME and eviction. */
-  usedAt: Millis;
-  /** How often the key is used, on a logarithmic scale (OBJECT FREQ). Updated only under an LFU policy. */
-  frequency = NEW_FREQUENCY;
-  /** The encoding of its string, when a command created it in another way than by setting it as a whole. */
-  madeAs: StringEncoding | undefined = undefined;
   /** How much memory it used when it was last written, in bytes. */
   footprint = 0;
+  /** The time of the last use, in milliseconds since the first use of any key. */
+  #used = 0;
+  #traits = NEW_FREQUENCY;
 
   constructor(value: Value, serial: number, usedAt: Millis) {
     this.#held = value;
     this.serial = serial;
+    firstUse ??= usedAt;
     this.usedAt = usedAt;
+  }
+
+  /** The time of the last use in milliseconds since the epoch, for OBJECT IDLETIME and eviction. */
+  get usedAt(): Millis {
+    return firstUse! + this.#used;
+  }
+
+  set usedAt(at: Millis) {
+    const used = at - firstUse!;
+    const small = used | 0;
+    this.#used = small === used ? small : used;
+  }
+
+  /** How often the key is used, on a logarithmic scale from 0 to 255 (OBJECT FREQ). Updated only under an LFU policy. */
+  get frequency(): number {
+    return this.#traits & FREQUENCY;
+  }
+
+  set frequency(frequency: number) {
+    this.#traits = (this.#traits & ~FREQUENCY) | frequency;
+  }
+
+  /** The encoding of its string, when a command created it in another way than by setting it as a whole. */
+  get madeAs(): StringEncoding | undefined {
+    return MADE_AS[this.#traits >> MADE_AS_SHIFT];
+  }
+
+  set madeAs(encoding: StringEncoding | undefined) {
+    this.#traits = (MADE_AS.indexOf(encoding) << MADE_AS_SHIFT) | (this.#traits & FREQUENCY);
   }
 
   /** Reads the whole value. A string that is being edited is converted back, and is stored as a whole from then on. */
@@ -42,7 +80,7 @@ export class Entry {
   /** Replaces the value. */
   replace(value: Value): void {
     this.#held = value;
-    this.madeAs = undefined;
+    this.#traits &= FREQUENCY;
   }
 
   /** The value in its stored form, for callers that need its type, its length or a part of a string. */
@@ -52,7 +90,7 @@ export class Entry {
 
   /** The string, extended to at least `length` bytes, to be changed in place until someone needs the whole string. */
   edit(length: number): EditedString {
-    this.madeAs = undefined;
+    this.#traits &= FREQUENCY;
     const held = this.#held;
     if (held instanceof EditedString) held.grow(length);
     else this.#held = new EditedString(held as string, length);
