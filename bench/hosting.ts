@@ -1,13 +1,13 @@
 /** Measures what a server costs the process that hosts it, and what a thread of its own costs and saves. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { LostlockServer, ThreadedServer } from '../index.ts';
 import { type Contestant, median, startOurs, startReal, stop } from './contestants.ts';
 import type { Row } from './report.ts';
 
 /** The built package: a thread cannot load the sources. */
-const { startServer } = (await import('../dist/index.js' as string)) as typeof import('../index.ts');
+const ENTRY = new URL('../dist/index.js', import.meta.url).href;
+const { startServer } = (await import(ENTRY)) as typeof import('../index.ts');
 
 /** How long it takes to start a server, in milliseconds. */
 async function startTime(thread: boolean): Promise<number> {
@@ -26,20 +26,41 @@ async function processTime(start: () => Promise<Contestant>): Promise<number> {
   return taken;
 }
 
-/** What idle servers cost: memory of each in KiB, and the share of a core that all of them use. */
+/**
+ * A process that starts servers beside a first one, and prints what each takes of its memory in KiB, and the share of a
+ * core that all of them use.
+ */
+const IDLE = `
+  const [, entry, count] = process.argv;
+  import(entry).then(async ({ startServer }) => {
+    await startServer();
+    gc();
+    const before = process.memoryUsage().rss;
+    for (let i = 0; i < count; i++) await startServer();
+    gc();
+    const kib = (process.memoryUsage().rss - before) / 1024 / count;
+    const [used, since] = [process.cpuUsage(), performance.now()];
+    setTimeout(() => {
+      const { user, system } = process.cpuUsage(used);
+      console.log(JSON.stringify({ kib, core: (user + system) / 1000 / (performance.now() - since) }));
+      process.exit();
+    }, 2000);
+  });`;
+
+/** What idle servers cost. They have a process of their own: in the bench's, the collector frees what others have left. */
 async function idle(count: number): Promise<{ kib: number; core: number }> {
-  globalThis.gc?.();
-  const before = process.memoryUsage().rss;
-  const servers: LostlockServer[] = [];
-  for (let i = 0; i < count; i++) servers.push(await startServer());
-  globalThis.gc?.();
-  const kib = (process.memoryUsage().rss - before) / 1024 / count;
-  const [used, since] = [process.cpuUsage(), performance.now()];
-  await wait(2000);
-  const { user, system } = process.cpuUsage(used);
-  const core = (user + system) / 1000 / (performance.now() - since);
-  await Promise.all(servers.map((server) => server.stop()));
-  return { kib, core };
+  return JSON.parse(await output(['--expose-gc', '-e', IDLE, ENTRY, String(count)]));
+}
+
+/** What a Node process with these arguments prints. */
+async function output(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  child.stdout.on('data', (text) => {
+    printed += text;
+  });
+  await once(child, 'close');
+  return printed;
 }
 
 /** A process that sends PING for a while, and prints the median time of an answer in milliseconds. */
@@ -57,22 +78,15 @@ const PINGS = `
 
 /** The median time of a PING from another process while this one computes for 10 ms at a time, in milliseconds. */
 async function whileBusy(server: LostlockServer | ThreadedServer): Promise<number> {
-  const child = spawn(process.execPath, ['-e', PINGS, String(server.port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  child.stdout.on('data', (text) => {
-    printed += text;
-  });
-  const ended = once(child, 'close');
+  const printed = output(['-e', PINGS, String(server.port)]);
   const busy = setInterval(() => {
     const until = performance.now() + 10;
     while (performance.now() < until);
   }, 0);
-  await ended;
+  const millis = Number(await printed);
   clearInterval(busy);
   await server.stop();
-  return Number(printed);
+  return millis;
 }
 
 /** The rows of this chapter. */
