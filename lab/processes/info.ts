@@ -21,6 +21,8 @@ export interface Standing {
   readonly offset: number;
   /** True for a replica that is connected to its primary. */
   readonly linkUp: boolean;
+  /** How many replicas a primary sends its stream to. One that was just copied gets it after its first acknowledgement. */
+  readonly online: number;
 }
 
 /** Reads INFO replication. */
@@ -32,6 +34,9 @@ export function standingOf(fields: InfoFields): Standing {
     secondId: field('master_replid2'),
     offset: Number(field('master_repl_offset')),
     linkUp: field('master_link_status') === 'up',
+    online: Object.entries(fields).filter(
+      ([name, value]) => /^slave\d+$/.test(name) && value.includes('state=online'),
+    ).length,
   };
 }
 

@@ -250,6 +250,7 @@ export class ProcessPair implements AsyncDisposable {
     const [source, ...others] = await Promise.all(
       [this.primary, ...following].map((node) => node.standing()),
     );
+    if ((source?.online ?? 0) < others.length) return false;
     return others.every(
       ({ linkUp, id, offset }, i) =>
         linkUp && id === source?.id && offset === source.offset && following[i]?.offset === offset,

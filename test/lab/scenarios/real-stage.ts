@@ -5,12 +5,22 @@ import { type Pair, startPair } from '../../../lab/pair.ts';
 import type { ProcessPair } from '../../../lab/processes/set.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
+import { oracleOf } from '../../support/oracles.ts';
 
 /** The program that the scenarios are played on; undefined for nodes of ours on the virtual clock. */
 export const ON_REAL = process.env.LOSTLOCK_SCENES_ON;
 
 /** The file that takes the outcomes, a line of JSON each. */
 const OUTCOMES = process.env.LOSTLOCK_OUTCOMES;
+
+/** What the scenarios of Redis 8 are played on: the other program is redis-server 7.0. */
+const REDIS_8 = 'redis-8.2';
+
+/** The program for a scenario, and its name where it is not the program for all. */
+export function programFor(title: string): { readonly program: string; readonly on?: string } {
+  const newer = / of Redis 8 /.test(title) ? oracleOf(REDIS_8) : undefined;
+  return newer === undefined ? { program: ON_REAL ?? 'redis-server' } : { program: newer, on: REDIS_8 };
+}
 
 /** Why a scenario cannot be played on real servers; undefined if it can. */
 export function reasonAgainst(title: string, options: object): string | undefined {
@@ -20,7 +30,7 @@ export function reasonAgainst(title: string, options: object): string | undefine
   if (title.startsWith('S37'))
     return 'needs a power failure: a killed process loses nothing that the kernel has';
   if (title.startsWith('S49')) return 'needs a clock that can jump';
-  if (/ of Redis 8 /.test(title)) return 'needs Redis 8';
+  if (/ of Redis 8 /.test(title) && oracleOf(REDIS_8) === undefined) return `needs ${REDIS_8}`;
   return undefined;
 }
 
@@ -34,7 +44,8 @@ export function recordOutcome(
   reason?: string,
 ): void {
   if (OUTCOMES === undefined) return;
-  appendFileSync(OUTCOMES, `${JSON.stringify({ title, form, plays, fired, violated, reason })}\n`);
+  const on = ON_REAL === undefined ? undefined : programFor(title).on;
+  appendFileSync(OUTCOMES, `${JSON.stringify({ title, form, plays, fired, violated, reason, on })}\n`);
 }
 
 /** The pair behind each world that stands for real time. */
@@ -45,9 +56,9 @@ function sleep(ms: number): Promise<void> {
 }
 
 /** Starts real servers in the shape of a pair on the virtual clock. */
-export async function startRealScene(options: object): Promise<Pair & AsyncDisposable> {
+export async function startRealScene(program: string, options: object): Promise<Pair & AsyncDisposable> {
   const { dialect: _, ...rest } = options as { dialect?: string };
-  const pair = await startPair({ clock: 'real', nodes: ON_REAL ?? 'redis-server', ...rest });
+  const pair = await startPair({ clock: 'real', nodes: program, ...rest });
   const begun = performance.now();
   const world = {
     network: pair.network,

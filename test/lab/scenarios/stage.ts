@@ -16,6 +16,7 @@ import {
   askReal,
   fetchesOf,
   ON_REAL,
+  programFor,
   realClientOf,
   reasonAgainst,
   recordOutcome,
@@ -189,13 +190,15 @@ async function playPair(
   return outcome;
 }
 
-/** Plays the same scenario on real servers, in real time. */
-async function playReal(seed: number, options: Options, play: (scene: PairScene) => Promise<Outcome>) {
-  await using pair = await startRealScene(options);
-  const random = new Random(seed, 'scenario');
-  // What follows is decided by the same numbers as on the virtual clock, where the first ones make the network.
-  for (let drawn = 0; drawn < 2 + 2 * pair.nodes.length; drawn++) random.next();
-  return await playOn(new PairScene(pair, random), play);
+/** Plays the same scenario on servers of the program, in real time. */
+function playRealOn(program: string): Player<PairScene, Options> {
+  return async (seed, options, play) => {
+    await using pair = await startRealScene(program, options);
+    const random = new Random(seed, 'scenario');
+    // What follows is decided by the same numbers as on the virtual clock, where the first ones make the network.
+    for (let drawn = 0; drawn < 2 + 2 * pair.nodes.length; drawn++) random.next();
+    return await playOn(new PairScene(pair, random), play);
+  };
 }
 
 async function playFive(
@@ -280,10 +283,10 @@ function alsoOnReal<O extends Options>(
   return (title, options, play) => {
     if (!ON_REAL) virtual(title, options, play);
     else if (reasonAgainst(title, options) === undefined)
-      form(playReal, REAL_SEEDS, '')(title, options, play);
+      form(playRealOn(programFor(title).program), REAL_SEEDS, '')(title, options, play);
     else recordOutcome(title, 'not played', 0, 0, 0, reasonAgainst(title, options));
     if (!ON_REAL && hasRedisServer && SAMPLE.test(title)) {
-      form(playReal, [2], ' (needs redis-server)')(title, options, play);
+      form(playRealOn('redis-server'), [2], ' (needs redis-server)')(title, options, play);
     }
   };
 }
