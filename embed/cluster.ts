@@ -1,7 +1,8 @@
-/** startCluster on the real clock: primaries that share the slots, and their replicas, each with ports of its own. */
+/** startCluster without a clock: servers in real time, primaries that share the slots, and their replicas, each with ports of its own. */
+
 import { arrange, isSettled, showReplicas, showsReplicas } from '../cluster/arrange.ts';
 import { ClusterNode } from '../cluster/node.ts';
-import { fromText } from '../protocol/bytes.ts';
+import { type Bytes, fromText } from '../protocol/bytes.ts';
 import { SLOT_COUNT, slotOf } from '../protocol/slot.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { realDelay } from '../server/host/real-time.ts';
@@ -20,10 +21,10 @@ export interface ClusterSize {
   readonly replicas?: number;
 }
 
-/** The options of a cluster on the real clock. */
+/** The options of a cluster of servers. */
 export interface ClusterOptions extends ClusterSize {
-  /** Real time, which is the default. */
-  readonly clock?: 'real';
+  /** Servers live in real time. With a clock, `startCluster` starts a cluster of the lab. */
+  readonly clock?: undefined;
   /**
    * The port of the first node; the others take the ports after it, and the bus of each the port 10,000 above. By
    * default free ports.
@@ -72,7 +73,7 @@ const OWN = ['port', 'cluster-enabled', 'cluster-port', 'cluster-config-file', '
  * The node timeout while a cluster is being set up, in milliseconds. All nodes connect to each other at the same time, in
  * one process. With a short timeout, a slow machine would give connections up before they are established, again and again.
  */
-const SETUP_TIMEOUT = 15_000;
+export const SETUP_TIMEOUT = 15_000;
 
 /** Throws TypeError for a wrong number of nodes. @returns the numbers */
 export function readSize({ primaries = 3, replicas = 0 }: ClusterSize): Required<ClusterSize> {
@@ -144,16 +145,41 @@ export class LostlockCluster implements AsyncDisposable {
   }
 }
 
+/**
+ * Makes nodes that listen a cluster: gives them all the same view, and waits until each knows the others and the replicas are in sync.
+ * @param ip the address of all nodes
+ * @param primaries how many of the nodes, the first ones, are primaries
+ * @param wait lets a little time pass
+ */
+export async function formCluster(
+  nodes: readonly ClusterNode[],
+  ip: Bytes,
+  primaries: number,
+  wait: () => Promise<void>,
+): Promise<void> {
+  arrange(
+    nodes.map(({ cluster }) => ({ cluster, ip })),
+    primaries,
+  );
+  while (!nodes.every(isSettled)) await wait();
+  for (const node of nodes) showReplicas(node);
+  while (!nodes.every(showsReplicas)) await wait();
+}
+
+function pause(): Promise<void> {
+  return new Promise((wake) => void realDelay(wake, 1));
+}
+
 function memberOf({ node: { cluster } }: LostlockServer): ClusterNode {
   if (!(cluster instanceof ClusterNode)) throw new Error('lostlock: the server is no node of a cluster');
   return cluster;
 }
 
 /**
- * Starts a cluster on the real clock. It is set up at once: the slots are shared out, the replicas are in sync, and every
+ * Starts a cluster of servers. It is set up at once: the slots are shared out, the replicas are in sync, and every
  * node knows all others. Rejects with a TypeError that names a wrong option, and with Node's error for a port in use.
  */
-export async function startRealCluster(options: ClusterOptions = {}): Promise<LostlockCluster> {
+export async function startServersOfCluster(options: ClusterOptions = {}): Promise<LostlockCluster> {
   checkNames(options, OPTIONS, 'startCluster');
   const { primaries, replicas } = readSize(options);
   const { nodeTimeout = 5000, settings = {}, port = 0, host = '127.0.0.1' } = options;
@@ -194,17 +220,7 @@ export async function startRealCluster(options: ClusterOptions = {}): Promise<Lo
       };
       nodes.push(await startServer({ ...rest, port: port === 0 ? 0 : port + i, settings: own }));
     }
-    const members = nodes.map(memberOf);
-    arrange(
-      members.map(({ cluster }) => ({ cluster, ip: fromText(host) })),
-      primaries,
-    );
-    const wait = async (isDone: () => boolean): Promise<void> => {
-      while (!isDone()) await new Promise<void>((wake) => realDelay(wake, 1));
-    };
-    await wait(() => members.every(isSettled));
-    for (const member of members) showReplicas(member);
-    await wait(() => members.every(showsReplicas));
+    await formCluster(nodes.map(memberOf), fromText(host), primaries, pause);
     for (const { node } of nodes) node.settings['cluster-node-timeout'] = nodeTimeout;
     return new LostlockCluster(nodes);
   } catch (error) {

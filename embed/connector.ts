@@ -17,16 +17,22 @@ export interface InMemoryConnector {
 export type ConnectorClass = new (options: unknown) => never;
 
 /**
- * A connector class that takes its connections from `open`. ioredis reports what `open` throws as a connection error.
+ * A connector class that takes its connections from `open`, which is given the client's options.
+ * ioredis reports what `open` throws as a connection error.
  */
-export function connectorFor(open: () => Duplex): ConnectorClass {
+export function connectorFor(open: (options: { readonly port?: number }) => Duplex): ConnectorClass {
   class MemoryConnector implements InMemoryConnector {
     #stream: Duplex | undefined;
     #wanted = false;
+    readonly #options: { readonly port?: number };
+
+    constructor(options: { readonly port?: number }) {
+      this.#options = options;
+    }
 
     async connect(): Promise<Duplex> {
       this.#wanted = true;
-      this.#stream = open();
+      this.#stream = open(this.#options);
       return this.#stream;
     }
 

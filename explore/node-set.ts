@@ -1,11 +1,11 @@
 /** One primary with its replicas, as explorations and their faults see it: a replica set, or a shard of a cluster. */
 
-import type { LabCluster } from '../lab/cluster.ts';
 import type { CrashOptions } from '../lab/failover/node.ts';
+import { CLUSTER_FILE } from '../lab/failover/shards.ts';
 import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Actor } from '../lab/time/actor.ts';
 import { type IoredisConstructor, openClient } from '../lab/virtual/client.ts';
-import { CLUSTER_FILE, type Shard } from '../lab/virtual/cluster.ts';
+import type { LabCluster } from '../lab/virtual/cluster.ts';
 import type { LabNode } from '../lab/virtual/node.ts';
 import type { ReplicaSet } from '../lab/virtual/set.ts';
 
@@ -40,10 +40,10 @@ export function crashNode(node: LabNode, options: CrashOptions): void {
 export class ShardSet implements NodeSet {
   readonly cluster: LabCluster;
   readonly sentinels: readonly unknown[] = [];
-  readonly #shard: Shard;
+  readonly #shard: LabCluster['shards'][number];
   readonly #ioredis: IoredisConstructor;
 
-  constructor(cluster: LabCluster, shard: Shard, ioredis: IoredisConstructor) {
+  constructor(cluster: LabCluster, shard: LabCluster['shards'][number], ioredis: IoredisConstructor) {
     this.cluster = cluster;
     this.#shard = shard;
     this.#ioredis = ioredis;

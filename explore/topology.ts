@@ -1,9 +1,9 @@
 /** The nodes of an exploration's worlds, as the user asks for them and as the lab starts them. */
 import { badOption, checkInteger, checkNames } from '../embed/options.ts';
-import type { LabCluster } from '../lab/cluster.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import { startCluster, startPair, startServers } from '../lab/start.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
+import type { LabCluster } from '../lab/virtual/cluster.ts';
 import type { ReplicaSet } from '../lab/virtual/set.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { DialectName } from '../server/dialects/index.ts';

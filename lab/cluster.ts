@@ -1,29 +1,26 @@
-/** startCluster: a cluster over TCP in real time, or in a world with a virtual clock. */
+/** startCluster: a cluster of servers, or a cluster of the lab, over TCP in real time or in a world with a virtual clock. */
 import {
   type ClusterOptions,
   type ClusterSize,
   checkClusterSettings,
   type LostlockCluster,
   readSize,
-  startRealCluster,
+  startServersOfCluster,
 } from '../embed/cluster.ts';
-import { badOption, checkInteger, checkNames, checkSettings } from '../embed/options.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../embed/options.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { checkDialects } from './failover/dialects.ts';
-import type { Write } from './failover/write-log.ts';
+import { refuseTls, refuseVirtual } from './failover/sets.ts';
+import { RealCluster } from './real/cluster.ts';
 import { layRoutes } from './routes/routes.ts';
-import type { Actor } from './time/actor.ts';
-import type { Trace } from './time/trace.ts';
-import { type LabClusterNode, type Shard, VirtualCluster } from './virtual/cluster.ts';
-import type { Network } from './virtual/network.ts';
+import { type ClusterConstructor, loadClusterClient } from './virtual/client.ts';
+import { LabCluster } from './virtual/cluster.ts';
 import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
 
-/** The options of a cluster on the virtual clock. */
-export interface VirtualClusterOptions extends WorldOptions, ClusterSize {
-  /** Time moves only when the test moves it. */
-  readonly clock: 'virtual';
-  /** How long a node may be silent before the others suspect it, in virtual milliseconds; default 5000. */
+/** The options of a cluster of the lab, on either clock. */
+export interface LabClusterOptions extends ClusterSize {
+  /** How long a node may be silent before the others suspect it, in milliseconds of the cluster's clock; default 5000. */
   readonly nodeTimeout?: number;
   /** The server that the nodes answer as; 'redis-8.2' by default. */
   readonly dialect?: DialectName;
@@ -33,133 +30,80 @@ export interface VirtualClusterOptions extends WorldOptions, ClusterSize {
   readonly settings?: Partial<Settings>;
 }
 
-const OPTIONS = [
-  ...['primaries', 'replicas', 'clock', 'nodeTimeout', 'dialect', 'strict', 'settings'],
-  ...['seed', 'start', 'patience', 'network'],
-];
-const FIRST_PORT = 7000;
-
-/** A cluster on a virtual clock. */
-export class LabCluster implements AsyncDisposable {
-  /** The world that the nodes and their clients live in. */
-  readonly world: World;
-  readonly #cluster: VirtualCluster;
-
-  /** @internal */
-  constructor(cluster: VirtualCluster) {
-    this.world = cluster.world;
-    this.#cluster = cluster;
-  }
-
-  /** All nodes, node-1 and so on, those that began as primaries first. */
-  get nodes(): readonly LabClusterNode[] {
-    return this.#cluster.nodes;
-  }
-
-  /** Each primary with its replicas: their roles now, their links, and what promotions have lost. */
-  get shards(): readonly Shard[] {
-    return this.#cluster.shards;
-  }
-
-  /** The primaries now, one for each shard. */
-  get primaries(): readonly LabClusterNode[] {
-    return this.shards.map(({ primary }) => primary);
-  }
-
-  /** The shard that serves a key. Throws RangeError when there is none. */
-  shardOf(key: string): Shard {
-    return this.#cluster.shardOf(key);
-  }
-
-  /** The node with this name. Throws RangeError when there is none. */
-  node(name: string): LabClusterNode {
-    return this.#cluster.node(name);
-  }
-
-  /** Where clients in the world begin: for ioredis `new Cluster(cluster.addresses)` in `actor(name).run`. */
-  get addresses(): { readonly host: string; readonly port: number }[] {
-    return this.nodes.map(({ address }) => ({ ...address }));
-  }
-
-  /** The lanes between all nodes and clients, by name. */
-  get network(): Network {
-    return this.world.network;
-  }
-
-  /** What happened, in order. */
-  get trace(): Trace {
-    return this.world.trace;
-  }
-
-  /** Every acknowledged write that promotions have lost so far. */
-  get lost(): readonly Write[] {
-    return this.shards.flatMap((shard) => shard.lost);
-  }
-
-  /**
-   * A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it.
-   */
-  actor(name: string): Actor {
-    return this.world.actor(name);
-  }
-
-  /** Moves time forward by exactly `ms` virtual milliseconds. Rejects as the world's `advance` does. */
-  advance(ms: number): Promise<void> {
-    return this.world.advance(ms);
-  }
-
-  /** Runs code inside the world, and moves time until its promise settles. Rejects as the world's `run` does. */
-  run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
-    return this.world.run(code, maxMs);
-  }
-
-  /** Moves time until the condition holds. Rejects when that takes longer than `maxMs` virtual milliseconds. */
-  async when(condition: () => boolean, maxMs = 120_000): Promise<void> {
-    await this.world.run(async () => {
-      while (!condition()) await this.world.advance(10);
-    }, maxMs);
-  }
-
-  /** Closes the world: nothing that is scheduled in it will run. */
-  async close(): Promise<void> {
-    this.world.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+/** The options of a cluster on the virtual clock. */
+export interface VirtualClusterOptions extends WorldOptions, LabClusterOptions {
+  /** Time moves only when the test moves it. */
+  readonly clock: 'virtual';
 }
 
-async function startVirtualCluster(options: VirtualClusterOptions): Promise<LabCluster> {
-  checkNames(options, OPTIONS, 'startCluster');
-  checkWorld(options);
+/** The options of a cluster of the lab in real time. */
+export interface RealClusterOptions extends LabClusterOptions {
+  /** Real time over TCP, with links that a test holds and cuts. */
+  readonly clock: 'real';
+  /** The TCP port of the first node; the others take the ports after it. 0, the default, picks free ones. */
+  readonly port?: number;
+  /** True: what happens is recorded, for `timelineData` and `timeline`. Default false. */
+  readonly trace?: boolean;
+}
+
+const OPTIONS = ['primaries', 'replicas', 'clock', 'nodeTimeout', 'dialect', 'strict', 'settings'];
+
+/** Throws TypeError for a wrong option. Returns what every node is started with. @param names further options */
+function readOptions(options: LabClusterOptions, names: readonly string[]) {
+  checkNames(options, [...OPTIONS, ...names], 'startCluster');
   const size = readSize(options);
   const { nodeTimeout = 5000, settings = {}, dialect, strict } = options;
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
   checkSettings(settings, true);
   checkClusterSettings(settings);
+  refuseTls(settings);
   checkDialects(options, []);
-  layRoutes();
-  const own = {
+  const node = {
     settings: { ...settings, 'cluster-node-timeout': nodeTimeout },
     ...(dialect !== undefined && { dialect }),
     ...(strict !== undefined && { strict }),
   };
-  const cluster = new VirtualCluster(new World(options), size, FIRST_PORT, own);
-  await cluster.settle();
-  return new LabCluster(cluster);
+  return { size, nodeTimeout, node };
 }
 
-/** Starts a cluster over TCP, in real time. Rejects with TypeError for a wrong option. */
+/** Loads ioredis after the routes are laid, because another cluster may later need it in a world. */
+function clientIfInstalled(): Promise<ClusterConstructor | undefined> {
+  layRoutes();
+  return loadClusterClient().catch(() => undefined);
+}
+
+async function startVirtualCluster(options: VirtualClusterOptions): Promise<LabCluster> {
+  const { size, node } = readOptions(options, ['seed', 'start', 'patience', 'network']);
+  checkWorld(options);
+  const ioredis = await clientIfInstalled();
+  const cluster = new LabCluster(new World(options), size, node, ioredis);
+  await cluster.start();
+  return cluster;
+}
+
+async function startRealCluster(options: RealClusterOptions): Promise<RealCluster> {
+  refuseVirtual(options, 'startCluster');
+  const { size, nodeTimeout, node } = readOptions(options, ['port', 'trace']);
+  const { port = 0, trace = false } = options;
+  checkInteger('port', port, 0, 65535 - size.primaries * (size.replicas + 1));
+  checkFlag('trace', trace);
+  const cluster = new RealCluster(size, node, await clientIfInstalled(), trace);
+  await cluster.start(port, nodeTimeout);
+  return cluster;
+}
+
+/** Starts a cluster of servers over TCP, in real time. Rejects with TypeError for a wrong option. */
 export async function startCluster(options?: ClusterOptions): Promise<LostlockCluster>;
 /** Starts a cluster in a world of its own, on a virtual clock. Rejects with TypeError for a wrong option. */
 export async function startCluster(options: VirtualClusterOptions): Promise<LabCluster>;
+/** Starts a cluster over TCP in real time, behind the lab's links. Rejects with TypeError for a wrong option. */
+export async function startCluster(options: RealClusterOptions): Promise<RealCluster>;
 export async function startCluster(
-  options: ClusterOptions | VirtualClusterOptions = {},
-): Promise<LostlockCluster | LabCluster> {
+  options: ClusterOptions | VirtualClusterOptions | RealClusterOptions = {},
+): Promise<LostlockCluster | LabCluster | RealCluster> {
   if (options.clock === 'virtual') return startVirtualCluster(options);
-  if (options.clock !== undefined && options.clock !== 'real') {
-    throw badOption('clock', options.clock, "'real' or 'virtual'");
-  }
-  return startRealCluster(options);
+  if (options.clock === 'real') return startRealCluster(options);
+  const { clock } = options as { readonly clock?: unknown };
+  if (clock !== undefined) throw badOption('clock', clock, "'real' or 'virtual'");
+  return startServersOfCluster(options);
 }

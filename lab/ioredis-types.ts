@@ -1,5 +1,6 @@
 /** ioredis' types if it is installed; otherwise the part of a client that every version has. */
 import type {
+  Cluster as InstalledCluster,
   ClusterOptions as InstalledClusterOptions,
   RedisOptions as InstalledOptions,
   Redis as InstalledRedis,
@@ -27,3 +28,6 @@ export type RedisOptions = IsMissing<InstalledOptions> extends true ? object : I
 /** The options of ioredis' client of a cluster. */
 export type RedisClusterOptions =
   IsMissing<InstalledClusterOptions> extends true ? object : InstalledClusterOptions;
+
+/** ioredis' client of a cluster. */
+export type Cluster = IsMissing<InstalledCluster> extends true ? PlainRedis : InstalledCluster;

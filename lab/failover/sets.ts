@@ -77,10 +77,33 @@ export function checkSets(
   if (settings['cluster-enabled'] === true) {
     throw badOption('settings.cluster-enabled', true, 'false (startCluster starts the nodes of a cluster)');
   }
-  for (const name of ['tls-port', 'tls-replication'] as const) {
+  refuseTls(settings);
+  checkDialects(options, nodeNames(options, starter).flat());
+}
+
+/** Throws TypeError for parameters that ask for TLS. */
+export function refuseTls(settings: Partial<Settings>): void {
+  for (const name of ['tls-port', 'tls-replication', 'tls-cluster'] as const) {
     const value = settings[name];
     if (value !== undefined && value !== parameters[name].initial)
       throw badOption(`settings.${name}`, value, `${parameters[name].initial}: nodes of the lab have no TLS`);
   }
-  checkDialects(options, nodeNames(options, starter).flat());
+}
+
+/** The options and members that only a virtual clock can offer, with the reason. */
+const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
+  seed: 'threads and sockets of the real world follow no seed',
+  start: "the machine's clock is what it is; a node's own can jump: node.clock.jump(ms)",
+  patience: 'real time passes by itself',
+  network: 'links are paced one by one: network.lane(from, to).pace({ latency, jitter })',
+  scripts: 'a slice of a script takes the time that it takes',
+};
+
+/** Throws TypeError for an option of the virtual clock. @param starter the function that was called */
+export function refuseVirtual(options: object, starter: Starter | 'startCluster'): void {
+  for (const [name, why] of Object.entries(VIRTUAL_ONLY)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value !== undefined)
+      throw badOption(`${starter}.${name}`, value, `only with clock: 'virtual' (${why})`);
+  }
 }

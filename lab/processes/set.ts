@@ -9,7 +9,7 @@ import { nodeNames, type Starter } from '../failover/sets.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link, ReplicationLink } from '../links/link.ts';
-import { RealEndpoint } from '../real/endpoint.ts';
+import { ANYBODY, RealEndpoint } from '../real/endpoint.ts';
 import { IndependentSets } from '../real/independent.ts';
 import { CLOSED, type RealLane } from '../real/lane.ts';
 import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
@@ -19,9 +19,6 @@ import type { IoredisConstructor } from '../virtual/client.ts';
 import { comesTrue, ProcessNode } from './node.ts';
 import { checkProcesses, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
 import { ReplicationTap } from './replication-tap.ts';
-
-/** The party to which clients of the pair's own URL belong. */
-const ANYBODY = 'client';
 
 /** The roles of the nodes, decided on their mirrors. What that asks of the processes happens in turn. */
 class ProcessRoles extends Roles<ProcessNode, RealLane> {

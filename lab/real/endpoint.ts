@@ -6,6 +6,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { RealNetwork } from './network.ts';
 import { RealSocket } from './socket.ts';
 
+/** The party to which clients without a name belong. On the virtual clock, code that runs without a name has the same one. */
+export const ANYBODY = 'client';
+
 /** A listening port that forwards to the primary of the moment. */
 export class RealEndpoint {
   /** The name of the party to which the connections belong. */

@@ -13,8 +13,8 @@ interface LaneMessage {
   readonly deliver: (content: Content) => void;
 }
 
-/** The error of controls that are used after the pair was closed. */
-export const CLOSED = 'this pair is closed: nothing happens in it any more';
+/** The error of controls that are used after `close`. */
+export const CLOSED = 'these nodes are closed: nothing happens in them any more';
 
 /** One direction. A message is a chunk as the socket delivers it, so TCP decides where messages begin and end. */
 export class RealLane extends Gate {
@@ -82,7 +82,7 @@ export class RealLane extends Gate {
     if (this.#closed) throw new Error(CLOSED);
   }
 
-  /** @internal Drops everything that waits, because the lane's pair is closed. */
+  /** @internal Drops everything that waits, because its network is closed. */
   close(): void {
     this.#closed = true;
     this.clear();

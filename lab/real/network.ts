@@ -39,6 +39,9 @@ export interface WireTap {
 export class RealNetwork extends Lanes<RealLane> {
   readonly #host = nodeHost();
   readonly #owners = new Map<number, string>();
+  /** Where a party listens in fact, by the port at which it is known. */
+  readonly #behind = new Map<number, number>();
+  #closed = false;
   readonly #wires = new Set<RealWire>();
   /** By the address of the dialling end, which the server sees as the remote address. */
   readonly #byAddress = new Map<string, RealWire>();
@@ -51,9 +54,11 @@ export class RealNetwork extends Lanes<RealLane> {
 
   /** @internal */
   protected lay(from: string, to: string): RealLane {
-    return new RealLane(from, to, this.#host.random, (what, detail) =>
+    const lane = new RealLane(from, to, this.#host.random, (what, detail) =>
       this.trace.note(`${from}>${to}`, what, detail),
     );
+    if (this.#closed) lane.close();
+    return lane;
   }
 
   /** Breaks the connections between two parties, whichever of them dialled. */
@@ -68,9 +73,20 @@ export class RealNetwork extends Lanes<RealLane> {
     return [...this.#wires];
   }
 
-  /** @internal Records which party listens on the port. */
-  name(port: number, owner: string): void {
+  /** @internal Records which party listens on the port. @param behind where it listens in fact, past the entrance of others */
+  name(port: number, owner: string, behind = port): void {
     this.#owners.set(port, owner);
+    this.#behind.set(port, behind);
+  }
+
+  /** @internal Where to dial the party that is known by this port. */
+  behind(port: number): number {
+    return this.#behind.get(port) ?? port;
+  }
+
+  /** @internal True after `close`. */
+  get closed(): boolean {
+    return this.#closed;
   }
 
   /** @internal The party that listens on the port, or the port's number as text for an unknown one. */
@@ -103,7 +119,7 @@ export class RealNetwork extends Lanes<RealLane> {
       connect: (address, port, receiver, opened) => {
         const wire = new NodeWire(this, party, this.ownerOf(port), receiver);
         wire.out.pass(undefined, () =>
-          host.connect(address, port, wire, (near) => opened(wire.attach(near))),
+          host.connect(address, this.behind(port), wire, (near) => opened(wire.attach(near))),
         );
         return undefined;
       },
@@ -112,6 +128,7 @@ export class RealNetwork extends Lanes<RealLane> {
 
   /** @internal Breaks every connection and drops the messages that wait. */
   close(): void {
+    this.#closed = true;
     for (const lane of this.all) lane.close();
     for (const wire of [...this.#wires]) wire.reset();
   }

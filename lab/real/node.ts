@@ -1,10 +1,10 @@
 /** A node of a pair on the real clock: a server on TCP that a test can crash, restart, pause, promote and demote. */
 
-import type { Connection, Host, Receiver } from '../../server/host/host.ts';
+import type { Acceptor, Connection, Host, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
-import type { Caller, Server } from '../../server/server.ts';
+import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
@@ -25,16 +25,36 @@ export interface RealNodeOptions extends DialectOptions {
   readonly commands?: readonly Command<Caller>[];
 }
 
+/** A connection that a process has dialled. It ends with the process, but nobody is told when the whole machine is gone. */
+function mortal(near: Connection, end: { readonly silent: boolean }): Connection {
+  return {
+    remote: near.remote,
+    local: near.local,
+    get pending() {
+      return near.pending;
+    },
+    send: (bytes) => void (end.silent || near.send(bytes)),
+    close: () => void (end.silent || near.close()),
+    abort: () => void (end.silent || near.abort()),
+    pause: () => near.pause(),
+    resume: () => near.resume(),
+  };
+}
+
 /** A server on TCP in real time. */
 export class RealNode extends AnyNode {
   /** @internal */
   readonly disk = new VirtualDisk();
   /** @internal The current process; after a crash, the one that died. */
   server: Server;
+  /** @internal */
+  protected readonly network: RealNetwork;
   readonly #process = new RealProcess();
-  readonly #network: RealNetwork;
   #options: RealNodeOptions;
-  #listener: Listener;
+  /** Those of the current process. */
+  #listeners: Listener[] = [];
+  /** Whether the current process has ended, and whether nobody was told. */
+  #end: { over: boolean; silent: boolean } = { over: false, silent: false };
   #journal: Journal;
   #port = 0;
   #closed = false;
@@ -45,54 +65,61 @@ export class RealNode extends AnyNode {
   /** @internal */
   constructor(network: RealNetwork, name: string, options: RealNodeOptions = {}, writeQuorum = 0) {
     super(name, writeQuorum);
-    this.#network = network;
+    this.network = network;
     this.#options = options;
     this.clock.onSet = (text) => network.trace.note(name, 'clock', text);
-    [this.server, this.#journal, this.#listener] = this.#make();
+    [this.server, this.#journal] = this.#make();
   }
 
   /** @internal */
   protected override wrote(write: Write): void {
-    this.#network.trace.wrote(this.name, write);
+    this.network.trace.wrote(this.name, write);
   }
 
-  #make(): [Server, Journal, Listener] {
+  #make(): [Server, Journal] {
     const { settings, commands = [] } = this.#options;
-    const server = createNode(this.#host(), {
+    this.#end = { over: false, silent: false };
+    const server = this.create(this.#host(), {
       settings: { ...settings, port: this.#port },
       commands,
       ...dialectFor(this.#options, this.name),
     });
-    const journal = this.recover(server, this.disk);
-    return [server, journal, new Listener({ accept: (connection) => this.#accept(server, connection) })];
+    return [server, this.recover(server, this.disk)];
+  }
+
+  /** @internal Creates the server of a new process. A node of a cluster creates another. */
+  protected create(host: Host, options: ServerOptions): Server {
+    return createNode(host, options);
   }
 
   #host(): Host {
-    const outer = this.#network.hostOf(this.name);
+    const outer = this.network.hostOf(this.name);
+    const end = this.#end;
     return {
       ...outer,
       clock: this.clock,
       disk: this.disk,
-      // While the process is paused, what the primary sends waits too.
+      // While the process is paused, what the far end sends waits too.
       connect: (address, port, receiver, opened) => {
-        const open = (near: Connection): void => this.#process.run(() => opened(near));
+        const open = (near: Connection): void => this.#process.run(() => opened(mortal(near, end)));
         return outer.connect(address, port, this.#inProcess(receiver), open);
       },
     };
   }
 
   #inProcess(receiver: Receiver): Receiver {
+    const end = this.#end;
     return {
-      receive: (chunk) => this.#process.run(() => receiver.receive(chunk)),
-      closed: () => this.#process.run(() => receiver.closed()),
+      receive: (chunk) => this.#process.run(() => void (end.over || receiver.receive(chunk))),
+      closed: () => this.#process.run(() => void (end.over || receiver.closed())),
     };
   }
 
-  #accept(server: Server, near: Connection): Receiver {
-    const connection = new RealConnection(near, this.#process, this.#network);
+  #accept(acceptor: Acceptor, near: Connection): Receiver {
+    const connection = new RealConnection(near, this.#process, this.network);
     this.#connections.add(connection);
     this.#process.run(() => {
-      const client = server.connections.accept(connection);
+      const client = acceptor.accept(connection);
       connection.attach({
         receive: (chunk) => client?.receive(chunk),
         closed: () => {
@@ -110,10 +137,16 @@ export class RealNode extends AnyNode {
    * taken.
    */
   async listen(): Promise<void> {
-    const { port } = await this.#listener.listen({ host: '127.0.0.1', port: this.#port });
-    this.#port = port;
-    this.#network.name(port, this.name);
-    this.server.settings.port = port;
+    this.#port = await this.listenOn(this.#port, this.server.connections);
+    this.network.name(this.#port, this.name);
+    this.server.settings.port = this.#port;
+  }
+
+  /** @internal Listens until the process ends; 0 picks a free port. Resolves to the port. */
+  protected async listenOn(port: number, acceptor: Acceptor): Promise<number> {
+    const listener = new Listener({ accept: (near) => this.#accept(acceptor, near) });
+    this.#listeners.push(listener);
+    return (await listener.listen({ host: '127.0.0.1', port })).port;
   }
 
   /** The TCP port. It stays the same over restarts. */
@@ -123,7 +156,7 @@ export class RealNode extends AnyNode {
 
   /** The node's URL, for any client. It does not follow the primary. */
   get url(): string {
-    return `redis://127.0.0.1:${this.#port}`;
+    return `redis://127.0.0.1:${this.port}`;
   }
 
   /** The node's wall clock, which can jump and drift. The node's timers follow it. */
@@ -142,16 +175,17 @@ export class RealNode extends AnyNode {
    * real machine is there. Throws TypeError for a wrong option.
    */
   async crash(options: CrashOptions = {}): Promise<void> {
-    this.#checkOpen();
+    this.checkOpen();
     checkCrash('crash', options);
-    await this.#end(options);
+    await this.#finish(options);
   }
 
-  async #end(options: CrashOptions): Promise<void> {
+  async #finish(options: CrashOptions): Promise<void> {
     const { keep = 'nothing', silent = false } = options;
     if (!this.running) return;
     this.running = false;
-    this.#network.trace.note(this.name, 'crash', silent ? 'silently' : '');
+    Object.assign(this.#end, { over: true, silent });
+    this.network.trace.note(this.name, 'crash', silent ? 'silently' : '');
     for (const connection of this.#connections) {
       if (silent) connection.silence();
       else connection.orphan();
@@ -160,15 +194,17 @@ export class RealNode extends AnyNode {
     this.#journal.crash(keep);
     this.server.stop();
     this.#process.kill();
+    const listeners = this.#listeners.splice(0);
     if (silent) {
-      this.#listener.unlisten();
-      this.#ghosts.push(this.#listener);
+      for (const listener of listeners) listener.unlisten();
+      this.#ghosts.push(...listeners);
     } else {
-      await this.#listener.close();
+      await Promise.all(listeners.map((listener) => listener.close()));
     }
   }
 
-  #checkOpen(): void {
+  /** @internal */
+  protected checkOpen(): void {
     if (this.#closed) throw new Error(CLOSED);
   }
 
@@ -177,12 +213,12 @@ export class RealNode extends AnyNode {
    * Rejects with TypeError for a wrong option.
    */
   async restart(options: RestartOptions = {}): Promise<void> {
-    this.#checkOpen();
+    this.checkOpen();
     checkRestart(options);
     if (this.running) return;
-    this.#network.trace.note(this.name, 'restart');
+    this.network.trace.note(this.name, 'restart');
     this.#options = { ...this.#options, ...options };
-    [this.server, this.#journal, this.#listener] = this.#make();
+    [this.server, this.#journal] = this.#make();
     await this.listen();
     this.running = true;
   }
@@ -190,36 +226,36 @@ export class RealNode extends AnyNode {
   /** Ends the node for good. Resolves when no handle is left. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#end({});
+    await this.#finish({});
     await Promise.all(this.#ghosts.map((listener) => listener.close()));
   }
 
   /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */
   pause(): void {
-    this.#checkOpen();
-    this.#network.trace.note(this.name, 'pause');
+    this.checkOpen();
+    this.network.trace.note(this.name, 'pause');
     this.#process.pause();
   }
 
   /** Continues the process: everything that arrived during the pause is handled now. */
   resume(): void {
-    this.#checkOpen();
-    this.#network.trace.note(this.name, 'resume');
+    this.checkOpen();
+    this.network.trace.note(this.name, 'resume');
     this.#process.resume();
   }
 
   /** REPLICAOF NO ONE: the node accepts writes from now on. */
   promote(): void {
-    this.#checkOpen();
-    this.#network.trace.note(this.name, 'promote', `at offset ${this.offset}`);
+    this.checkOpen();
+    this.network.trace.note(this.name, 'promote', `at offset ${this.offset}`);
     promote(this.server);
     this.server.settle();
   }
 
   /** REPLICAOF: the node follows another one. Its data is replaced unless the two histories agree. */
   follow(primary: RealNode): void {
-    this.#checkOpen();
-    this.#network.trace.note(this.name, 'follow', primary.name);
+    this.checkOpen();
+    this.network.trace.note(this.name, 'follow', primary.name);
     this.server.unit(() => replicateFrom(this.server, '127.0.0.1', primary.port));
     this.server.settle();
   }

@@ -11,13 +11,13 @@ import { checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
-import { checkSets, nodeNames, type Starter } from '../failover/sets.ts';
+import { checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/sets.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
 import { type RealTimelineNotes, realTimeline } from '../timeline/real.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
-import { RealEndpoint } from './endpoint.ts';
+import { ANYBODY, RealEndpoint } from './endpoint.ts';
 import { IndependentSets } from './independent.ts';
 import { CLOSED, type RealLane } from './lane.ts';
 import { RealNetwork } from './network.ts';
@@ -55,12 +55,6 @@ export interface RealActor {
   /** The URL to which the client connects. */
   readonly url: string;
 }
-
-/**
- * The party to which clients of the pair's own URL belong. On the virtual clock, code that runs without a name has the
- * same one.
- */
-const ANYBODY = 'client';
 
 /** A primary with its replicas, over TCP in real time. */
 export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> implements AsyncDisposable {
@@ -273,21 +267,8 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
 /** Independent primaries, each with its replicas if any, over TCP in real time. */
 export type RealServers = IndependentSets<RealNode, RealPair>;
 
-/** The options and members that only a virtual clock can offer, with the reason. */
-const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
-  seed: 'threads and sockets of the real world follow no seed',
-  start: "the machine's clock is what it is; a node's own can jump: node.clock.jump(ms)",
-  patience: 'real time passes by itself',
-  network: 'links are paced one by one: pair.network.lane(from, to).pace({ latency, jitter })',
-  scripts: 'a slice of a script takes the time that it takes',
-};
-
 function checkOptions(options: RealServersOptions, starter: Starter): void {
-  for (const [name, why] of Object.entries(VIRTUAL_ONLY)) {
-    const value = (options as object as Record<string, unknown>)[name];
-    if (value !== undefined)
-      throw badOption(`${starter}.${name}`, value, `only with clock: 'virtual' (${why})`);
-  }
+  refuseVirtual(options, starter);
   checkSets(options, ['port', 'trace'], starter, 100);
   if (options.trace !== undefined) checkFlag('trace', options.trace);
   if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);

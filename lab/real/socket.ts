@@ -42,7 +42,7 @@ export class RealSocket extends Duplex implements RealWire {
     this.#out = network.lane(from, this.to);
     this.#back = network.lane(this.to, from);
     this.#tap = network.tapFor(this);
-    this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
+    this.#socket = connect(network.behind(port), '127.0.0.1').setNoDelay(true);
     network.add(this);
     this.#listen();
   }

@@ -1,5 +1,6 @@
 /** Turns the recorded bytes of a run's connections into messages: what they are, their offsets, and what caused them. */
 import type { MessageKind, TimelineMessage } from '../../page/format.ts';
+import { busMessagesIn, isOfBus } from './bus.ts';
 import { commandsIn, type Part, repliesIn, textOf } from './wire.ts';
 
 /** The bytes of one write to a connection, as the lab records them. Times are in microseconds since the run began. */
@@ -42,6 +43,11 @@ class ReadConnection {
   /** What the end that dialled sends. */
   ask(bytes: string, index: number): Pick<Draft, 'kind' | 'text' | 'offsets' | 'asks'> {
     this.#asked += bytes;
+    if (isOfBus(this.#asked)) {
+      const { text, end } = busMessagesIn(this.#asked);
+      this.#asked = this.#asked.slice(end);
+      return { kind: 'service', text };
+    }
     const parts = commandsIn(this.#asked);
     this.#asked = this.#asked.slice(parts.at(-1)?.end ?? 0);
     const names = parts.map(({ words }) => words[0] ?? '');
@@ -71,6 +77,11 @@ class ReadConnection {
     this.#told += bytes;
     if (this.#mode === 'psync') return this.#synchronize();
     if (this.#mode === 'stream') return this.#stream(bytes.length);
+    if (isOfBus(this.#told)) {
+      const { text, end } = busMessagesIn(this.#told);
+      this.#told = this.#told.slice(end);
+      return { kind: 'service', text };
+    }
     const parts = repliesIn(this.#told);
     this.#told = this.#told.slice(parts.at(-1)?.end ?? 0);
     let kind: MessageKind = 'service';

@@ -45,10 +45,10 @@ function isExpiryOf(command: readonly string[]): boolean {
 }
 
 /** The keys that are used as locks: a holder with a deadline, or one that is only written when there is none. */
-export function lockKeys(writes: readonly RecordedWrite[], messages: readonly ReadMessage[]): Set<string> {
-  const mail = mailOf(messages);
+export function lockKeys(run: RecordedRun, messages: readonly ReadMessage[]): Set<string> {
+  const mail = mailOf(messages, run.clock);
   const keys = new Set<string>();
-  for (const each of writes) {
+  for (const each of run.writes) {
     const { key, holder, command, client } = each.write;
     if (holder === undefined || holder === 'mode' || client === undefined) continue;
     const request = mail.requestOf(each);
@@ -64,7 +64,7 @@ export function holdsOf(
   messages: readonly ReadMessage[],
   keys: ReadonlySet<string>,
 ): TimelineHold[] {
-  const mail = mailOf(messages);
+  const mail = mailOf(messages, run.clock);
   const majority = (run.primaries >> 1) + 1;
   const claims = new Map<string, FollowedLock>();
   /** The client that wrote each holder. */
@@ -148,22 +148,32 @@ function extend(
 }
 
 /** Indexes the messages of a run. */
-function mailOf(messages: readonly ReadMessage[]): Mail {
+function mailOf(messages: readonly ReadMessage[], clock: RecordedRun['clock']): Mail {
   const requests = new Map<string, number[]>();
+  /** All requests from one party to another, in the order in which they were sent. */
+  const between = new Map<string, number[]>();
   const replies = new Map<number, number>();
   for (const [i, { kind, from, to, arrived, cause }] of messages.entries()) {
     if (arrived === null) continue;
     if (kind === 'request') {
       const name = `${from} ${to} ${arrived}`;
       requests.set(name, [...(requests.get(name) ?? []), i]);
+      const way = between.get(`${from} ${to}`);
+      if (way === undefined) between.set(`${from} ${to}`, [i]);
+      else way.push(i);
     }
     if (kind === 'reply' && cause !== undefined) replies.set(cause, i);
   }
   return {
     requestOf: ({ at, node, write }) => {
+      const names = (i: number): boolean =>
+        messages[i]?.asks?.some(({ words }) => words.includes(write.key)) === true;
       const found = requests.get(`${write.client} ${node} ${at}`) ?? [];
-      const naming = found.find((i) => messages[i]?.asks?.some(({ words }) => words.includes(write.key)));
-      return naming ?? found.at(-1);
+      if (found.length > 0 || clock === 'virtual') return found.find(names) ?? found.at(-1);
+      // In real time, a node executes a request a little after it has arrived.
+      return between
+        .get(`${write.client} ${node}`)
+        ?.findLast((i) => (messages[i]?.arrived ?? Infinity) <= at && names(i));
     },
     replyTo: (request) => replies.get(request),
   };

@@ -14,7 +14,7 @@ const LATE = 1;
 /** The timeline of one run. */
 export function timelineOf(run: RecordedRun): Timeline {
   const read = readMessages(run.messages);
-  const keys = lockKeys(run.writes, read);
+  const keys = lockKeys(run, read);
   const visits = (run.visits ?? []).map(({ shared: _, ...visit }): TimelineHold => visit);
   const exclusive = (run.visits ?? []).filter(({ shared }) => !shared);
   const locks = holdsOf(run, read, keys);

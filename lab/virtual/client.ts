@@ -1,6 +1,6 @@
 /** An ioredis client that lives in a world and can be used from outside: awaiting its commands moves time. */
 
-import type { Redis, RedisOptions } from '../ioredis-types.ts';
+import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
 import { type Address, connectorTo, type DialWorld } from './connector.ts';
 import { type AwaitedWorld, DrivenPromise } from './driver.ts';
@@ -14,16 +14,28 @@ interface ClientWorld extends DialWorld, AwaitedWorld {
 /** ioredis' constructor, which is loaded when it is first needed. */
 export type IoredisConstructor = new (options: RedisOptions) => Redis;
 
-let loaded: IoredisConstructor | undefined;
+/** The constructor of ioredis' client of clusters. */
+export type ClusterConstructor = new (addresses: readonly Address[], options: RedisClusterOptions) => Cluster;
+
+let loaded: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor } | undefined;
 
 /**
  * Loads ioredis, an optional peer dependency, after the routes are laid. Rejects with an installation hint when it is
  * missing.
  */
 export async function loadIoredis(): Promise<IoredisConstructor> {
+  return (await loadBoth()).Redis;
+}
+
+/** Loads ioredis' client of clusters, as `loadIoredis` does. */
+export async function loadClusterClient(): Promise<ClusterConstructor> {
+  return (await loadBoth()).Cluster;
+}
+
+async function loadBoth(): Promise<NonNullable<typeof loaded>> {
   try {
     // Kept, because each import() asks the module loader again, which takes longer than to start a node.
-    loaded ??= (await import('ioredis')).Redis;
+    loaded ??= (await import('ioredis')) as unknown as NonNullable<typeof loaded>;
     return loaded;
   } catch (error) {
     throw new Error("clients of the lab need the package 'ioredis': npm install --save-dev ioredis", {
@@ -37,7 +49,7 @@ const DIRECT = new Set<PropertyKey>([
   ...['on', 'once', 'off', 'emit', 'addListener', 'removeListener', 'removeAllListeners', 'prependListener'],
   ...['prependOnceListener', 'listeners', 'listenerCount', 'rawListeners', 'eventNames', 'setMaxListeners'],
   ...['getMaxListeners', 'getBuiltinCommands', 'createBuiltinCommand', 'addBuiltinCommand', 'defineCommand'],
-  'disconnect',
+  ...['disconnect', 'nodes'],
 ]);
 
 /** Methods that return a pipeline, of which only `exec` is asynchronous. */
@@ -66,7 +78,41 @@ export function openClient(
   if (options.lazyConnect !== true) {
     actor.schedule.enqueue(actor.task(() => void redis.connect().catch(() => {})));
   }
-  const driven = new Map<PropertyKey, Method>();
+  return driven(redis, world, actor, (override) =>
+    openClient(Ioredis, world, actor, where, { ...options, ...(override as RedisOptions) }),
+  );
+}
+
+/**
+ * Creates a client of a cluster that belongs to an actor. It connects when time next moves.
+ * @param addresses where it begins
+ */
+export function openClusterClient(
+  Ioredis: ClusterConstructor,
+  world: ClientWorld,
+  actor: Actor,
+  addresses: readonly Address[],
+  options: RedisClusterOptions = {},
+): Cluster {
+  // Its connections follow the routes of the world, because ioredis dials nodes that it hears of.
+  const redis = new Ioredis(addresses, { ...options, lazyConnect: true });
+  redis.on('error', () => {});
+  if ((options as { lazyConnect?: boolean }).lazyConnect !== true) {
+    actor.schedule.enqueue(actor.task(() => void redis.connect().catch(() => {})));
+  }
+  return driven(redis, world, actor, (_addresses, override) =>
+    openClusterClient(Ioredis, world, actor, addresses, { ...options, ...(override as RedisClusterOptions) }),
+  );
+}
+
+/** A client whose commands move time when they are awaited outside the world. @param again its method `duplicate` */
+function driven<C extends Redis | Cluster>(
+  redis: C,
+  world: ClientWorld,
+  actor: Actor,
+  again: (...args: readonly unknown[]) => C,
+): C {
+  const methods = new Map<PropertyKey, Method>();
   const drive = (method: Method): Method => {
     return (...args) => {
       // Timers and connections of the client belong to its actor, also when another actor calls the method.
@@ -78,10 +124,7 @@ export function openClient(
   const wrap = (name: PropertyKey, method: Method): Method => {
     const bound = method.bind(redis);
     if (DIRECT.has(name)) return bound;
-    if (name === 'duplicate') {
-      return (override) =>
-        openClient(Ioredis, world, actor, where, { ...options, ...(override as RedisOptions) });
-    }
+    if (name === 'duplicate') return again;
     if (!PIPELINES.has(name)) return drive(bound);
     return (...args) => {
       // multi({ pipeline: false }) sends MULTI at once, like any other command.
@@ -95,8 +138,8 @@ export function openClient(
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function' || name === 'constructor') return value;
-      let method = driven.get(name);
-      if (method === undefined) driven.set(name, (method = wrap(name, value as Method)));
+      let method = methods.get(name);
+      if (method === undefined) methods.set(name, (method = wrap(name, value as Method)));
       return method;
     },
   });

@@ -1,14 +1,17 @@
 /** A cluster in a world: its nodes talk over links that a test holds and cuts, and fail over by their own votes. */
-import { arrange, isSettled, showReplicas, showsReplicas } from '../../cluster/arrange.ts';
-import type { ClusterEvent } from '../../cluster/cluster.ts';
-import { keepIn } from '../../cluster/configuration.ts';
 import { createClusterNode } from '../../cluster/index.ts';
-import { ClusterNode } from '../../cluster/node.ts';
-import { fromText } from '../../protocol/bytes.ts';
-import { slotOf } from '../../protocol/slot.ts';
+import type { ClusterNode } from '../../cluster/node.ts';
+import { replicateNode, takeOver } from '../../cluster/operator.ts';
+import type { ClusterSize } from '../../embed/cluster.ts';
+import type { Timeline } from '../../page/format.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
-import { Roles } from '../failover/roles.ts';
+import { AnyCluster, enterCluster, memberOf } from '../failover/shards.ts';
+import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';
+import type { Actor } from '../time/actor.ts';
+import type { Trace } from '../time/trace.ts';
+import { type TimelineNotes, worldTimeline } from '../timeline/world.ts';
+import { type ClusterConstructor, openClusterClient } from './client.ts';
 import type { Lane } from './lane.ts';
 import type { Network } from './network.ts';
 import { LabNode, type LabNodeOptions } from './node.ts';
@@ -16,8 +19,7 @@ import type { World } from './world.ts';
 
 /** How far the port of the bus is from the port for clients, as in Redis. */
 const BUS = 10_000;
-/** The file in which a node keeps its place in the cluster. */
-export const CLUSTER_FILE = 'nodes.conf';
+const FIRST_PORT = 7000;
 
 /** A node of a cluster in a world. After a restart it knows the cluster as its disk does. */
 export class LabClusterNode extends LabNode {
@@ -30,17 +32,12 @@ export class LabClusterNode extends LabNode {
 
   /** @internal Its part in the cluster. */
   get member(): ClusterNode {
-    const { cluster } = this.server;
-    if (cluster instanceof ClusterNode) return cluster;
-    throw new Error(`${this.name} is no node of a cluster`);
+    return memberOf(this);
   }
 
-  /** @internal Begins to talk to the other nodes, with what the disk still has. */
+  /** @internal Begins to talk to the other nodes. */
   begin(): void {
-    const { cluster } = this.member;
-    cluster.onEvent = ({ type, text }: ClusterEvent) => this.host.world.trace.note(this.name, type, text);
-    this.member.enter(() => keepIn(cluster, CLUSTER_FILE));
-    this.member.start();
+    enterCluster(this.member, (type, text) => this.host.world.trace.note(this.name, type, text));
   }
 
   override restart(options: RestartOptions = {}): void {
@@ -48,91 +45,103 @@ export class LabClusterNode extends LabNode {
     super.restart(options);
     this.begin();
   }
+
+  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when it is no replica. */
+  override promote(): void {
+    this.host.world.assertUsable();
+    this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);
+    takeOver(this.member);
+  }
+
+  /** CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
+  override follow(primary: LabClusterNode): void {
+    this.host.world.assertUsable();
+    this.host.world.trace.note(this.name, 'follow', primary.name);
+    replicateNode(this.member, primary.member);
+  }
 }
 
-/** One primary and its replicas: which node is the primary now, and what promotions have lost. */
-export class Shard extends Roles<LabClusterNode, Lane> {
-  readonly #world: World;
+/** A cluster on a virtual clock. */
+export class LabCluster extends AnyCluster<LabClusterNode, Lane> {
+  /** The world that the nodes and their clients live in. */
+  readonly world: World;
+  readonly #ioredis: ClusterConstructor | undefined;
 
-  /** @internal */
-  constructor(world: World, names: readonly string[], make: (name: string) => LabClusterNode) {
-    super(names, false, make);
-    this.#world = world;
-    this.obeySentinels();
+  /** @internal @param ioredis the client of clusters; undefined where it is not installed */
+  constructor(
+    world: World,
+    size: Required<ClusterSize>,
+    options: LabNodeOptions,
+    ioredis: ClusterConstructor | undefined,
+  ) {
+    const around = {
+      network: world.network,
+      checkOpen: () => world.assertUsable(),
+      note: (who: string, what: string, detail: string) => world.trace.note(who, what, detail),
+    };
+    super(size, around, (name, index) => new LabClusterNode(world, name, FIRST_PORT + index, options));
+    this.world = world;
+    this.#ioredis = ioredis;
+  }
+
+  /** @internal Makes the nodes a cluster. */
+  async start(): Promise<void> {
+    for (const node of this.nodes) node.begin();
+    await this.world.run(() => this.settle(() => this.world.advance(1)), 60_000);
   }
 
   /** The lanes between all nodes and clients, by name. */
   get network(): Network {
-    return this.#world.network;
+    return this.world.network;
+  }
+
+  /** What happened, in order. */
+  get trace(): Trace {
+    return this.world.trace;
+  }
+
+  /**
+   * A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it.
+   */
+  actor(name: string): Actor {
+    return this.world.actor(name);
+  }
+
+  /**
+   * ioredis' client of the cluster, with this name on the links; awaiting its commands moves time. Throws Error when ioredis
+   * is not installed.
+   */
+  client(name: string, options?: RedisClusterOptions): Cluster {
+    this.world.assertUsable();
+    if (this.#ioredis === undefined) throw new Error("client() needs the package 'ioredis'");
+    return openClusterClient(this.#ioredis, this.world, this.actor(name), this.addresses, options);
+  }
+
+  /** Moves time forward by exactly `ms` virtual milliseconds. Rejects as the world's `advance` does. */
+  advance(ms: number): Promise<void> {
+    return this.world.advance(ms);
+  }
+
+  /** Runs code inside the world, and moves time until its promise settles. Rejects as the world's `run` does. */
+  run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
+    return this.world.run(code, maxMs);
   }
 
   /** @internal */
-  protected checkOpen(): void {
-    this.#world.assertUsable();
-  }
-}
-
-/** The nodes of a cluster in a world, by shards. */
-export class VirtualCluster {
-  readonly world: World;
-  readonly shards: readonly Shard[];
-  /** All nodes, those that began as primaries first. */
-  readonly nodes: readonly LabClusterNode[];
-
-  /** @param port that of the first node */
-  constructor(
-    world: World,
-    { primaries, replicas }: { readonly primaries: number; readonly replicas: number },
-    port: number,
-    options: LabNodeOptions,
-  ) {
-    this.world = world;
-    const count = primaries * (replicas + 1);
-    const names = Array.from({ length: count }, (_, i) => `node-${i + 1}`);
-    const make = (name: string) => new LabClusterNode(world, name, port + names.indexOf(name), options);
-    this.shards = Array.from(
-      { length: primaries },
-      (_, shard) =>
-        new Shard(
-          world,
-          names.filter((_, i) => i % primaries === shard),
-          make,
-        ),
-    );
-    const all = this.shards.flatMap((shard) => shard.nodes);
-    this.nodes = names.flatMap((name) => all.find((node) => node.name === name) ?? []);
+  protected until(condition: () => boolean, maxMs: number): Promise<void> {
+    return this.world.run(async () => {
+      while (!condition()) await this.world.advance(10);
+    }, maxMs);
   }
 
-  /** Gives all nodes the same view, and moves time until they know each other and the replicas are in sync. */
-  async settle(): Promise<void> {
-    for (const node of this.nodes) node.begin();
-    const places = this.nodes.map(({ member: { cluster } }) => ({ cluster, ip: fromText('127.0.0.1') }));
-    arrange(places, this.shards.length);
-    const members = this.nodes.map(({ member }) => member);
-    await this.world.run(async () => {
-      while (!members.every(isSettled)) await this.world.advance(1);
-      for (const member of members) showReplicas(member);
-      while (!members.every(showsReplicas)) await this.world.advance(1);
-    }, 60_000);
+  /** What has happened so far, as the data of a timeline (docs/timeline.md). The same seed gives the same data. */
+  timelineData(notes: TimelineNotes = {}): Timeline {
+    // One set, because a lock is in one shard, and not in a majority of them.
+    return worldTimeline(this.world, [{ nodes: this.nodes, sentinels: [] }], notes);
   }
 
-  /** The shard that serves a key, as its own primary sees it. Throws RangeError when there is none. */
-  shardOf(key: string): Shard {
-    const slot = slotOf(fromText(key));
-    const found = this.shards.find(({ primary }) => {
-      const { owners, myself } = primary.member.cluster;
-      return owners[slot] === myself;
-    });
-    if (found === undefined) throw new RangeError(`no primary of the cluster serves slot ${slot}`);
-    return found;
-  }
-
-  /** The node with this name. Throws RangeError when there is none. */
-  node(name: string): LabClusterNode {
-    const found = this.nodes.find((node) => node.name === name);
-    if (found !== undefined) return found;
-    throw new RangeError(
-      `no node is called '${name}'; there are ${this.nodes.map((each) => each.name).join(', ')}`,
-    );
+  /** Closes the world: nothing that is scheduled in it will run. */
+  async close(): Promise<void> {
+    this.world.close();
   }
 }

@@ -202,7 +202,7 @@ test.each(['virtual', 'real'] as const)(
     }
     for (const call of calls) {
       const error = await (async () => call())().catch((thrown: unknown) => thrown);
-      expect(String(error), String(call)).toMatch(/^Error: this (world|pair) is closed/);
+      expect(String(error), String(call)).toMatch(/^Error: (this world is|these nodes are) closed/);
     }
     expect(pair.lost).toEqual([]);
   },

@@ -115,7 +115,7 @@ test.skipIf(!hasRedisServer)(
     pair.pause('redis-2');
     await pair.close();
     expect(alive()).toEqual([]);
-    expect(() => pair.link).toThrow('this pair is closed');
+    expect(() => pair.link).toThrow('these nodes are closed');
   },
 );
 

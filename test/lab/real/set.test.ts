@@ -278,3 +278,16 @@ test('quorum mode answers a write when a majority has it, and promotes only a no
   await waiting;
   expect((await pair.failover({ crash: true })).to).toBe('redis-2');
 });
+
+test('a replica whose machine is lost does not end its connection to the primary', async () => {
+  await using pair = await startPair({ clock: 'real' });
+  const redis = pair.client('A');
+  const connected = async (): Promise<string | undefined> =>
+    /connected_slaves:(\d)/.exec(await redis.info('replication'))?.[1];
+  expect(await connected()).toBe('1');
+  await pair.replica.crash({ silent: true });
+  // The stream still reaches the kernel of the machine, and nobody acknowledges it.
+  await redis.set('k', '1');
+  expect(await redis.wait(1, 100)).toBe(0);
+  expect(await connected()).toBe('1');
+});

@@ -1,0 +1,237 @@
+/** A cluster in real time, over TCP: its nodes talk over links that a test holds and cuts, and fail over by their own votes. */
+import { createClusterNode } from '../../cluster/index.ts';
+import type { ClusterNode } from '../../cluster/node.ts';
+import { replicateNode, takeOver } from '../../cluster/operator.ts';
+import { type ClusterSize, SETUP_TIMEOUT } from '../../embed/cluster.ts';
+import { connectorFor } from '../../embed/connector.ts';
+import { badOption } from '../../embed/options.ts';
+import type { Timeline } from '../../page/format.ts';
+import type { Host } from '../../server/host/host.ts';
+import { nodeClock } from '../../server/host/node.ts';
+import type { Server, ServerOptions } from '../../server/server.ts';
+import type { RestartOptions } from '../failover/dialects.ts';
+import { AnyCluster, enterCluster, memberOf } from '../failover/shards.ts';
+import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';
+import { type RealTimelineNotes, realTimeline } from '../timeline/real.ts';
+import type { ClusterConstructor } from '../virtual/client.ts';
+import { ANYBODY, RealEndpoint } from './endpoint.ts';
+import { CLOSED, type RealLane } from './lane.ts';
+import { RealNetwork } from './network.ts';
+import { RealNode, type RealNodeOptions } from './node.ts';
+import { RealSocket } from './socket.ts';
+
+/** A node of a cluster on TCP. After a restart it knows the cluster as its disk does. */
+export class RealClusterNode extends RealNode {
+  /** The port that the cluster announces. What connects to it passes the link of `client`. */
+  readonly #entrance: RealEndpoint;
+  /** Where the process itself listens: for clients, and for the bus. */
+  readonly #own = { clients: 0, bus: 0 };
+
+  /** @internal */
+  constructor(network: RealNetwork, name: string, options: RealNodeOptions) {
+    super(network, name, options);
+    this.#entrance = new RealEndpoint(network, ANYBODY, () => this.port);
+  }
+
+  /** @internal */
+  protected override create(host: Host, options: ServerOptions): Server {
+    return createClusterNode(host, options).server;
+  }
+
+  /** @internal Its part in the cluster. */
+  get member(): ClusterNode {
+    return memberOf(this);
+  }
+
+  /** The TCP port, at which clients reach the node. It stays the same over restarts. */
+  override get port(): number {
+    return this.#entrance.port;
+  }
+
+  /** @internal Opens the port that the cluster announces; 0 picks a free one. Rejects with Node's error when it is taken. */
+  open(port: number): Promise<void> {
+    return this.#entrance.listen(port);
+  }
+
+  /** @internal */
+  override async listen(): Promise<void> {
+    const own = this.#own;
+    own.clients = await this.listenOn(own.clients, this.server.connections);
+    own.bus = await this.listenOn(own.bus, this.member);
+    this.network.name(this.port, this.name, own.clients);
+    this.network.name(own.bus, this.name);
+    Object.assign(this.server.settings, { port: this.port, 'cluster-port': own.bus });
+  }
+
+  /** @internal Begins to talk to the other nodes. */
+  begin(): void {
+    enterCluster(this.member, (type, text) => this.network.trace.note(this.name, type, text));
+  }
+
+  /** Starts a new process, which knows the cluster as its disk does. Rejects with TypeError for a wrong option. */
+  override async restart(options: RestartOptions = {}): Promise<void> {
+    if (this.up) return;
+    await super.restart(options);
+    this.begin();
+  }
+
+  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when it is no replica. */
+  override promote(): void {
+    this.checkOpen();
+    this.network.trace.note(this.name, 'promote', `at offset ${this.offset}`);
+    takeOver(this.member);
+  }
+
+  /** CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
+  override follow(primary: RealClusterNode): void {
+    this.checkOpen();
+    this.network.trace.note(this.name, 'follow', primary.name);
+    replicateNode(this.member, primary.member);
+  }
+
+  /** Ends the node for good. Resolves when no handle is left. */
+  override async close(): Promise<void> {
+    await Promise.all([this.#entrance.close(), super.close()]);
+  }
+}
+
+/** A client of any library on the real clock, whose connections the links know by its name. */
+export interface RealClusterActor {
+  /** The name of the client on the links and in `lost`. */
+  readonly name: string;
+  /** Where the client begins. */
+  readonly addresses: readonly { readonly host: string; readonly port: number }[];
+  /** Leads from the addresses that the cluster announces to those of this client: `natMap` of ioredis, `nodeAddressMap` of node-redis. */
+  readonly natMap: Readonly<Record<string, { readonly host: string; readonly port: number }>>;
+}
+
+/** A cluster in real time, over TCP. */
+export class RealCluster extends AnyCluster<RealClusterNode, RealLane> {
+  /** The lanes between all nodes and clients, by name. */
+  readonly network: RealNetwork;
+  readonly #ioredis: ClusterConstructor | undefined;
+  readonly #clients: Cluster[] = [];
+  readonly #actors = new Map<string, Promise<RealClusterActor>>();
+  readonly #endpoints: RealEndpoint[] = [];
+
+  /** @internal @param ioredis the client of clusters; undefined where it is not installed */
+  constructor(
+    size: Required<ClusterSize>,
+    options: RealNodeOptions,
+    ioredis: ClusterConstructor | undefined,
+    trace: boolean,
+  ) {
+    const network = new RealNetwork();
+    const around = {
+      network,
+      checkOpen: () => {
+        if (network.closed) throw new Error(CLOSED);
+      },
+      note: (who: string, what: string, detail: string) => network.trace.note(who, what, detail),
+    };
+    super(size, around, (name) => new RealClusterNode(network, name, options));
+    this.network = network;
+    this.#ioredis = ioredis;
+    if (trace) network.trace.begin();
+  }
+
+  /**
+   * @internal
+   * Makes the nodes listen, and a cluster. Rejects with Node's error for a port in use, after closing what it has opened.
+   * @param port that of the first node; 0 picks free ones
+   * @param nodeTimeout milliseconds
+   */
+  async start(port: number, nodeTimeout: number): Promise<void> {
+    try {
+      for (const [i, node] of this.nodes.entries()) await node.open(port === 0 ? 0 : port + i);
+      await Promise.all(this.nodes.map((node) => node.listen()));
+      this.#timeOut(Math.max(nodeTimeout, SETUP_TIMEOUT));
+      for (const node of this.nodes) node.begin();
+      await this.settle(() => pass(1));
+      this.#timeOut(nodeTimeout);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  #timeOut(ms: number): void {
+    for (const { server } of this.nodes) server.settings['cluster-node-timeout'] = ms;
+  }
+
+  /**
+   * A client of any library: connections to its `addresses` pass links under its name, if the client knows its `natMap`.
+   * Rejects with TypeError for a name that a client cannot have.
+   */
+  async actor(name: string): Promise<RealClusterActor> {
+    this.#check('actor', name);
+    let actor = this.#actors.get(name);
+    if (actor === undefined) this.#actors.set(name, (actor = this.#open(name)));
+    return actor;
+  }
+
+  async #open(name: string): Promise<RealClusterActor> {
+    const opened = this.nodes.map((node) => {
+      const endpoint = new RealEndpoint(this.network, name, () => node.port);
+      this.#endpoints.push(endpoint);
+      return endpoint.listen().then(() => ({ host: '127.0.0.1', port: endpoint.port }));
+    });
+    const addresses = await Promise.all(opened);
+    const pairs = this.nodes.map(({ port }, i) => [`127.0.0.1:${port}`, addresses[i]] as const);
+    return { name, addresses, natMap: Object.fromEntries(pairs) as RealClusterActor['natMap'] };
+  }
+
+  /**
+   * ioredis' client of the cluster, with this name on the links. Its extra connection for subscriptions, which ioredis opens by
+   * itself, counts as one of `client`. `close` disconnects it. Throws Error when ioredis is not installed, TypeError for a
+   * name that a client cannot have.
+   */
+  client(name: string, options: RedisClusterOptions = {}): Cluster {
+    this.#check('client', name);
+    if (this.#ioredis === undefined) throw new Error("client() needs the package 'ioredis'");
+    const Connector = connectorFor(({ port }) => new RealSocket(this.network, name, port as number));
+    const { redisOptions = {} } = options as { redisOptions?: object };
+    const own = { ...redisOptions, connectionName: name, Connector };
+    const redis = new this.#ioredis(this.addresses, { ...options, redisOptions: own } as RedisClusterOptions);
+    // Without a listener, ioredis prints each error.
+    redis.on('error', () => {});
+    this.#clients.push(redis);
+    return redis;
+  }
+
+  #check(what: string, name: unknown): void {
+    if (this.network.closed) throw new Error(CLOSED);
+    const taken = [...this.nodes.map((node) => node.name), ANYBODY];
+    if (typeof name === 'string' && name !== '' && !taken.includes(name)) return;
+    throw badOption(what, name, `a client's name: not empty, and none of ${taken.join(', ')}`);
+  }
+
+  /** @internal */
+  protected async until(condition: () => boolean, maxMs: number): Promise<void> {
+    const end = nodeClock.now() + maxMs;
+    while (!condition()) {
+      if (nodeClock.now() > end) throw new Error(`the condition did not hold within ${maxMs} ms`);
+      await pass(2);
+    }
+  }
+
+  /**
+   * What has happened so far, as the data of a timeline (docs/timeline.md). A message counts as arrived when it has passed its
+   * link. About the last 20,000 messages are kept. Throws Error without the option `trace`.
+   */
+  timelineData(notes: RealTimelineNotes = {}): Timeline {
+    if (!this.network.trace.isOn) throw new Error('timelineData() needs startCluster with trace: true');
+    return realTimeline({ network: this.network, nodes: this.nodes, sentinels: [] }, notes);
+  }
+
+  /** Disconnects the cluster's clients and stops every node. Resolves when no handle is left. */
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.disconnect();
+    this.network.close();
+    await Promise.all([...this.#endpoints, ...this.nodes].map((each) => each.close()));
+  }
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((wake) => void nodeClock.after(ms, wake));
+}
