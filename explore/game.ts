@@ -319,7 +319,7 @@ class Game implements PlayerStage {
     if (got && waited <= bound) return;
     this.#reportClosed(
       last,
-      got ? `only after ${Math.round(waited)} ms` : `not within ${Math.round(waited)} ms`,
+      `${got ? 'gets the lock only after' : 'does not get the lock within'} ${Math.round(waited)} ms`,
     );
   }
 
@@ -330,8 +330,8 @@ class Game implements PlayerStage {
     const orphan = inside.length === 0 && held.replaceAll(' | ', '') !== '' && held !== this.#rules.remains;
     const promise = orphan ? 'no-orphan' : 'progress';
     const what = orphan
-      ? `a new client gets the lock ${how}, though nobody is inside: ${held.slice(0, 80)}`
-      : `a new client gets the lock ${how}`;
+      ? `nobody is inside, but a new client ${how}; left behind: ${held.length > 80 ? `${held.slice(0, 77)}...` : held}`
+      : `a new client ${how}`;
     this.#line(PROBE, what, 'end');
     this.ledger.breaches.push({ promise, at: this.now(), what, visits: last === undefined ? [] : [last.id] });
   }

@@ -32,7 +32,10 @@ function* fencing(history: History): Iterable<Breach> {
       if (other.resource !== visit.resource || other.client === visit.client) continue;
       const [before, now] = [other.fence as number, visit.fence as number];
       if (now > before || (now < before && !askedAfter(history, visit, other))) continue;
-      const what = `${visit.client} got fence ${now} for ${visit.resource} after ${other.client} had ${before}`;
+      const what =
+        now === before
+          ? `${other.client} and ${visit.client} both got fence ${now} for ${visit.resource}`
+          : `${visit.client} got fence ${now} for ${visit.resource}, although ${other.client} had got ${before} before`;
       yield { promise: 'fencing', at: visit.from, what, visits: [other.id, visit.id] };
       return;
     }
@@ -50,6 +53,6 @@ function askedAfter({ writes }: History, visit: Visit, other: Visit): boolean {
 function* durability({ lost }: History): Iterable<Breach> {
   const [first] = lost;
   if (first === undefined) return;
-  const what = `${first.client ?? first.node}'s ${first.command.join(' ')} was acknowledged, and is gone`;
+  const what = `${first.client ?? first.node}'s ${first.command.join(' ')} was acknowledged and then lost`;
   yield { promise: 'durable-acks', at: first.at, what, visits: [] };
 }

@@ -62,6 +62,9 @@ export interface LedgerClient {
   readonly resumedAt: number;
 }
 
+/** What a client does at a resource. */
+type Act = 'enters' | 'writes' | 'leaves';
+
 /** What is known of one resource. */
 interface ResourceState {
   readonly permits: number;
@@ -138,13 +141,11 @@ export class Ledger {
     this.visits.push(visit);
     state.visits.push(visit);
     this.#inside.set(visit, client);
-    this.onEvent(
-      client.name,
-      `enters ${resource}${fence === undefined ? '' : ` with fence ${fence}`}${refused ? ': refused' : ''}`,
-    );
+    const how = `${shared ? ' as a reader' : ''}${fence === undefined ? '' : ` with fence ${fence}`}`;
+    this.onEvent(client.name, `enters ${resource}${how}${refused ? ' and is refused' : ''}`);
     if (refused) return visit;
     if (fence !== undefined) state.fence = fence;
-    this.#check(state, visit, client, 'enters');
+    this.#check(state, visit, 'enters');
     return visit;
   }
 
@@ -153,9 +154,9 @@ export class Ledger {
     const state = this.#state(visit.resource, 1);
     const taken = visit.ended === undefined && (visit.fence === undefined || visit.fence >= state.fence);
     visit.writes.push({ at: this.#now(), taken });
-    this.onEvent(client.name, `writes to ${visit.resource}${taken ? '' : ': refused'}`);
+    this.onEvent(client.name, `writes to ${visit.resource}${taken ? '' : ' and is refused'}`);
     state.written = true;
-    if (taken) this.#check(state, visit, client, 'writes');
+    if (taken) this.#check(state, visit, 'writes');
     return taken;
   }
 
@@ -166,7 +167,7 @@ export class Ledger {
     this.onEvent(client.name, `leaves ${visit.resource}`);
     const state = this.#state(visit.resource, 1);
     // On a resource without writes, a client is inside until it leaves, even if it was paused.
-    if (!state.written && !visit.refused) this.#check(state, visit, client, 'leaves');
+    if (!state.written && !visit.refused) this.#check(state, visit, 'leaves');
   }
 
   /** The visits of a client's process end with it. */
@@ -191,7 +192,7 @@ export class Ledger {
   }
 
   /** Looks for visits that may not be beside this one, which acts now. */
-  #check(state: ResourceState, visit: Visit, client: LedgerClient, act: string): void {
+  #check(state: ResourceState, visit: Visit, act: Act): void {
     if (state.permits > 1) {
       this.#checkPermits(state, visit);
       return;
@@ -203,7 +204,7 @@ export class Ledger {
       this.#report({
         promise: 'mutual-exclusion',
         at: this.#now(),
-        what: `${second.client} entered ${visit.resource} while ${first.client} was inside; now ${client.name} ${act}`,
+        what: meetingText(first, second, visit, act),
         visits: [first.id, second.id],
       });
     }
@@ -223,7 +224,7 @@ export class Ledger {
     this.#report({
       promise: 'permits',
       at: this.#now(),
-      what: `${used} permits of ${visit.resource} are in use; there are ${state.permits}`,
+      what: `${used} permits of ${visit.resource} are in use, but there are only ${state.permits}`,
       visits: active.map(({ id }) => id),
     });
   }
@@ -232,6 +233,19 @@ export class Ledger {
     this.breaches.push(breach);
     this.onBreach(breach);
   }
+}
+
+/** Two clients that were inside together, in words. @param acting the visit whose client acts now, which shows it */
+function meetingText(first: Visit, second: Visit, acting: Visit, act: Act): string {
+  const differ = first.shared !== second.shared;
+  const nameOf = ({ client, shared }: Visit): string =>
+    differ ? `the ${shared ? 'reader' : 'writer'} ${client}` : client;
+  const [one, other] = [nameOf(first), nameOf(second)];
+  const { resource } = first;
+  if (act === 'writes' && acting === second)
+    return `${other} wrote to ${resource} while ${one} was still inside`;
+  const entered = `${other} entered ${resource} while ${one} was still inside`;
+  return act === 'writes' ? `${entered}, and then ${first.client} wrote to it` : entered;
 }
 
 /** True when the two may not be inside together. With different fences, the resource itself keeps them apart. */

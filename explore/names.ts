@@ -73,3 +73,22 @@ export const PROMISES = [
  * | `contended` | in at least one world clients waited for each other, and every kind of fault that was asked for struck |
  */
 export type PromiseName = (typeof PROMISES)[number];
+
+const BROKEN: Readonly<Record<string, string>> = {
+  'mutual-exclusion': 'Mutual exclusion is broken',
+  fencing: 'Fencing is broken',
+  'durable-acks': 'Durability is broken',
+  permits: 'The limit of permits is broken',
+  'no-orphan': 'The lock is orphaned',
+  progress: 'There is no progress',
+};
+
+/** Says in a sentence that a promise is broken, and how. */
+export function brokenText({ promise, what }: { readonly promise: string; readonly what: string }): string {
+  return `${BROKEN[promise] ?? `${promise} is broken`}: ${ended(what)}`;
+}
+
+/** The text with a full stop, unless it has one. */
+export function ended(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`;
+}

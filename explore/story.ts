@@ -18,6 +18,9 @@ const MOST = 12;
 /** Writes of one client within this many milliseconds are one event: it asks several servers at once. */
 const TOGETHER = 30;
 
+/** A write, as far as it can have granted a lock. */
+type Granting = Pick<HistoryWrite, 'at' | 'node' | 'client' | 'command'>;
+
 /** The events that matter for the breach, in order; 12 at most. */
 export function eventsOf(world: PlayedWorld, breach: Breach): FindingEvent[] {
   const visits = breach.visits.flatMap((id) => world.visits[id] ?? []);
@@ -62,7 +65,7 @@ function grantsOf(
   world: PlayedWorld,
   visits: readonly { client: string; from: number; askedAfter: number }[],
 ): FindingEvent[] {
-  const { writes } = historyOf(world);
+  const writes = clientWrites(world);
   return visits.flatMap(({ client, from, askedAfter }): FindingEvent[] => {
     const own = writes.filter(
       (write) => write.client === client && write.at >= Math.floor(askedAfter) && write.at <= from,
@@ -76,11 +79,19 @@ function grantsOf(
   });
 }
 
-function sameCommand(one: HistoryWrite, other: HistoryWrite): boolean {
+/** The writes of clients. A virtual world knows their true times, and those that a node has lost with its data. */
+function clientWrites({ world, begunAt, ...rest }: PlayedWorld): Granting[] {
+  if (world === undefined) return [...historyOf({ begunAt, ...rest }).writes];
+  return world.writes.map(({ at, node, write: { client, command } }) => ({
+    ...{ at: (at - begunAt) / 1000, node, client, command },
+  }));
+}
+
+function sameCommand(one: Granting, other: Granting): boolean {
   return one.command[0] === other.command[0] && one.command[1] === other.command[1];
 }
 
-function textOf({ command }: HistoryWrite): string {
+function textOf({ command }: Granting): string {
   const words = command.map((word) => (word.length > 24 ? `${word.slice(0, 10)}...` : word)).join(' ');
   return words.length > 80 ? `${words.slice(0, 77)}...` : words;
 }

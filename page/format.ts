@@ -122,7 +122,7 @@ export interface TimelineMark {
 export interface TimelineHold {
   /** The lane of the client. */
   readonly client: string;
-  /** The key of the lock, or the name of the resource. */
+  /** The name of the lock, or of the resource. */
   readonly key: string;
   /** A lock that it holds, or a visit to a resource. */
   readonly kind: 'lock' | 'visit';
@@ -134,8 +134,10 @@ export interface TimelineHold {
   readonly lease: number | null;
   /** When the lease was extended. */
   readonly renewals: readonly number[];
-  /** How it ended: the client released it, its lease ended, or the client died. */
-  readonly ended?: 'released' | 'expired' | 'died';
+  /** True when others may have it at the same time: readers of a read-write lock, and permits of a pool. */
+  readonly shared?: boolean;
+  /** How it ended: the client released it, its lease ended, the client learned that it has it no more, or it died. */
+  readonly ended?: 'released' | 'expired' | 'denied' | 'died';
   /** The fencing token. */
   readonly fence?: number;
   /** The index of the reply that granted it. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Explorer, survey } from '../explore/explorer.ts';
 import { type PlayedWorld, playWorld } from '../explore/game.ts';
 import { judge } from '../explore/judge.ts';
+import { brokenText } from '../explore/names.ts';
 import { type FullOptions, fullOptions } from '../explore/options.ts';
 import { decodePlan, encodePlan, type PlannedFault, type WorldPlan } from '../explore/plan.ts';
 import type { ClientCode } from '../explore/player.ts';
@@ -84,11 +85,11 @@ function verdictOf(
       world.visits.some((other) => other.id > one.id && other.from < one.to && other.client !== one.client),
     );
     const how = isTogether ? 'together only where the lock allows it' : 'one after the other';
-    const why = `${many} clients were inside, ${how}, and a new client gets the lock afterwards.`;
+    const why = `${many} clients were inside, ${how}, and a new client can get the lock afterwards.`;
     return { safe: true, holders: [], why };
   }
   const holders = [...new Set(breach.visits.flatMap((id) => world.visits[id]?.client ?? []))];
-  return { safe: false, holders, why: `${breach.promise} is broken: ${breach.what}.` };
+  return { safe: false, holders, why: brokenText(breach) };
 }
 
 async function playStory({ story, seed }: PlayCase): Promise<PlayedCase> {

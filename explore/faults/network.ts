@@ -59,7 +59,7 @@ export const partition: FaultKind = {
     scene.tell(one, CUT_OFF[how] ?? 'is cut off from every node');
     await scene.wait(ms);
     for (const lane of lanes) lane.heal();
-    scene.tell(one, 'reaches them again');
+    scene.tell(one, 'can reach them again');
   },
 };
 
@@ -75,7 +75,7 @@ export const delay: FaultKind = {
       nodes.map(({ name }) => (how === 'requests' ? network.lane(on, name) : network.lane(name, on))),
     );
     for (const lane of lanes) lane.delay(by);
-    scene.tell(on, `its ${how} take ${by} ms`);
+    scene.tell(on, `its ${how} arrive ${by} ms late`);
     await scene.wait(ms);
     for (const lane of lanes) lane.delay(0);
     await scene.wait(by);

@@ -23,7 +23,7 @@ export const nodePause: FaultKind = {
     const node = nodeOf(scene, on);
     if (!node?.up || node.paused) return;
     node.pause();
-    scene.tell(on, `stands still for ${ms} ms`);
+    scene.tell(on, `is paused for ${ms} ms`);
     await scene.wait(ms);
     node.resume();
   },
@@ -36,10 +36,10 @@ export const clientPause: FaultKind = {
     const player = playerOf(scene, on);
     if (player === undefined || !player.alive || player.paused || player.end !== undefined) return;
     player.pause();
-    scene.tell(on, `stands still for ${ms} ms`);
+    scene.tell(on, `is paused for ${ms} ms`);
     await scene.wait(ms);
     if (!player.alive) return;
-    scene.tell(on, 'continues');
+    scene.tell(on, 'resumes');
     player.resume();
   },
 };
@@ -91,7 +91,7 @@ export const scriptFlush: FaultKind = {
   variants: () => [{}],
   strike: async (scene) => {
     for (const { nodes } of scene.sets) for (const { up, server } of nodes) if (up) server.scripts.flush();
-    scene.tell('operator', 'flushes the scripts of every node');
+    scene.tell('operator', 'runs SCRIPT FLUSH on every node');
   },
 };
 
@@ -128,7 +128,7 @@ export const outOfMemory: FaultKind = {
     const before = server.settings.maxmemory;
     server.settings.maxmemory = 1;
     server.applySettings();
-    scene.tell(node.name, `has no memory left for ${ms} ms`);
+    scene.tell(node.name, `is out of memory for ${ms} ms`);
     await scene.wait(ms);
     server.settings.maxmemory = before;
     server.applySettings();

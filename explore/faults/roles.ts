@@ -60,12 +60,10 @@ async function failOver(scene: Scene, set: NodeSet, how: string, after: number):
 
 function lostText(set: NodeSet): string {
   const { length } = set.lost;
-  return length === 0
-    ? ''
-    : `; acknowledged writes lost: ${set.lost
-        .map(({ command }) => shorten(command.join(' ')))
-        .slice(0, 2)
-        .join(', ')}${length > 2 ? ` and ${length - 2} more` : ''}`;
+  if (length === 0) return '';
+  const [one = '', two = ''] = set.lost.map(({ command }) => shorten(command.join(' ')));
+  if (length === 1) return `; an acknowledged write is lost: ${one}`;
+  return `; ${length} acknowledged writes are lost: ${one}${length === 2 ? ` and ${two}` : `, ${two} and others`}`;
 }
 
 function shorten(text: string): string {
@@ -103,7 +101,7 @@ export const failoverBehind: FaultKind = {
       const { name } = set.primary;
       const lanes = set.replicas.map((replica) => scene.world.network.lane(name, replica.name));
       for (const lane of lanes) lane.hold();
-      scene.tell(name, 'replication stands still');
+      scene.tell(name, 'its replication stalls');
       await scene.wait(by);
       await failOver(scene, set, how, ms);
       for (const lane of lanes) lane.release();
@@ -157,7 +155,7 @@ export const readOnly: FaultKind = {
       if (!old.up || next === undefined) return;
       set.promote(next.name);
       for (const node of set.replicas) if (node.up) node.follow(next);
-      scene.tell(old.name, `becomes a replica of ${next.name}; its clients stay`);
+      scene.tell(old.name, `becomes a replica of ${next.name}; its clients stay connected`);
       await scene.wait(ms);
       for (const { name } of scene.players) scene.world.network.reset(name, old.name);
     });

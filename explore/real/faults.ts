@@ -36,7 +36,11 @@ async function failOver(scene: RealScene, set: ProcessPair, how: string, after: 
   const crash = how !== 'demote';
   if (crash) scene.tell(old.name, 'crashes');
   await set.failover(crash ? { crash: { keep: how === 'empty' ? 'nothing' : 'everything' }, after } : {});
-  scene.tell(set.primary.name, `is promoted; ${set.lost.length} acknowledged writes are lost`);
+  const { length: lost } = set.lost;
+  scene.tell(
+    set.primary.name,
+    `is promoted; ${lost === 1 ? 'an acknowledged write is' : `${lost} acknowledged writes are`} lost`,
+  );
   reset(scene, set, old.name);
   if (!crash) return;
   await scene.wait(AWAY);
@@ -49,7 +53,7 @@ async function failOverBehind(scene: RealScene, { on, ms, by, how }: PlannedFaul
   const { name } = set.primary;
   const lanes = set.replicas.map((replica) => set.network.lane(name, replica.name));
   for (const lane of lanes) lane.hold();
-  scene.tell(name, 'replication stands still');
+  scene.tell(name, 'its replication stalls');
   await scene.wait(by);
   await failOver(scene, set, how, ms);
   for (const lane of lanes) lane.release();
@@ -71,7 +75,7 @@ async function readOnly(scene: RealScene, { on, ms }: PlannedFault): Promise<voi
   const [old, next] = [set.primary, set.replica];
   await set.promote(next.name);
   await set.demote(old.name);
-  scene.tell(old.name, `becomes a replica of ${next.name}; its clients stay`);
+  scene.tell(old.name, `becomes a replica of ${next.name}; its clients stay connected`);
   await scene.wait(ms);
   reset(scene, set, old.name);
 }
@@ -79,7 +83,7 @@ async function readOnly(scene: RealScene, { on, ms }: PlannedFault): Promise<voi
 async function outOfMemory(scene: RealScene, { on, ms }: PlannedFault): Promise<void> {
   const node = setOf(scene, on).primary;
   await node.ask('CONFIG', 'SET', 'maxmemory', '1');
-  scene.tell(node.name, `has no memory left for ${ms} ms`);
+  scene.tell(node.name, `is out of memory for ${ms} ms`);
   await scene.wait(ms);
   await node.ask('CONFIG', 'SET', 'maxmemory', '0');
 }
@@ -87,7 +91,7 @@ async function outOfMemory(scene: RealScene, { on, ms }: PlannedFault): Promise<
 async function scriptFlush(scene: RealScene): Promise<void> {
   const up = scene.sets.flatMap(({ nodes }) => nodes.filter((node: ProcessNode) => node.up));
   await Promise.all(up.map((node) => node.ask('SCRIPT', 'FLUSH')));
-  scene.tell('operator', 'flushes the scripts of every node');
+  scene.tell('operator', 'runs SCRIPT FLUSH on every node');
 }
 
 const own: Partial<Record<PlannedFault['kind'], Strike>> = {

@@ -5,6 +5,7 @@ import { recordedWorld } from '../../lab/timeline/world.ts';
 import type { StoryStep, Timeline, TimelineHold } from '../../page/format.ts';
 import type { PlayedWorld } from '../game.ts';
 import type { Breach, Visit } from '../ledger.ts';
+import { brokenText, ended } from '../names.ts';
 
 /**
  * The timeline of a world that was played. Its times count from the start of the clients.
@@ -30,10 +31,7 @@ export function playedTimeline(world: PlayedWorld, title: string, breach?: Breac
     ...(isCluster && { primaries: 1 }),
     events,
     lanes: [...lanes, ...resources.map((name) => ({ name, kind: 'resource' as const }))],
-    visits: visits.map((visit) => ({
-      ...holdOf(visit),
-      shared: visit.shared || world.pools?.has(visit.resource) === true,
-    })),
+    visits: visits.map((visit) => holdOf(visit, world.pools?.has(visit.resource) === true)),
     steps: stepsOf(world, { ...record, events }, breach),
   };
   return timelineOf(run);
@@ -51,7 +49,7 @@ function micros(ms: number): number {
   return Math.round(ms * 1000);
 }
 
-function holdOf({ client, resource, from, to, ended, fence }: Visit): TimelineHold {
+function holdOf({ client, resource, from, to, ended, fence, shared }: Visit, isPool: boolean): TimelineHold {
   return {
     client,
     key: resource,
@@ -62,6 +60,7 @@ function holdOf({ client, resource, from, to, ended, fence }: Visit): TimelineHo
     renewals: [],
     ...(ended !== undefined && { ended: ended === 'left' ? ('released' as const) : ended }),
     ...(fence !== undefined && { fence }),
+    ...((shared || isPool) && { shared: true }),
   };
 }
 
@@ -80,7 +79,7 @@ function stepsOf(
     ({ at, who, what, kind }): StoryStep => ({
       at: micros(at),
       lane: who,
-      text: `${who}${/^its /.test(what) ? ':' : ''} ${what}.`,
+      text: ended(/^its /.test(what) ? what.replace(/^its (\S+)/, `The $1 of ${who}`) : `${who} ${what}`),
       mood: kind === 'fault' ? 'hand' : kind === 'trouble' ? 'bad' : 'plain',
     }),
   );
@@ -88,7 +87,7 @@ function stepsOf(
   const broken: StoryStep = {
     at: Math.min(micros(breach.at), end),
     lane: '*',
-    text: `${breach.promise} is broken: ${breach.what}.`,
+    text: brokenText(breach),
     mood: 'bad',
   };
   return [...told, broken];

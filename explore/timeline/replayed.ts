@@ -5,6 +5,7 @@ import { captured } from '../capture.ts';
 import { survey } from '../explorer.ts';
 import { playWorld } from '../game.ts';
 import { judge } from '../judge.ts';
+import { brokenText } from '../names.ts';
 import type { FullOptions } from '../options.ts';
 import type { WorldPlan } from '../plan.ts';
 import { playedTimeline } from './played.ts';
@@ -17,7 +18,7 @@ export async function replayedTimeline(full: FullOptions, plan: WorldPlan, text:
   });
   const [breach] = judge(world, full.promises, full.own);
   const inside = breach?.visits.flatMap((id) => world.visits[id]?.client ?? []) ?? [];
-  const why = breach === undefined ? 'No promise is broken.' : `${breach.promise} is broken: ${breach.what}.`;
+  const why = breach === undefined ? 'No promise is broken.' : brokenText(breach);
   const verdict: TimelineVerdict = { safe: breach === undefined, holders: [...new Set(inside)], why };
   return { ...playedTimeline(world, full.name, breach), replay: text, verdict };
 }

@@ -71,7 +71,7 @@ async function failover({ pair, stage }: ReplicatedScene, to?: string): Promise<
     'hand',
   );
   for (const { key, holder, offset } of done.lost) {
-    stage.note(done.to, `never came: ${key} held by ${holder ?? '?'}, offset ${offset}`, 'bad');
+    stage.note(done.to, `never arrived: ${key} = ${holder ?? '?'}, offset ${offset}`, 'bad');
   }
   return done;
 }
@@ -159,7 +159,7 @@ export function waitOnAnotherConnection(seed: number): Promise<Played> {
       await failover(scene);
       const taken = await lock(scene, 'B', scene.b);
       const why =
-        'WAIT waits for the writes of its own connection, which had none: the 1 says nothing of the lock.';
+        'WAIT waits for the writes of its own connection, which had none: the 1 says nothing about the lock.';
       return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why };
     },
   });
@@ -173,8 +173,9 @@ class Resource {
     const last = this.accepted.at(-1)?.token ?? 0;
     const fine = token >= last;
     if (fine) this.accepted.push({ who, token });
-    const verdict = fine ? 'accepted' : `refused: ${last} has been seen`;
-    stage.note('store', `write of ${who} with token ${token}: ${verdict}`, fine ? 'good' : 'bad');
+    const write = `the write of ${who} with token ${token}`;
+    if (fine) stage.note('store', `accepts ${write}`, 'good');
+    else stage.note('store', `refuses ${write}: it has seen ${last}`, 'bad');
     return fine;
   }
 }
@@ -205,7 +206,7 @@ export function withFence(seed: number): Promise<Played> {
       return {
         holders: ['A', 'B'],
         safe: !late,
-        why: 'Both believe it, but the store takes no writes of the older one.',
+        why: 'Both believe that they hold the lock, but the store refuses the writes of the older holder.',
       };
     },
   });

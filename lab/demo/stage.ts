@@ -52,7 +52,7 @@ export class Stage {
     return own.map(({ at = 0, lane, text, mood }) => ({
       at: begun + at * 1000,
       lane,
-      text: `${lane}: ${text}.`,
+      text: `${lane} ${text}.`,
       mood,
     }));
   }

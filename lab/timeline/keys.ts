@@ -13,6 +13,8 @@ interface ViewChange {
 /** What one node knows at present. */
 class NodeViews {
   readonly open = new Map<string, TimelineKey>();
+  /** The fields of each hash, without `mode` of read-write locks: the first one stands for the holder. */
+  readonly #fields = new Map<string, string[]>();
   readonly #node: string;
   readonly #done: TimelineKey[];
 
@@ -22,6 +24,11 @@ class NodeViews {
   }
 
   close(key: string, at: number, ended: NonNullable<TimelineKey['ended']>): void {
+    this.#fields.delete(key);
+    this.#end(key, at, ended);
+  }
+
+  #end(key: string, at: number, ended: NonNullable<TimelineKey['ended']>): void {
     const view = this.open.get(key);
     if (view === undefined) return;
     this.open.delete(key);
@@ -34,7 +41,7 @@ class NodeViews {
 
   set(key: string, holder: string, at: number, offset: number | undefined): void {
     if (this.open.get(key)?.holder === holder) return;
-    this.close(key, at, 'replaced');
+    this.#end(key, at, 'replaced');
     this.open.set(key, {
       node: this.#node,
       key,
@@ -43,6 +50,32 @@ class NodeViews {
       to: null,
       ...(offset !== undefined && { offset }),
     });
+  }
+
+  addFields(key: string, added: readonly string[], at: number, offset: number | undefined): void {
+    // What a full copy has brought is known by its holder.
+    const known = this.#fields.get(key) ?? [this.open.get(key)?.holder ?? []].flat();
+    this.#first(key, [...new Set([...known, ...added.filter((field) => field !== 'mode')])], at, offset);
+  }
+
+  removeFields(key: string, removed: readonly string[], at: number, offset: number | undefined): void {
+    const known = this.#fields.get(key) ?? [this.open.get(key)?.holder ?? []].flat();
+    this.#first(
+      key,
+      known.filter((field) => !removed.includes(field)),
+      at,
+      offset,
+    );
+  }
+
+  #first(key: string, fields: string[], at: number, offset: number | undefined): void {
+    const [first] = fields;
+    if (first === undefined) {
+      this.close(key, at, 'deleted');
+      return;
+    }
+    this.#fields.set(key, fields);
+    this.set(key, first, at, offset);
   }
 }
 
@@ -73,6 +106,7 @@ function writesIn({ writes }: RecordedRun, keys: ReadonlySet<string>): ViewChang
     if (!keys.has(key)) return [];
     const apply = (views: NodeViews): void => {
       if (type === 'none') views.close(key, at, client === undefined ? 'expired' : 'deleted');
+      else if (type === 'hash') applied(write.command, at, offset)?.(views);
       else if (holder !== undefined) views.set(key, holder, at, offset);
     };
     return [{ at, node, apply }];
@@ -108,26 +142,25 @@ function copiesIn(
     }
     if (kind !== 'stream') return [];
     return asks.flatMap(({ words }): ViewChange[] => {
-      const [name = '', key = '', value = ''] = words;
-      const apply = applied(name.toLowerCase(), key, value, arrived, offsets?.[1]);
-      return keys.has(key) && apply !== undefined ? [{ at: arrived, node: to, apply }] : [];
+      const apply = applied(words, arrived, offsets?.[1]);
+      return keys.has(words[1] ?? '') && apply !== undefined ? [{ at: arrived, node: to, apply }] : [];
     });
   });
 }
 
+/** What a command of the replication stream changes. */
 function applied(
-  name: string,
-  key: string,
-  value: string,
+  [command = '', key = '', value = '', ...rest]: readonly string[],
   at: number,
   offset: number | undefined,
 ): ViewChange['apply'] | undefined {
+  const name = command.toLowerCase();
   if (name === 'set') return (views) => views.set(key, value, at, offset);
   if (/^h(set|incrby|setnx)$/.test(name)) {
-    return (views) => {
-      if (!views.open.has(key)) views.set(key, value, at, offset);
-    };
+    const fields = name === 'hset' ? [value, ...rest.filter((_, i) => i % 2 === 1)] : [value];
+    return (views) => views.addFields(key, fields, at, offset);
   }
+  if (name === 'hdel') return (views) => views.removeFields(key, [value, ...rest], at, offset);
   if (/^(del|unlink|getdel)$/.test(name)) return (views) => views.close(key, at, 'deleted');
   return undefined;
 }

@@ -18,11 +18,11 @@ const OF_PARTIES: Record<string, [kind: MarkKind, text: (detail: string) => stri
   crash: ['crash', (detail) => (detail === '' ? 'crashes' : `crashes ${detail}`)],
   restart: ['restart', () => 'starts again'],
   kill: ['kill', () => 'is killed'],
-  pause: ['pause', () => 'stands still'],
-  resume: ['resume', () => 'continues'],
+  pause: ['pause', () => 'is paused'],
+  resume: ['resume', () => 'resumes'],
   clock: ['clock', (detail) => `its clock ${detail}`],
   promote: ['promote', (detail) => `is promoted to primary ${detail}`],
-  follow: ['follow', (detail) => `follows ${detail}`],
+  follow: ['follow', (detail) => `becomes a replica of ${detail}`],
   lost: ['lost', (detail) => `an acknowledged write is lost: ${detail}`],
   fault: ['fault', (detail) => detail],
   refused: ['refused', (detail) => detail],
@@ -77,7 +77,7 @@ export class Obstacles {
     const lane = this.#at(`${from}>${to}`, due);
     if (lane === 'hold') return `the link from ${from} to ${to} is held`;
     if (lane === 'partition') return `${from} and ${to} are cut off from each other`;
-    return this.#at(to, due) === 'pause' ? `${to} stands still` : undefined;
+    return this.#at(to, due) === 'pause' ? `${to} is paused` : undefined;
   }
 
   #at(who: string, due: number): string | undefined {

@@ -6,7 +6,7 @@ export function believedUntil({ to, lease }: TimelineHold, end: number): number 
   return to ?? lease ?? end;
 }
 
-/** The overlaps, in the order of their beginnings. @param end when the run ended, in microseconds */
+/** The overlaps, in the order of their beginnings. Those who share a lock do not overlap. @param end when the run ended, in microseconds */
 export function overlapsOf(holds: readonly TimelineHold[], end: number): TimelineOverlap[] {
   const found: TimelineOverlap[] = [];
   const open = new Map<string, TimelineHold[]>();
@@ -14,7 +14,7 @@ export function overlapsOf(holds: readonly TimelineHold[], end: number): Timelin
     const name = `${hold.kind} ${hold.key}`;
     const before = (open.get(name) ?? []).filter((each) => believedUntil(each, end) > hold.from);
     for (const each of before) {
-      if (each.client === hold.client) continue;
+      if (each.client === hold.client || (each.shared === true && hold.shared === true)) continue;
       found.push({
         key: hold.key,
         clients: [each.client, hold.client],

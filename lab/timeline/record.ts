@@ -39,7 +39,7 @@ export interface RecordedRun {
   /** How many independent primaries there are: a lock needs the majority of them. */
   readonly primaries: number;
   /** Who was inside which resource, where the run says so itself. */
-  readonly visits?: readonly (TimelineHold & { readonly shared: boolean })[];
+  readonly visits?: readonly TimelineHold[];
   /** Sentences that the run tells itself; with `told`, they are the whole story. */
   readonly steps?: readonly StoryStep[];
   readonly told?: boolean;

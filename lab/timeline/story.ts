@@ -20,7 +20,9 @@ const MOST = 200;
 export function storyOf(plot: Plot): StoryStep[] {
   const { run } = plot;
   const told = run.told === true ? [] : toldSteps(plot);
-  const all = [...told, ...(run.steps ?? []), ...overlapSteps(plot)];
+  // A client releases a lock after whatever else it did at that instant.
+  const ends = run.told === true ? [] : releases(plot);
+  const all = [...told, ...(run.steps ?? []), ...ends, ...overlapSteps(plot)];
   const order = [...all.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
   return order.map(([, step]) => step).slice(0, MOST);
 }
@@ -31,7 +33,7 @@ function toldSteps(plot: Plot): StoryStep[] {
   const isCrash = ({ about }: StoryStep): boolean =>
     about !== undefined && 'mark' in about && plot.marks[about.mark]?.kind === 'crash';
   return [
-    ...holdSteps(plot),
+    ...acquisitions(plot),
     ...refusals(plot),
     ...marks.filter(isCrash),
     ...losses(plot),
@@ -66,8 +68,8 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
       const others = [
         ...new Set(pairs.filter((each) => each.lane === lanes[0]).map((each) => each.to ?? '')),
       ];
-      const what = kind === 'partition' ? 'can no longer reach each other' : 'can reach each other again';
-      steps.push({ at, lane, text: `${lane} and ${listText(others)} ${what}.`, mood: 'hand', about });
+      const what = kind === 'partition' ? 'is cut off from' : 'can again reach';
+      steps.push({ at, lane, text: `${lane} ${what} ${listText(others)}.`, mood: 'hand', about });
     } else if (to !== undefined) {
       const sentence = linkSentence(lane, to, kind, text);
       if (sentence !== undefined) steps.push({ at, lane, text: sentence, mood: 'hand', about });
@@ -77,7 +79,8 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
       steps.push({
         at,
         lane,
-        text: `${lane} ${kind === 'clock' ? `: ${text}` : text}.`.replace(' :', ':'),
+        text:
+          kind === 'clock' ? `${text.replace(/^its clock/, `The clock of ${lane}`)}.` : `${lane} ${text}.`,
         mood: 'hand',
         about,
       });
@@ -92,46 +95,46 @@ function linkSentence(
   kind: TimelineMark['kind'],
   text: string,
 ): string | undefined {
-  if (kind === 'hold') return `What ${from} sends to ${to} is held: it waits and does not arrive.`;
+  if (kind === 'hold')
+    return `The link from ${from} to ${to} is held: what ${from} sends waits, and does not arrive.`;
   if (kind === 'release') return `The link from ${from} to ${to} delivers again what it held.`;
   if (kind === 'drop') return `The link from ${from} to ${to} loses messages (${text}).`;
-  return kind === 'delay' ? `What ${from} sends to ${to} is late (${text}).` : undefined;
+  return kind === 'delay' ? `What ${from} sends to ${to} arrives late (${text}).` : undefined;
 }
 
 function lostSentence(text: string): string {
   const [, client = '', command = ''] = /lost: (\S+) (.*)$/.exec(text) ?? [];
-  if (client === '' || client === '-') return `A write is gone: ${command}.`;
-  return `A write of ${client} that was answered is gone: the new primary has never received ${command}.`;
+  if (client === '' || client === '-') return `A write is lost: ${command}.`;
+  return `An acknowledged write of ${client} is lost: the new primary never received ${command}.`;
 }
 
-function holdSteps({ holds, messages, run }: Plot): StoryStep[] {
-  return holds.flatMap((hold): StoryStep[] => {
-    const { client, key, kind, from, to, lease, ended, grant } = hold;
+function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
+  return holds.flatMap(({ client, key, kind, from, lease, grant, shared }): StoryStep[] => {
     if (kind === 'visit') return [];
     const reply = messages[grant ?? -1];
+    const { primaries } = run;
+    const granted =
+      primaries > 1
+        ? `${(primaries >> 1) + 1} of ${primaries} nodes granted it`
+        : `${reply?.from ?? 'the primary'} answered ${reply?.text ?? 'OK'}`;
     const length = lease === null ? 'until it deletes the key' : `for ${spanText(lease - from)}`;
-    const many =
-      run.primaries > 1
-        ? `${(run.primaries >> 1) + 1} of ${run.primaries} nodes`
-        : (reply?.from ?? 'the primary');
+    const what = `${key}${shared === true ? ' for reading' : ''}`;
+    const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds the lock ${length}.`;
     const about = grant === undefined ? {} : { about: { message: grant } };
-    const steps: StoryStep[] = [
-      {
-        at: from,
-        lane: client,
-        text: `${client} acquires ${key}: ${many} answered ${run.primaries > 1 ? '' : `${reply?.text ?? 'OK'}, `}so ${client} believes to hold it ${length}.`.replace(
-          'answered so',
-          'granted it, so',
-        ),
-        mood: 'good',
-        ...about,
-      },
-    ];
-    if (to !== null && ended === 'released')
-      steps.push({ at: to, lane: client, text: `${client} releases ${key}.`, mood: 'plain' });
-    if (to !== null && ended === 'expired')
-      steps.push({ at: to, lane: client, text: `The lease of ${client} on ${key} ends.`, mood: 'plain' });
-    return steps;
+    return [{ at: from, lane: client, text, mood: 'good', ...about }];
+  });
+}
+
+function releases({ holds }: Plot): StoryStep[] {
+  return holds.flatMap(({ client, key, kind, to, ended }): StoryStep[] => {
+    if (kind === 'visit' || to === null) return [];
+    const text = {
+      released: `${client} releases ${key}.`,
+      expired: `The lease of ${client} on ${key} ends.`,
+      denied: `${client} learns that it no longer holds ${key}.`,
+      died: undefined,
+    }[ended ?? 'died'];
+    return text === undefined ? [] : [{ at: to, lane: client, text, mood: 'plain' }];
   });
 }
 
@@ -145,7 +148,7 @@ function refusals({ messages, keys }: Plot): StoryStep[] {
     const [words = []] = asks.map((part) => part.words);
     const name = (words[0] ?? '').toLowerCase();
     if (name === 'wait') {
-      const text_ = `${to} asks how many replicas have its writes (${words.join(' ')}); the answer is ${text}.`;
+      const text_ = `${to} asks how many replicas have its writes (${words.join(' ').toUpperCase()}); the answer is ${text}.`;
       steps.push({
         at: arrived,
         lane: to,
@@ -174,7 +177,7 @@ function losses({ messages, keys }: Plot): StoryStep[] {
     if (kind !== 'stream' || fate !== 'lost' || died === undefined) return [];
     if (!asks.some(({ words }) => words.some((word) => keys.has(word)))) return [];
     const where = offsets === undefined ? '' : ` (replication offset ${offsets[1]})`;
-    const text = `The copy of the write${where} is lost on its way: ${to} will never have it from ${from}.`;
+    const text = `The copy of the write${where} is lost on its way from ${from}: ${to} never receives it.`;
     return [{ at: died, lane: to, text, mood: 'bad', about: { message } }];
   });
 }
@@ -182,8 +185,8 @@ function losses({ messages, keys }: Plot): StoryStep[] {
 function overlapSteps({ overlaps, holds }: Plot): StoryStep[] {
   return overlaps.slice(0, 20).map(({ clients, key, from, to }, overlap) => {
     const visit = holds.some((hold) => hold.kind === 'visit' && hold.key === key && hold.from === from);
-    const both = visit ? `are inside ${key}` : `believe that they hold ${key}`;
-    const text = `From here on ${clients.join(' and ')} both ${both}, for ${spanText(to - from)}.`;
+    const both = visit ? `are both inside ${key}` : `both believe that they hold ${key}`;
+    const text = `From here on, ${clients.join(' and ')} ${both}, for ${spanText(to - from)}.`;
     return { at: from, lane: clients[1], text, mood: 'bad' as const, about: { overlap } };
   });
 }

@@ -1,8 +1,9 @@
 /** Makes a timeline of what a run has recorded. */
-import type { Timeline, TimelineFile, TimelineHold, TimelineMessage } from '../../page/format.ts';
+import type { Timeline, TimelineFile, TimelineMessage } from '../../page/format.ts';
 import { type ReadMessage, readMessages } from './connections.ts';
-import { holdsOf, lockKeys } from './holds.ts';
+import { holdsOf } from './holds.ts';
 import { keysOf } from './keys.ts';
+import { lockKeysOf, lockWritesOf } from './locks.ts';
 import { marksOf, Obstacles } from './marks.ts';
 import { overlapsOf } from './overlaps.ts';
 import type { RecordedRun } from './record.ts';
@@ -14,14 +15,10 @@ const LATE = 1;
 /** The timeline of one run. */
 export function timelineOf(run: RecordedRun): Timeline {
   const read = readMessages(run.messages);
-  const keys = lockKeys(run, read);
-  const visits = (run.visits ?? []).map(({ shared: _, ...visit }): TimelineHold => visit);
-  const exclusive = (run.visits ?? []).filter(({ shared }) => !shared);
-  const locks = holdsOf(run, read, keys);
-  const holds = [...locks, ...visits].sort((a, b) => a.from - b.from);
-  const overlaps = [...overlapsOf(locks, run.end), ...overlapsOf(exclusive, run.end)].sort(
-    (a, b) => a.from - b.from,
-  );
+  const writes = lockWritesOf(run, read);
+  const keys = lockKeysOf(writes);
+  const holds = [...holdsOf(run, read, writes), ...(run.visits ?? [])].sort((a, b) => a.from - b.from);
+  const overlaps = overlapsOf(holds, run.end);
   const marks = marksOf(run);
   const obstacles = new Obstacles(run.events);
   const { title, clock, replay, end, lanes, verdict } = run;

@@ -39,7 +39,8 @@ function ownersOf({ run }: RunView): ReadonlyMap<string, number> {
   for (const { grant, client } of run.holds) {
     const reply = run.messages[grant ?? -1];
     const request = run.messages[reply?.cause ?? -1];
-    for (const word of request?.bytes.split(/\r\n| /) ?? []) {
+    const { bytes = '' } = request ?? {};
+    for (const word of [...bytes.split('\r\n'), ...bytes.split(/\r\n| /)]) {
       if (holders.has(word) && !owners.has(word)) owners.set(word, owners.get(client) ?? -1);
     }
   }
@@ -65,6 +66,7 @@ export function drawBars(sheet: Sheet): void {
     return owner < 0 ? theme.line : (theme.holders[owner % theme.holders.length] as string);
   };
   const { run } = scene;
+  const clients = run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
   eachBar(
     { sheet, places: holds, thick: 22, colourOf },
     run.holds,
@@ -75,7 +77,8 @@ export function drawBars(sheet: Sheet): void {
     { sheet, places: keys, thick: 16, colourOf },
     run.keys,
     ({ node, holder, key }) => [node, holder, key],
-    (view, y, place) => drawKey(sheet, view, y, place, colourOf(view.holder)),
+    (view, y, place) =>
+      drawKey(sheet, view, y, place, colourOf(view.holder), clients[owners.get(view.holder) ?? -1]),
   );
 }
 
@@ -123,7 +126,7 @@ function eachBar<T>(
 
 function drawHold(
   { pen, theme, width, x }: Sheet,
-  { client, key, kind, fence, renewals }: RunView['run']['holds'][number],
+  { client, key, kind, fence, renewals, shared }: RunView['run']['holds'][number],
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
@@ -134,7 +137,7 @@ function drawHold(
   for (const renewal of renewals)
     pen.lines([x(renewal), top - 4, x(renewal), top + thick], { colour: theme.ink, width: 2 });
   const left = Math.max(a, GUTTER) + 6;
-  const verb = kind === 'visit' ? 'inside' : 'holds';
+  const verb = kind === 'visit' ? 'inside' : shared === true ? 'reads' : 'holds';
   const text = `${client} ${verb} ${key}${fence === undefined ? '' : ` (fence ${fence})`}`;
   if (thick > 10) fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
 }
@@ -145,12 +148,13 @@ function drawKey(
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
+  client: string | undefined,
 ): void {
   const right = to === null ? Math.max(b, Math.min(width, a + 60)) : b;
   pen.rect(a, y - 8, Math.max(2, right - a), 16, colour, 0.85, right - a < 6 ? 0 : 3);
   if (right - a > 3) pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
   const left = Math.max(a, GUTTER) + 5;
-  const label = `${key} = ${holder}`;
+  const label = `${key} = ${client === undefined || client === holder ? holder : `token of ${client}`}`;
   const end = fitted(pen, left, y + 4, Math.min(right, width) - left - 3, label, theme.holderInk);
   if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
 }

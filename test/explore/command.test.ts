@@ -93,7 +93,7 @@ test('the tests that are written fail as long as the promise breaks, and pass on
     const play = (): SpawnSyncReturns<string> =>
       runner === 'node' ? node('--test', path) : node(vitest, 'run', '--root', project, file);
     const broken = play();
-    expect(broken.stdout + broken.stderr).toContain('B entered stock while A was inside');
+    expect(broken.stdout + broken.stderr).toContain('B entered stock while A was still inside');
     expect(broken.status).toBe(1);
     writeFileSync(join(project, 'stock.explore.mjs'), source(true));
     expect(play().status).toBe(0);

@@ -50,7 +50,7 @@ test('a stall beyond the lease lets two clients in: the story is short, and play
   expect(finding!.worlds).toBeGreaterThan(1);
   expect(finding!.events.length).toBeLessThanOrEqual(12);
   expect(finding!.events.map(({ text }) => text).join('\n')).toMatch(
-    /stands still for 300 ms[\s\S]*enters stock[\s\S]*continues[\s\S]*writes/,
+    /is paused for 300 ms[\s\S]*enters stock[\s\S]*resumes[\s\S]*writes/,
   );
   const again = await replay(pauses, finding!.replay);
   expect(again.story.split('\n').slice(1)).toEqual(finding!.story.split('\n').slice(1));

@@ -8,7 +8,7 @@ import { ExploreReport, type Finding, mergeReports, type ReportData } from '../.
 const finding: Finding = {
   promise: 'mutual-exclusion',
   cause: 'client-pause',
-  what: 'B entered <r> while A was inside',
+  what: 'B entered <r> while A was still inside',
   events: [{ at: 1, who: 'A', text: 'enters r' }],
   story: 'lock: mutual-exclusion is broken (client-pause)\n  1.0 ms  A  100 % */',
   replay: '1:1:0:A,B:client-pause@1/A/300:0123456789ab',
@@ -122,7 +122,7 @@ test('a test file plays the finding again, in each runner', () => {
 });
 
 test('JUnit and annotations escape what they quote', () => {
-  expect(junit([report()])).toContain('message="B entered &lt;r&gt; while A was inside"');
+  expect(junit([report()])).toContain('message="B entered &lt;r&gt; while A was still inside"');
   expect(junit([report({ findings: [] })])).toContain(
     '<testsuite name="lock" tests="1" failures="0" time="1.500">',
   );

@@ -1,6 +1,6 @@
 /** When two clients count as inside one resource at the same time, and what a plan's text keeps. */
 import { expect, test } from 'vitest';
-import { Ledger } from '../../explore/ledger.ts';
+import { Ledger, type Visit } from '../../explore/ledger.ts';
 import { decodePlan, encodePlan, type WorldPlan } from '../../explore/plan.ts';
 import { resourceFor } from '../../explore/session.ts';
 
@@ -54,6 +54,45 @@ test('a client that writes after another was in breaks exclusion, even when the 
   expect(ledger.breaches).toMatchObject([{ promise: 'mutual-exclusion', at: 200 }]);
 });
 
+test('a breach says who was inside, who came, and what showed it', () => {
+  const told = (play: (stage: ReturnType<typeof scene>) => void): string[] => {
+    const stage = scene();
+    play(stage);
+    return stage.ledger.breaches.map(({ what }) => what);
+  };
+  const entered = 'B entered r while A was still inside';
+  expect(
+    told(({ ledger, a, b }) => {
+      ledger.enter(a, 'r', 1, {});
+      ledger.enter(b, 'r', 1, {});
+    }),
+  ).toEqual([entered]);
+  const afterPause = (act: (stage: ReturnType<typeof scene>, visits: Visit[]) => void) =>
+    told((stage) => {
+      const { ledger, a, b, at } = stage;
+      const first = ledger.enter(a, 'r', 1, {});
+      a.paused = true;
+      const second = ledger.enter(b, 'r', 1, {});
+      a.paused = false;
+      a.resumedAt = 100;
+      at(200);
+      act(stage, [first, second]);
+    });
+  expect(afterPause(({ ledger, a }, [first]) => ledger.write(first!, a))).toEqual([
+    `${entered}, and then A wrote to it`,
+  ]);
+  expect(afterPause(({ ledger, b }, [, second]) => ledger.write(second!, b))).toEqual([
+    'B wrote to r while A was still inside',
+  ]);
+  expect(afterPause(({ ledger, b }, [, second]) => ledger.leave(second!, b))).toEqual([entered]);
+  expect(
+    told(({ ledger, a, b }) => {
+      ledger.enter(a, 'r', 1, {});
+      ledger.enter(b, 'r', 1, { shared: true });
+    }),
+  ).toEqual(['the reader B entered r while the writer A was still inside']);
+});
+
 test('with fences the resource decides: a smaller one is refused, an equal one breaks exclusion', () => {
   const { ledger, a, b } = scene();
   const first = ledger.enter(a, 'r', 1, { fence: 1 });
@@ -72,7 +111,7 @@ test('more permits in use than there are break the promise of permits', () => {
   expect(ledger.breaches).toEqual([]);
   ledger.enter(b, 'pool', 3, {});
   expect(ledger.breaches).toMatchObject([
-    { promise: 'permits', what: '4 permits of pool are in use; there are 3' },
+    { promise: 'permits', what: '4 permits of pool are in use, but there are only 3' },
   ]);
 });
 

@@ -27,8 +27,8 @@ test('a world has a timeline with its visits, faults and the whole overlap', asy
   expect((overlaps[0]?.to ?? 0) - (overlaps[0]?.from ?? 0)).toBeGreaterThan(150_000);
   expect(verdict).toMatchObject({ safe: false, holders: ['A', 'B'] });
   const told = story.map(({ text: sentence }) => sentence).join(' ');
-  expect(told).toContain('both are inside stock');
-  expect(told).toContain('A stands still');
+  expect(told).toContain('A and B are both inside stock');
+  expect(told).toContain('A is paused');
   expect(messages.some(({ bytes }) => bytes.includes('stock'))).toBe(true);
   // What is put right after the last fault was not wrong.
   expect(told).not.toMatch(/runs at 1\b|delay 0/);

@@ -64,13 +64,69 @@ test('every lock keeps its promises without faults, on the nodes that it is made
   }
 });
 
+test('bars have the names of the locks, and not those of the keys beside them', async () => {
+  const locks: Record<string, string[]> = {};
+  for (const { name, code, nodes } of playLocks) {
+    const { timeline } = await playCase({ ...FIRST_CASE, lock: name, code, nodes });
+    const held = timeline.holds.filter(({ kind }) => kind === 'lock');
+    locks[name] = [...new Set([...held, ...timeline.keys].map(({ key }) => key))].sort();
+  }
+  const { multi, segmented, ...others } = locks;
+  expect(multi).toEqual(['lock:1', 'lock:2']);
+  expect(segmented).toEqual(['tickets:segment:0', 'tickets:segment:1']);
+  for (const [name, keys] of Object.entries(others)) {
+    // Their data is a sorted set.
+    const unseen = ['queue', 'non-reentrant', 'semaphore', 'permits', 'latch'].includes(name);
+    expect([name, keys]).toEqual([name, unseen ? [] : ['lock']]);
+  }
+});
+
+test('readers share a lock; a reader beside a writer is an overlap', async () => {
+  const play = read('#lock=read-write&clients=A,B,C');
+  const healthy = (await playCase(play)).timeline;
+  const held = healthy.holds.filter(({ kind }) => kind === 'lock');
+  expect(held.map(({ client, key, shared }) => [client, key, shared])).toEqual([
+    ['A', 'lock', undefined],
+    ['B', 'lock', true],
+    ['C', 'lock', true],
+  ]);
+  expect(held[2]!.from).toBeLessThan(held[1]!.to ?? 0);
+  expect(healthy.overlaps).toEqual([]);
+  expect(healthy.story.map(({ text }) => text).join(' ')).toContain('B acquires lock for reading: ');
+  // The writer loses its lease, works on, and the readers come in: both pairs overlap, and the readers do not.
+  const paused = (await playCase(read('#lock=read-write&clients=A,B,C&steps=client-pause@5/A/1100')))
+    .timeline;
+  expect(paused.overlaps.map(({ key, clients }) => [key, ...clients].join(' ')).sort()).toEqual([
+    'stock A B',
+    'stock A C',
+  ]);
+  // A failover that loses the writer's lock: both believe that they hold it.
+  const lost = (
+    await playCase(read('#lock=read-write&clients=A,B&steps=hold@0/redis-2/2000;promote@20/redis-2'))
+  ).timeline;
+  expect(lost.overlaps.map(({ key, clients }) => [key, ...clients].join(' ')).sort()).toEqual([
+    'lock A B',
+    'stock A B',
+  ]);
+});
+
+test('a client that finds its lock gone believes in it no more', async () => {
+  const { timeline } = await playCase(read('#lock=token&steps=hold@0/redis-2/2000;promote@20/redis-2'));
+  const [first] = timeline.holds.filter(({ kind, client }) => kind === 'lock' && client === 'A');
+  expect(first).toMatchObject({ key: 'lock', ended: 'denied' });
+  expect(first!.to).toBeLessThan(first!.lease ?? 0);
+  expect(timeline.story.map(({ text }) => text)).toContain('A learns that it no longer holds lock.');
+});
+
 test('a held link and a promotion lose the lock; the same case gives the same hash', async () => {
   const play = read('#steps=hold@0/redis-2/2000;promote@20/redis-2');
   const one = await playCase(play);
   expect(one.timeline.verdict).toMatchObject({ safe: false, holders: ['A', 'B'] });
   expect(one.timeline.overlaps.some(({ key }) => key === 'stock')).toBe(true);
   expect(one.missed).toEqual([]);
-  expect(one.timeline.story.map(({ text }) => text).join(' ')).toContain('mutual-exclusion is broken');
+  expect(one.timeline.story.map(({ text }) => text).join(' ')).toContain(
+    'Mutual exclusion is broken: B entered stock while A was still inside.',
+  );
   expect((await playCase(play)).hash).toBe(one.hash);
   expect((await playCase({ ...play, seed: 8, jitter: 1 })).hash).not.toBe(one.hash);
   // With WAIT the same faults do no harm.

@@ -54,14 +54,16 @@ test('every sentence of the story is about an event that exists, in the order of
   const times = run.story.map(({ at }) => at);
   expect(times).toEqual([...times].sort((one, other) => one - other));
   expect(run.story.map(({ text }) => text)).toEqual([
-    'What redis-1 sends to redis-2 is held: it waits and does not arrive.',
-    expect.stringContaining('A acquires my:lock: redis-1 answered OK, so A believes to hold it for 30 s.'),
+    'The link from redis-1 to redis-2 is held: what redis-1 sends waits, and does not arrive.',
+    expect.stringContaining(
+      'A acquires my:lock: redis-1 answered OK, so A believes that it holds the lock for 30 s.',
+    ),
     'redis-1 crashes.',
     expect.stringContaining('The copy of the write (replication offset 86) is lost on its way'),
     'redis-2 is promoted to primary at offset 0.',
-    expect.stringContaining('A write of A that was answered is gone'),
+    expect.stringContaining('An acknowledged write of A is lost'),
     expect.stringContaining('B acquires my:lock: redis-2 answered OK'),
-    expect.stringMatching(/^From here on A and B both believe that they hold my:lock, for 29\.\d+ s\.$/),
+    expect.stringMatching(/^From here on, A and B both believe that they hold my:lock, for 29\.\d+ s\.$/),
   ]);
   for (const { about } of run.story) {
     if (about === undefined) continue;
