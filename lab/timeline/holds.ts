@@ -28,7 +28,7 @@ export function holdsOf(
   messages: readonly ReadMessage[],
   writes: readonly LockWrite[],
 ): TimelineHold[] {
-  const follower = new Follower(run, messages);
+  const follower = new HoldReader(run, messages);
   const denials = denialsIn(messages, writes);
   const events = [...writes, ...denials].map((event, i) => ({ event, i }));
   events.sort((a, b) => a.event.at - b.event.at || a.i - b.i);
@@ -40,7 +40,7 @@ export function holdsOf(
 }
 
 /** Follows what the clients believe. */
-class Follower {
+class HoldReader {
   readonly #run: RecordedRun;
   readonly #messages: readonly ReadMessage[];
   readonly #replies: ReadonlyMap<number, number>;
@@ -82,7 +82,7 @@ class Follower {
     this.#extend(claim, told, reply);
   }
 
-  denied({ at, node, client, key, asked }: Denial): void {
+  denied({ at, node, client, key, asked }: DeniedRequest): void {
     this.#bury(at);
     const claim = this.#claims.get(`${client} ${key}`);
     const vote = claim?.votes.get(this.#voter(node));
@@ -167,7 +167,7 @@ function repliesIn(messages: readonly ReadMessage[]): Map<number, number> {
 }
 
 /** A reply from which a client learns that it does not hold the lock any more. */
-interface Denial {
+interface DeniedRequest {
   readonly at: number;
   readonly node: string;
   readonly client: string;
@@ -177,7 +177,7 @@ interface Denial {
 }
 
 /** Requests with a holder's token, or to delete the key, that found nothing of this holder: they wrote nothing, and were answered so. */
-function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[]): Denial[] {
+function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[]): DeniedRequest[] {
   const holders = new Map<string, Set<string>>();
   for (const { client, key, holder } of writes) {
     if (holder === undefined) continue;
@@ -186,7 +186,7 @@ function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[
     else known.add(`${key}\n${holder}`);
   }
   const wrote = new Set(writes.map(({ request }) => request));
-  return messages.flatMap(({ kind, arrived, cause, from, to, text }): Denial[] => {
+  return messages.flatMap(({ kind, arrived, cause, from, to, text }): DeniedRequest[] => {
     if (kind !== 'reply' || arrived === null || cause === undefined || wrote.has(cause)) return [];
     if (!/^\[?(?:nil|0|-1)\]?$/.test(text)) return [];
     const words = (messages[cause]?.asks ?? []).flatMap((part) => part.words);

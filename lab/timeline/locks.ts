@@ -33,7 +33,7 @@ const SESSION = /^lostlock_session:[^ ]+/;
 const READER = /^(.+):([^:]+:[^:]+):rwlock_timeout:\d+$/;
 
 /** The requests that led to writes. */
-export interface Requests {
+export interface LockRequests {
   /** The request that the node executed for the client at this moment. */
   of(write: RecordedWrite): number | undefined;
 }
@@ -134,7 +134,7 @@ function deadlineOf(command: readonly string[], asked: readonly (readonly string
   return once && /^set/.test(name) ? Infinity : undefined;
 }
 
-function requestsIn(messages: readonly ReadMessage[], clock: RecordedRun['clock']): Requests {
+function requestsIn(messages: readonly ReadMessage[], clock: RecordedRun['clock']): LockRequests {
   const requests = new Map<string, number[]>();
   /** All requests from one party to another, in the order in which they were sent. */
   const between = new Map<string, number[]>();
