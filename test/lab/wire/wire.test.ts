@@ -93,7 +93,7 @@ test('TRACE returns what the links, nodes and clients did as the data of a timel
   expect(held?.map(({ from, to, arrived }) => [from, to, arrived])).toEqual([['redis-1', 'redis-2', null]]);
   const told = (await lab('TRACE', 'STORY')) as string[];
   expect(told.join('\n')).toMatch(
-    /What redis-1 sends to redis-2 is held.*redis-1 crashes.*A write of client that was answered is gone/s,
+    /link from redis-1 to redis-2 is held.*redis-1 crashes.*An acknowledged write of client is lost/s,
   );
   await expect(lab('TRACE', 'TALE')).rejects.toThrow('ERR syntax error');
 });
