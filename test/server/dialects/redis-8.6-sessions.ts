@@ -1,5 +1,7 @@
 /** Requests whose replies are compared with redis-server 8.6, one a line. */
-export const SESSIONS: readonly (readonly [name: string, requests: string])[] = [
+import type { Session } from './sessions.ts';
+
+export const SESSIONS: readonly Session[] = [
   [
     'ids of idempotent producers',
     `

@@ -1,4 +1,4 @@
-/** What Redis 8.4 and 8.6 added, asked here and on redis-server 8.6; and rules that must hold whatever the server. */
+/** What Redis 8.4 and 8.6 added: the replies of redis-server 8.6, and rules that must hold whatever the server. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
@@ -11,46 +11,11 @@ import { startRedisServer } from '../../support/redis-server.ts';
 import { TestHost } from '../../support/targets.ts';
 import { Conversation, TestClient } from '../../transcripts/own.ts';
 import { SESSIONS } from './redis-8.6-sessions.ts';
+import { testSessions } from './sessions.ts';
 
-/** Replaces ids that contain the time by their number of appearance. */
-function withoutTimes(replies: readonly string[]): string[] {
-  const seen = new Map<string, string>();
-  return replies.map((reply) =>
-    // CLAIM answers for how long an entry was idle, and how often it was delivered.
-    reply
-      .replace(/:\d+\r\n(?=:\d+\r\n)/g, ':idle ')
-      .replace(/\$\d+\r\n(1[78]\d{11}-\d+)/g, (_, id: string) => {
-        if (!seen.has(id)) seen.set(id, `id ${seen.size + 1}`);
-        return seen.get(id) ?? '';
-      }),
-  );
-}
-
-function linesOf(requests: string): string[][] {
-  const lines = requests.split('\n').map((line) => line.trim());
-  return lines.filter((line) => line !== '').map((line) => line.split(' '));
-}
-
-async function replies(client: RawClient, requests: string): Promise<string[]> {
-  const out: string[] = [];
-  for (const argv of linesOf(requests)) {
-    const [name = '', ...rest] = argv;
-    out.push(`${argv.join(' ')}: ${(await client.ask(name, ...rest)).raw}`);
-  }
-  client.close();
-  return withoutTimes(out);
-}
+testSessions('redis-8.6', SESSIONS);
 
 describe.skipIf(oracleOf('redis-8.6') === undefined)('beside redis-server 8.6 (needs it)', () => {
-  test.each(SESSIONS)('%s: the replies are the same', async (_name, requests) => {
-    await using real = await startRedisServer({ program: oracleOf('redis-8.6') ?? '' });
-    await using server = await startServer({ dialect: 'redis-8.6', strict: true });
-    const theirs = await replies(await RawClient.connect({ path: real.path }), requests);
-    const ours = await replies(await RawClient.connect({ port: server.port }), requests);
-    expect(ours).toEqual(theirs);
-    expect(ours.length).toBeGreaterThan(10);
-  });
-
   test('a payload with ids of producers is the same, and each restores the other', async () => {
     await using real = await startRedisServer({ program: oracleOf('redis-8.6') ?? '' });
     await using server = await startServer({ dialect: 'redis-8.6', strict: true });
@@ -188,6 +153,16 @@ test('a replica never adds an entry that its primary refused as a duplicate, alt
   apply(replica, [['XADD', 's', 'IDMP', 'p', 'a', '*', 'f', 'v']]);
   const client = new TestClient(replica);
   expect(ask(client, 'XLEN', 's')).toBe('1');
+});
+
+test('COMMAND DOCS describes the commands of modules from Redis 8.6 on', () => {
+  const docs = (dialect: 'redis-8.2' | 'redis-8.6'): string =>
+    new Conversation(createNode(new TestHost(), { dialect })).ask('COMMAND DOCS vcard');
+  expect(docs('redis-8.2')).toBe('["VCARD" ["group" "module" "module" "vectorset"]]');
+  // The summary is our own. The server shows the rest in this order.
+  expect(docs('redis-8.6')).toMatch(
+    /^\["VCARD" \["summary" "[^"]+" "since" "8\.0\.0" "group" "module" "module" "vectorset" "arguments" /,
+  );
 });
 
 test('XREADGROUP with CLAIM delivers every pending entry once per idle time, to one consumer', () => {
