@@ -28,23 +28,17 @@ test('clients of any library pass links: by name with the natMap, else as client
   const [app, other] = [new Cluster([...addresses], { natMap }), new Cluster(cluster.addresses)];
   try {
     await Promise.all([app.set('k', '1'), other.set('k', '1')]);
-    for (const [party, redis] of [
-      ['app', app],
-      ['client', other],
+    for (const [party, held, free] of [
+      ['app', app, other],
+      ['client', other, app],
     ] as const) {
       const link = cluster.network.link(party, primary.name);
       link.hold();
-      const [held, free] = party === 'app' ? [app, other] : [other, app];
       const asked = held.get('k');
       expect(await hangs(cluster, asked)).toBe(true);
       expect(await free.get('k')).toBe('1');
       link.release();
       expect(await asked).toBe('1');
-      link.delay(30);
-      const begun = performance.now();
-      expect(await redis.get('k')).toBe('1');
-      expect(performance.now() - begun).toBeGreaterThan(55);
-      link.delay(0);
     }
   } finally {
     app.disconnect();
