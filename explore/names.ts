@@ -78,7 +78,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   'mutual-exclusion': 'Mutual exclusion is broken',
   fencing: 'Fencing is broken',
   'durable-acks': 'Durability is broken',
-  permits: 'The limit of permits is broken',
+  permits: 'The limit on permits is broken',
   'no-orphan': 'The lock is orphaned',
   progress: 'There is no progress',
 };

@@ -101,7 +101,7 @@ export interface RealClusterActor {
   readonly name: string;
   /** Where the client begins. */
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
-  /** Leads from the addresses that the cluster announces to those of this client: `natMap` of ioredis, `nodeAddressMap` of node-redis. */
+  /** Maps the addresses that the cluster announces to those of this client: `natMap` of ioredis, `nodeAddressMap` of node-redis. */
   readonly natMap: Readonly<Record<string, { readonly host: string; readonly port: number }>>;
 }
 

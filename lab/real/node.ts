@@ -25,7 +25,7 @@ export interface RealNodeOptions extends DialectOptions {
   readonly commands?: readonly Command<Caller>[];
 }
 
-/** A connection that a process has dialled. It ends with the process, but nobody is told when the whole machine is gone. */
+/** A connection that a process has opened. It is closed when the process dies, but not when the whole machine is lost. */
 function mortal(near: Connection, end: { readonly silent: boolean }): Connection {
   return {
     remote: near.remote,
@@ -53,7 +53,7 @@ export class RealNode extends AnyNode {
   #options: RealNodeOptions;
   /** Those of the current process. */
   #listeners: Listener[] = [];
-  /** Whether the current process has ended, and whether nobody was told. */
+  /** Whether the current process has ended, and whether it did so without closing its connections. */
   #end: { over: boolean; silent: boolean } = { over: false, silent: false };
   #journal: Journal;
   #port = 0;

@@ -28,18 +28,18 @@ export function holdsOf(
   messages: readonly ReadMessage[],
   writes: readonly LockWrite[],
 ): TimelineHold[] {
-  const follower = new HoldReader(run, messages);
+  const reader = new HoldReader(run, messages);
   const denials = denialsIn(messages, writes);
   const events = [...writes, ...denials].map((event, i) => ({ event, i }));
   events.sort((a, b) => a.event.at - b.event.at || a.i - b.i);
   for (const { event } of events) {
-    if ('asked' in event) follower.denied(event);
-    else follower.wrote(event);
+    if ('asked' in event) reader.denied(event);
+    else reader.wrote(event);
   }
-  return follower.finished();
+  return reader.finished();
 }
 
-/** Follows what the clients believe. */
+/** Works out what the clients believe, event by event. */
 class HoldReader {
   readonly #run: RecordedRun;
   readonly #messages: readonly ReadMessage[];
@@ -86,7 +86,7 @@ class HoldReader {
     this.#bury(at);
     const claim = this.#claims.get(`${client} ${key}`);
     const vote = claim?.votes.get(this.#voter(node));
-    // What was granted after the question was asked is not meant.
+    // A lock that was granted after the request was sent is another one.
     if (claim !== undefined && vote !== undefined && vote.told <= asked)
       this.#withdraw(claim, node, at, 'denied');
   }
@@ -103,7 +103,7 @@ class HoldReader {
     return this.#holds.sort((a, b) => a.from - b.from);
   }
 
-  /** Replicas are no voters: what one of them is promoted with is the primary's vote. */
+  /** The node whose vote counts. A replica has none: after a promotion, its copy stands for the old primary's vote. */
   #voter(node: string): string {
     return this.#run.primaries > 1 ? node : '';
   }
@@ -172,11 +172,11 @@ interface DeniedRequest {
   readonly node: string;
   readonly client: string;
   readonly key: string;
-  /** When it was asked for. */
+  /** When the request was sent. */
   readonly asked: number;
 }
 
-/** Requests with a holder's token, or to delete the key, that found nothing of this holder: they wrote nothing, and were answered so. */
+/** Finds the replies which say that a release or a renewal changed nothing: the request had the holder's token, or deleted the key. */
 function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[]): DeniedRequest[] {
   const holders = new Map<string, Set<string>>();
   for (const { client, key, holder } of writes) {

@@ -16,7 +16,7 @@ export interface LockWrite {
   readonly holder: string | undefined;
   /** How long the lease is, in milliseconds; Infinity for a lock without an end, undefined when the write says neither. */
   readonly lease: number | undefined;
-  /** True when it changes how long the lock lasts, and not who holds it. */
+  /** True when it only changes the end of the lease. */
   readonly renews: boolean;
   /** True when it gives the lock back. */
   readonly gone: boolean;

@@ -29,7 +29,7 @@ class Figures {
   outputBufferDisconnections = 0;
   /** Fields of hashes that expired. */
   expiredFields = 0;
-  /** The expired keys and fields that nobody had accessed: the timer removed them. */
+  /** The expired keys and fields that the timer removed, not a command that found them. */
   expiredActively = { keys: 0, fields: 0 };
   /** Events that were handled to their end. */
   turns = 0;

@@ -59,7 +59,7 @@ function* scriptMemory({ host, scripts, functions }: Server): Iterable<ReportFie
   yield ['used_memory_scripts_human', humanBytes(scriptBytes + functions.bytes)];
 }
 
-/** Slots are moved by MIGRATE here, which keeps nothing. */
+/** Here, slots are moved with MIGRATE, which needs no buffers. */
 const SLOT_MIGRATION = [
   'mem_cluster_slot_migration_output_buffer',
   'mem_cluster_slot_migration_input_buffer',
