@@ -69,6 +69,16 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
 const idle =
   /[\\/]sucrase[\\/]dist[\\/]esm[\\/](Options|CJSImportProcessor|computeSourceMap|parser[\\/]plugins[\\/](flow|jsx[\\/]index)|transformers[\\/](CJSImport|Flow|JSX|JestHoist|ReactDisplayName|ReactHotLoader)Transformer|util[\\/](formatTokens|getJSXPragmaInfo))\.js$|[\\/]ioredis[\\/]built[\\/]constants[\\/]TLSProfiles\.js$/;
 
+/** Parts of readable-stream that neither ioredis nor the lab uses, and what takes their place. */
+const unused: readonly (readonly [file: RegExp, contents: string])[] = [
+  [
+    /[\\/]streams[\\/]operators\.js$/,
+    'exports.streamReturningOperators = exports.promiseReturningOperators = {};',
+  ],
+  [/[\\/]streams[\\/]pipeline\.js$/, 'exports.pipeline = () => {};'],
+  [/[\\/](streams[\\/](compose|duplexify)|abort-controller[\\/]browser)\.js$/, ''],
+];
+
 /** A file with the same exports, all of which are functions that do nothing. */
 function emptied(text: string): string {
   const names = [...text.matchAll(/^export (?:function|class|const) (\w+)/gm)].map(([, name]) => name);
@@ -95,6 +105,7 @@ function nodeInBrowser(): Plugin {
         loader: 'js',
       }));
       onLoad({ filter: idle }, async ({ path }) => ({ contents: emptied(await readFile(path, 'utf8')) }));
+      for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }));
       for (const [filter, names] of absent)
         onLoad({ filter }, () => ({
           contents: `export const ${names.map((name) => `${name} = undefined`)};`,
