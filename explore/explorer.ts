@@ -251,7 +251,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
       .map(({ who, what }) => `${who} ${what}`)
       .slice(0, 3)
       .join('; ');
-    const what = `${options.name}: without any fault, no client entered a resource`;
+    const what = `${options.name}: without any fault, no client entered a resource with resource(name).enter()`;
     const error = new TypeError(`${what}${trouble === '' ? '' : `: ${trouble}`}`);
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
   }

@@ -71,9 +71,11 @@ function stepsOf(
   breach: Breach | undefined,
 ): StoryStep[] {
   const recorded = new Set(events.flatMap(({ at, who }) => who.split('>').map((party) => `${at} ${party}`)));
-  // What a fault does is often recorded by the lab as well, at the same moment.
+  // What a fault does is often recorded by the lab as well, at the same moment; but not what a node has forgotten.
   const own = lines.filter(
-    ({ kind, at, who }) => kind !== 'end' && (kind !== 'fault' || !recorded.has(`${micros(at)} ${who}`)),
+    ({ kind, at, who, what }) =>
+      kind !== 'end' &&
+      (kind !== 'fault' || what.includes('without its data') || !recorded.has(`${micros(at)} ${who}`)),
   );
   const told = own.map(
     ({ at, who, what, kind }): StoryStep => ({

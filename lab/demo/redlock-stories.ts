@@ -66,21 +66,21 @@ async function tell(
   return { title, lanes: names, events: stage.events, verdict, timeline };
 }
 
-/** One node of the majority restarts empty and forgets the lock; or, as the cure, it stays away. */
+/** One node of the majority restarts empty and forgets the lock; or, as the cure, it stays down. */
 export function redlockRestart(seed: number, staysAway = false): Promise<Played> {
-  const end = staysAway ? 'one crashes and stays away' : 'one restarts empty';
+  const end = staysAway ? 'one crashes and stays down' : 'one restarts empty';
   return tell(`Redlock on five nodes, and ${end}`, seed, async ({ servers, stage }) => {
     const third = servers.nodes[2] as LabNode;
     third.crash();
     stage.note(third.name, 'crash', 'hand');
     if (staysAway) {
       await servers.advance(2000);
-      return 'redis-3 is away for the longest lease, and grants nothing that it may have forgotten.';
+      return 'redis-3 stays down for the longest lease, and grants nothing that it may have forgotten.';
     }
     third.restart();
     stage.note(third.name, 'restart, without its data', 'hand');
     await servers.advance(2000);
-    return 'redis-3 forgot its vote: a node without persistence must stay away for the longest lease.';
+    return 'redis-3 restarted without its data, forgot its vote for A, and voted for B.';
   });
 }
 

@@ -79,7 +79,7 @@ async function failover({ pair, stage }: ReplicatedScene, to?: string): Promise<
 function becauseLost(done: Failover): string {
   const [write] = done.lost;
   if (write === undefined) return 'Nothing that was acknowledged is lost.';
-  return `${done.to} was promoted at offset ${done.offset}, and never received ${write.command.join(' ')}, which ended at offset ${write.offset}.`;
+  return `${done.to} was promoted at offset ${done.offset}. ${write.command.join(' ')} ended at offset ${write.offset} and never reached it, so ${done.to} gave the lock to B as well.`;
 }
 
 /** The first story: after a failover two clients hold the lock. */
@@ -173,7 +173,7 @@ class Resource {
     const last = this.accepted.at(-1)?.token ?? 0;
     const fine = token >= last;
     if (fine) this.accepted.push({ who, token });
-    const write = `the write of ${who} with token ${token}`;
+    const write = `the write of ${who} with fence ${token}`;
     if (fine) stage.note('store', `accepts ${write}`, 'good');
     else stage.note('store', `refuses ${write}: it has seen ${last}`, 'bad');
     return fine;
@@ -206,7 +206,7 @@ export function withFence(seed: number): Promise<Played> {
       return {
         holders: ['A', 'B'],
         safe: !late,
-        why: 'Both believe that they hold the lock, but the store refuses the writes of the older holder.',
+        why: 'The store has seen the larger fence of B, and refuses the write of A.',
       };
     },
   });
@@ -228,7 +228,7 @@ export function fenceRolledBack(seed: number): Promise<Played> {
       const second = await fence(scene, 'B', scene.b);
       resource.write(scene, 'B', second);
       const late = resource.write(scene, 'A', first);
-      const why = `Both were given ${first}: the INCR at offset ${done.lost.at(-1)?.offset} was lost as well.`;
+      const why = `Both were given fence ${first}, because the INCR at offset ${done.lost.at(-1)?.offset} was lost too: the store cannot tell them apart.`;
       return { holders: ['A', 'B'], safe: !late, why };
     },
   });
@@ -265,8 +265,8 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
       const taken = await lock(scene, 'B', scene.b);
       const holders = [...(acquired ? ['A'] : []), ...(taken ? ['B'] : [])];
       const why = cp
-        ? `Gave up availability: A was kept waiting ${patience} ms and has no lock; nothing acknowledged was lost.`
-        : `Gave up mutual exclusion: A was answered at once. ${becauseLost(done)}`;
+        ? `The price is availability: A waited ${patience} ms and did not get the lock. No acknowledged write was lost.`
+        : `The price is mutual exclusion: A was answered at once. ${becauseLost(done)}`;
       return { holders, safe: holders.length < 2, why };
     },
   });

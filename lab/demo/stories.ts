@@ -39,12 +39,12 @@ export interface Cure {
 export const cures: Readonly<Record<string, Cure>> = {
   failover: { text: 'A asks WAIT 1 and gives the lock back on 0.', play: withWait },
   'wait-other-replica': {
-    text: 'a quorum: a write is answered when a majority has it, and only a complete replica is promoted.',
+    text: 'a quorum: a write is answered when a majority has it, and only a replica that has every such write is promoted.',
     play: (seed) => quorum(seed, true),
   },
   'wait-other-connection': { text: 'WAIT on the connection that wrote the lock.', play: withWait },
   'redlock-restart': {
-    text: 'a node that has lost its data stays away for the longest lease.',
+    text: 'a node that has lost its data stays down for as long as the longest lease.',
     play: (seed) => redlockRestart(seed, true),
   },
   'redlock-clock': {

@@ -116,13 +116,20 @@ function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
     const granted =
       primaries > 1
         ? `${(primaries >> 1) + 1} of ${primaries} nodes granted it`
-        : `${reply?.from ?? 'the primary'} answered ${reply?.text ?? 'OK'}`;
+        : answerText(reply, messages[reply?.cause ?? -1]);
     const length = lease === null ? 'until it deletes the key' : `for ${spanText(lease - from)}`;
     const what = `${key}${shared === true ? ' for reading' : ''}`;
     const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds the lock ${length}.`;
     const about = grant === undefined ? {} : { about: { message: grant } };
     return [{ at: from, lane: client, text, mood: 'good', ...about }];
   });
+}
+
+/** The answer to an acquisition. What a script returns means something to its caller only. */
+function answerText(reply: ReadMessage | undefined, request: ReadMessage | undefined): string {
+  const node = reply?.from ?? 'the primary';
+  const isScript = request?.asks?.some(({ words }) => /^(eval|fcall)/i.test(words[0] ?? '')) === true;
+  return isScript ? `the script on ${node} set it` : `${node} answered ${reply?.text ?? 'OK'}`;
 }
 
 function releases({ holds }: Plot): StoryStep[] {

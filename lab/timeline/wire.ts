@@ -95,8 +95,14 @@ function collectionAt(bytes: string, from: number, count: number): Read | undefi
 
 /** Parts as one short line. */
 export function textOf(parts: readonly Part[]): string {
-  const texts = parts.slice(0, 20).map(({ words }) => shortened(words.map(wordText).join(' '), SHOWN));
+  const texts = parts.slice(0, 20).map(({ words }) => shortened(told(words).map(wordText).join(' '), SHOWN));
   return shortened(texts.join('; '), LONGEST);
+}
+
+/** The words to show. Of a script, its keys and arguments say more than its text or hash. */
+function told(words: readonly string[]): readonly string[] {
+  const [name = '', , count, ...rest] = words;
+  return count !== undefined && /^eval(sha)?(_ro)?$/i.test(name) ? [name, '(script)', ...rest] : words;
 }
 
 function wordText(word: string): string {
