@@ -1,7 +1,7 @@
 /** The details of the selected event, in words. */
 import { timeText } from '../drawing/axis.ts';
 import type { Selection } from '../drawing/view.ts';
-import type { Timeline, TimelineMessage } from '../format.ts';
+import type { Timeline, TimelineMessage, TimelineVerdict } from '../format.ts';
 import { button, element } from './elements.ts';
 
 /** What a kind of message is called. */
@@ -12,6 +12,14 @@ const KINDS: Record<TimelineMessage['kind'], string> = {
   ack: 'Acknowledgement',
   service: 'Connection upkeep',
 };
+
+/** The verdict in a few words. */
+export function verdictWord({ safe, holders }: TimelineVerdict): string {
+  const names = holders.join(' and ');
+  if (safe && holders.length > 1) return `Safe, although ${names} both hold the lock.`;
+  if (holders.length === 0) return safe ? 'Safe.' : 'A promise is broken.';
+  return `${safe ? 'Safe' : 'Lost'}: held by ${names}.`;
+}
 
 /** Shows an event. @param go selects another event */
 export function showDetails(

@@ -15,13 +15,17 @@ body { margin: 0; background: var(--ground); color: var(--ink);
 header, footer { padding: 10px 16px; }
 h1 { font-size: 1.35rem; margin: 0 0 4px; }
 h2 { font-size: 1.05rem; margin: 0 0 6px; }
-.verdict { margin: 0; font-size: 1.05rem; } .verdict strong { color: var(--bad); } .verdict.safe strong { color: var(--good); }
+header p { margin: 4px 0; } .verdict { margin: 0; font-size: 1.05rem; }
+.verdict strong { color: var(--bad); } .verdict.safe strong { color: var(--good); }
 .tools { display: flex; flex-wrap: wrap; gap: 6px 12px; align-items: center; padding: 6px 16px;
   border-block: 1px solid var(--line); background: var(--panel); }
 button, select, input { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--faint);
   border-radius: 5px; padding: 3px 9px; min-height: 30px; }
 select { max-width: 100%; } .tools label { max-width: 100%; }
-input[type=checkbox] { min-height: 0; width: 18px; height: 18px; vertical-align: -3px; } input[type=search] { width: 9em; }
+.tools select { max-width: 17em; } .together { display: inline-flex; gap: 6px; }
+.tools details { flex-basis: 100%; } .tools .tools { padding: 0; border: 0; } summary { cursor: pointer; padding: 3px 0; }
+@media (min-width: 901px) { .tools summary { display: none; } }
+input[type=checkbox] { min-height: 0; width: 18px; height: 18px; vertical-align: -3px; } input[type=search] { width: 10.5em; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem); }
 .drawing { min-width: 0; border-right: 1px solid var(--line); }
@@ -29,9 +33,9 @@ main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem)
   cursor: pointer; }
 .stage + .stage { border-top: 3px double var(--line); } .stage h2 { padding: 6px 12px 0; }
 aside { padding: 10px 14px; min-width: 0; }
-ol.story { list-style: none; margin: 0 0 14px; padding: 0; max-height: 46vh; overflow: auto; }
-ol.story button { display: grid; grid-template-columns: 5.2em 1fr; gap: 8px; width: 100%; text-align: left; border: 0;
-  border-left: 4px solid transparent; border-radius: 0; padding: 4px 6px; background: none; }
+ol.story { list-style: none; margin: 0 0 14px; padding: 0; max-height: 60vh; overflow: auto; }
+ol.story button { display: grid; grid-template-columns: 4.4em 1fr; gap: 8px; line-height: 1.35; width: 100%; text-align: left; border: 0;
+  border-left: 4px solid transparent; border-radius: 0; padding: 2px 6px; background: none; }
 ol.story button[aria-current=true] { border-left-color: var(--focus); background: var(--panel); }
   ol.story button:hover { background: var(--panel); }
 ol.story time { color: var(--faint); text-align: right; font-variant-numeric: tabular-nums; }

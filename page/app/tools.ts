@@ -45,19 +45,41 @@ export function toolsFor(runs: readonly Timeline[], shown: number, actions: Tool
   );
   if (run.overlaps.length > 0) bar.append(button('To the broken promise', actions.breach));
   bar.append(
-    button('\u2212', () => actions.zoom(1.5), { 'aria-label': 'Zoom out' }),
-    button('+', () => actions.zoom(1 / 1.5), { 'aria-label': 'Zoom in' }),
-    button('Whole run', actions.whole),
+    together(
+      button('\u2212', () => actions.zoom(1.5), { 'aria-label': 'Zoom out' }),
+      button('+', () => actions.zoom(1 / 1.5), { 'aria-label': 'Zoom in' }),
+      button('Whole run', actions.whole),
+    ),
   );
-  addFilters(bar, run, actions);
-  addSearch(bar, actions);
-  bar.append(
+  const more = element('div', { class: 'tools' });
+  addFilters(more, run, actions);
+  addSearch(more, actions);
+  more.append(
     button('Dark or light', actions.theme),
-    button('SVG', () => actions.save('svg')),
-    button('PNG', () => actions.save('png')),
-    button('Print', () => window.print()),
+    together(
+      button('SVG', () => actions.save('svg')),
+      button('PNG', () => actions.save('png')),
+      button('Print', () => window.print()),
+    ),
   );
+  bar.append(folded('Filter, search, save', more));
   return bar;
+}
+
+/** Controls that stay on one line. */
+function together(...controls: readonly Node[]): HTMLElement {
+  return element('span', { class: 'together' }, ...controls);
+}
+
+/** Controls that are folded up on a small screen, so that the drawing is not far below. */
+function folded(title: string, controls: HTMLElement): HTMLElement {
+  const made = element('details', {}, element('summary', {}, title), controls);
+  const wide = matchMedia('(min-width: 901px)');
+  made.open = wide.matches;
+  wide.addEventListener('change', () => {
+    made.open = wide.matches;
+  });
+  return made;
 }
 
 function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void {

@@ -3,7 +3,7 @@ import { Axis, timeText } from '../drawing/axis.ts';
 import { type Theme, themes } from '../drawing/theme.ts';
 import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.ts';
 import type { StoryStep, Timeline } from '../format.ts';
-import { showDetails } from './details.ts';
+import { showDetails, verdictWord } from './details.ts';
 import { button, download, element } from './elements.ts';
 import { RunStage } from './stage.ts';
 import { toolsFor } from './tools.ts';
@@ -82,8 +82,7 @@ export class Viewer {
     const { verdict } = run;
     const header = element('header', {}, element('h1', {}, run.title));
     if (verdict !== undefined) {
-      const holders = verdict.holders.length === 0 ? 'nobody' : verdict.holders.join(' and ');
-      const word = element('strong', {}, `${verdict.safe ? 'Safe' : 'Lost'}: held by ${holders}.`);
+      const word = element('strong', {}, verdictWord(verdict));
       header.append(
         element('p', { class: verdict.safe ? 'verdict safe' : 'verdict' }, word, ` ${verdict.why}`),
       );
@@ -132,7 +131,7 @@ export class Viewer {
   #cureButton(beside: number | undefined): HTMLElement[] {
     const cured = this.#run.verdict?.cured;
     if (cured === undefined || this.#runs[cured] === undefined || cured === beside) return [];
-    return [button('Show it beside', () => this.show(this.#shown, cured))];
+    return [button('Show that run below', () => this.show(this.#shown, cured))];
   }
 
   #footer(): HTMLElement {

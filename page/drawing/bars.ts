@@ -13,6 +13,9 @@ interface BarPlaces {
   readonly owners: ReadonlyMap<string, number>;
 }
 
+/** The height of a visit in a resource's lane. */
+const VISIT = 15;
+
 const prepared = new WeakMap<RunView, BarPlaces>();
 
 function placesOf(scene: RunView): BarPlaces {
@@ -72,6 +75,13 @@ export function drawBars(sheet: Sheet): void {
     run.holds,
     ({ client, key }) => [client, client, key],
     (hold, y, place) => drawHold(sheet, hold, y, place, colourOf(hold.client)),
+  );
+  eachBar(
+    { sheet, places: holds, thick: VISIT, colourOf },
+    run.holds,
+    ({ client, key, kind }) => [kind === 'visit' ? key : '', client, key],
+    (hold, y, place) =>
+      drawVisit(sheet, hold, y + VISIT * ((owners.get(hold.client) ?? 0) % 4), place, colourOf(hold.client)),
   );
   eachBar(
     { sheet, places: keys, thick: 16, colourOf },
@@ -142,6 +152,20 @@ function drawHold(
   if (thick > 10) fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
 }
 
+/** Who is inside a resource, in its lane: each client has a row. */
+function drawVisit(
+  { pen, theme, width }: Sheet,
+  { client, fence }: RunView['run']['holds'][number],
+  y: number,
+  [a, b]: readonly [number, number],
+  colour: string,
+): void {
+  pen.rect(a, y - 2 * VISIT, Math.max(2, b - a), VISIT - 1, colour);
+  const left = Math.max(a, GUTTER) + 5;
+  const text = `${client} is inside${fence === undefined ? '' : ` (fence ${fence})`}`;
+  fitted(pen, left, y - VISIT - 4, Math.min(b, width) - left - 3, text, theme.holderInk, 11);
+}
+
 function drawKey(
   { pen, theme, width, taken }: Sheet,
   { key, holder, to }: RunView['run']['keys'][number],
@@ -160,16 +184,17 @@ function drawKey(
 }
 
 /** Writes a text, or what fits of it. Returns where it ends; undefined when nothing fits. */
-function fitted(
+export function fitted(
   pen: Pen,
   x: number,
   y: number,
   room: number,
   text: string,
   colour: string,
+  size = 13,
 ): number | undefined {
   if (room < 20) return undefined;
-  const look = { colour, size: 13, bold: true };
+  const look = { colour, size, bold: true };
   let shown = text;
   if (pen.widthOf(shown, look) > room) {
     const letters = Math.floor((room / Math.max(1, pen.widthOf(text, look))) * text.length) - 2;

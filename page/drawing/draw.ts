@@ -1,6 +1,7 @@
 /** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
 import { roundStep, timeText } from './axis.ts';
-import { drawBars } from './bars.ts';
+import { drawBars, fitted } from './bars.ts';
+import { drawLegend } from './legend.ts';
 import { drawMessages } from './messages.ts';
 import type { Sheet } from './sheet.ts';
 import { GUTTER, HEAD, type RunView } from './view.ts';
@@ -24,11 +25,13 @@ export function drawScene(sheet: Sheet): Spot[] {
     drawOverlaps(sheet, spots);
     drawBars(sheet);
     drawMarks(sheet, spots);
+    drawTold(sheet);
     drawMessages(sheet);
   });
   if (scene.playhead !== undefined && right >= GUTTER)
-    pen.lines([right, HEAD - 8, right, scene.height], { colour: theme.mark, width: 2 });
+    pen.lines([right, HEAD - 8, right, scene.foot], { colour: theme.mark, width: 2 });
   drawNames(sheet);
+  drawLegend(sheet);
   return spots;
 }
 
@@ -73,15 +76,15 @@ function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
   for (const gap of axis.gaps) {
     const [a, b] = [x(gap.from), x(gap.to)];
     if (b < GUTTER || a > width || b - a < 3) continue;
-    pen.rect(a, HEAD - 4, b - a, scene.height - HEAD, theme.line, 0.22);
+    pen.rect(a, HEAD - 4, b - a, scene.foot - HEAD, theme.line, 0.22);
     const gone = `${timeText(gap.to - gap.from)}${b - a > 110 ? ' shortened' : ''}`;
     const look = { colour: theme.faint, size: 11, anchor: 'middle' } as const;
-    if (b - a > pen.widthOf(gone, look)) pen.text((a + b) / 2, scene.height - 2, gone, look);
+    if (b - a > pen.widthOf(gone, look)) pen.text((a + b) / 2, scene.foot - 2, gone, look);
   }
   if (scene.parting !== undefined) {
     const at = x(scene.parting);
-    pen.lines([at, HEAD - 6, at, scene.height], { colour: theme.mark, width: 2, dash: [3, 3] });
-    pen.text(at + 4, scene.height - 4, 'here the runs part', { colour: theme.mark, size: 12, bold: true });
+    pen.lines([at, HEAD - 6, at, scene.foot], { colour: theme.mark, width: 2, dash: [3, 3] });
+    pen.text(at + 4, scene.foot - 4, 'here the runs part', { colour: theme.mark, size: 12, bold: true });
   }
 }
 
@@ -92,7 +95,7 @@ function drawOverlaps({ pen, scene, theme, width, x }: Sheet, spots: Spot[]): vo
     if (ys.length < 2 || b < GUTTER || a > width) continue;
     const [top, bottom] = [Math.min(...ys) - 24, Math.max(...ys) + 24];
     pen.rect(a, top, Math.max(2, b - a), bottom - top, theme.bad, 0.16);
-    pen.lines([a, top, a, bottom, a, top, b, top, a, bottom, b, bottom], {
+    pen.lines([a, top, a, bottom, a, top, b, top, a, bottom, b, bottom, b, top, b, bottom], {
       colour: theme.bad,
       width: selectedWidth(scene, 'overlap', index),
     });
@@ -100,7 +103,8 @@ function drawOverlaps({ pen, scene, theme, width, x }: Sheet, spots: Spot[]): vo
     const text = `both hold it: ${timeText(to - from)}`;
     if (b - a > 40) {
       const look = { colour: theme.badInk, size: 14, bold: true, behind: theme.ground } as const;
-      pen.text(a + 8, (top + bottom) / 2 + 5, text, look);
+      const left = Math.max(GUTTER + 4, Math.min(a + 8, width - pen.widthOf(text, look) - 6));
+      pen.text(left, (top + bottom) / 2 + 5, text, look);
     }
   }
 }
@@ -129,8 +133,11 @@ const WORDS: Record<string, string> = {
   refused: 'refused',
 };
 
+const SAID = { size: 12, bold: true } as const;
+
 function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: Spot[]): void {
   const taken = new Map<number, number>();
+  const named = new Set<string>();
   for (const [index, { at, lane, kind }] of scene.run.marks.entries()) {
     const y = scene.laneY(lane);
     const word = WORDS[kind];
@@ -139,6 +146,10 @@ function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: 
     const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.badInk : theme.mark;
     pen.lines([place, y - 20, place, y + 20], { colour, width: selectedWidth(scene, 'mark', index) });
     spots.push({ type: 'mark', index, x: place, y });
+    // A party that is cut off from several others is so once.
+    const name = `${at} ${lane} ${kind}`;
+    if (named.has(name)) continue;
+    named.add(name);
     const look = { colour, size: 12, bold: true, behind: theme.ground };
     const end = place + pen.widthOf(word, look) + 8;
     const above = (taken.get(y) ?? -Infinity) < place;
@@ -148,5 +159,27 @@ function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: 
     const base = above ? y - 21 : y + 31;
     texts.push([place, base - 13, end, base + 5]);
     pen.text(place + 4, base, word, look);
+  }
+}
+
+/** What the story tells of a resource, such as the writes that it refuses: no message shows it. */
+function drawTold({ pen, scene, theme, width, x, taken }: Sheet): void {
+  const { lanes, story } = scene.run;
+  const resources = new Set(lanes.filter(({ kind }) => kind === 'resource').map(({ name }) => name));
+  let below = false;
+  for (const { at, lane, text, mood } of story) {
+    const [y, place] = [scene.laneY(lane), x(at)];
+    if (y === undefined || !resources.has(lane) || at > (scene.playhead ?? Infinity)) continue;
+    if (place < GUTTER || place > width) continue;
+    const colour = mood === 'bad' ? theme.badInk : mood === 'good' ? theme.reply : theme.mark;
+    const [told, base] = [text.replace(`${lane} `, ''), below ? y + 31 : y - 21];
+    pen.lines([place, y - 20, place, y + 20], { colour, width: 2 });
+    const left = Math.max(
+      GUTTER + 4,
+      Math.min(place + 4, width - pen.widthOf(told, { ...SAID, colour }) - 8),
+    );
+    const end = fitted(pen, left, base, width - left - 4, told, colour, SAID.size);
+    if (end !== undefined) taken.push([left, base - 13, end, base + 5]);
+    below = !below;
   }
 }

@@ -2,7 +2,7 @@
 import type { MessageKind, TimelineMessage } from '../format.ts';
 import { drawCrowd } from './crowd.ts';
 import type { Sheet } from './sheet.ts';
-import { GUTTER, HEAD, type RunView } from './view.ts';
+import { GUTTER, HEAD, LANE, type RunView } from './view.ts';
 
 /** With more messages than this in view, arrow heads and texts are left out. */
 const DETAILED = 400;
@@ -16,8 +16,8 @@ interface Route {
   readonly arrives: boolean;
 }
 
-/** The part of the way at which a message that never arrives is broken off. */
-const BROKEN = 0.72;
+/** How far from its lane a message is broken off that never arrives, and one waits that comes late: beside the bars. */
+const [BROKEN, WAITING] = [LANE / 2, LANE * 0.15];
 
 /** The line of a message. */
 export function routeOf(
@@ -29,8 +29,9 @@ export function routeOf(
   if (from === undefined || to === undefined) return undefined;
   const { sent, due, arrived, died, fate } = message;
   const start = x(sent);
+  const above = Math.sign(from - to);
   if (arrived === null) {
-    const y = from + (to - from) * BROKEN;
+    const y = to + above * BROKEN;
     const until = fate === 'waiting' ? scene.run.end : (died ?? due);
     const stop = Math.max(start + 4, x(Math.min(due, Math.max(until, sent))));
     return {
@@ -40,7 +41,7 @@ export function routeOf(
     };
   }
   if (arrived - due < 2) return { points: [start, from, x(arrived), to], waits: [], arrives: true };
-  const y = from + (to - from) * 0.85;
+  const y = to + above * WAITING;
   return {
     points: [start, from, x(due), y, x(arrived), y, x(arrived), to],
     waits: [x(due), y, x(arrived), y],
@@ -117,6 +118,9 @@ function drawWay({ scene, pen, theme, x }: Sheet): void {
   }
 }
 
+/** Where a text begins: its left end, and its base line. */
+type TextPlace = readonly [left: number, y: number];
+
 /** Texts beside the arrows, as far as they do not cover each other; what is lost comes first. */
 function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly number[], width: number): void {
   const order = [...indices].sort((a, b) => rank(scene, a) - rank(scene, b) || a - b);
@@ -129,26 +133,38 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
     const shown = message.text.replace(/^SELECT \d+; /, '');
     const cut = shown.length > 34 ? `${shown.slice(0, 32)}...` : shown;
     const offset = message.offsets === undefined ? '' : ` (offset ${message.offsets[1]})`;
-    const text = lost ? `never arrived: ${cut}${offset}` : cut;
     const look = {
       colour: lost ? theme.badInk : theme[message.kind],
       size: 12,
       bold: lost,
       behind: theme.ground,
     };
+    const [end = 0, last = 0] = route.waits.slice(2);
+    const room = lost ? width - end - 18 : width;
+    const texts = lost ? [`never arrived: ${cut}${offset}`, `never arrived: ${cut}`, 'never arrived'] : [cut];
+    const text = texts.find((each) => pen.widthOf(each, look) < room) ?? (texts.at(-1) as string);
     const size = pen.widthOf(text, look);
-    const middle = lost ? (route.waits[2] as number) + 12 : (x1 + x2) / 2 + 7;
-    const left = Math.min(Math.max(middle, GUTTER + 4), Math.max(GUTTER + 4, width - size - 6));
-    const base = lost ? (route.waits[3] as number) + 4 : y1 + (y2 - y1) * 0.5 + 4;
-    const boxAt = (y: number): [number, number, number, number] => [left - 4, y - 13, left + size + 4, y + 6];
+    const leftOf = (x: number): number =>
+      Math.min(Math.max(x, GUTTER + 4), Math.max(GUTTER + 4, width - size - 6));
+    const boxAt = ([left, y]: TextPlace): [number, number, number, number] => [
+      left - 4,
+      y - 13,
+      left + size + 4,
+      y + 6,
+    ];
     const isFree = ([l, t, r, b]: readonly [number, number, number, number]): boolean =>
       t > HEAD - 8 && !taken.some((other) => l < other[2] && r > other[0] && t < other[3] && b > other[1]);
-    const near = [base, base + 18, base - 18, ...(lost ? [base + 40, base - 36] : [])];
-    const y = near.find((each) => isFree(boxAt(each))) ?? (lost ? base : undefined);
-    if (y === undefined) continue;
-    const box = boxAt(y);
-    taken.push(box);
-    pen.text(left, y, text, look);
+    const along = (part: number, by = 0): TextPlace => [
+      leftOf(x1 + (x2 - x1) * part + 7),
+      y1 + (y2 - y1) * part + 4 + by,
+    ];
+    const near: readonly TextPlace[] = lost
+      ? [4, 22, -6, -14, 44].flatMap((by) => [12, 90].map((far): TextPlace => [leftOf(end + far), last + by]))
+      : [along(0.5), along(0.5, 18), along(0.5, -18), along(0.3), along(0.7)];
+    const place = near.find((each) => isFree(boxAt(each))) ?? (lost ? near[0] : undefined);
+    if (place === undefined) continue;
+    taken.push(boxAt(place));
+    pen.text(...place, text, look);
   }
 }
 

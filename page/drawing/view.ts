@@ -29,7 +29,10 @@ export const FIRST_FILTER: Shown = {
 export const GUTTER = 118;
 /** Above the lanes, the axis. */
 export const HEAD = 34;
-const LANE = 74;
+/** The height of a lane. */
+export const LANE = 74;
+/** Below the lanes, what the lines mean. */
+const FOOT = 52;
 
 /** When a hold ends, as far as the drawing goes. */
 export function holdEnd(hold: Timeline['holds'][number], end: number): number {
@@ -96,8 +99,13 @@ export class RunView {
     return [-margin, this.axis.end + margin];
   }
 
+  /** Where the lanes end, and what the lines mean begins. */
+  get foot(): number {
+    return this.height - FOOT + 12;
+  }
+
   get height(): number {
-    return HEAD + LANE * this.run.lanes.length + 12;
+    return HEAD + LANE * this.run.lanes.length + FOOT;
   }
 
   /** The height of a lane's line; undefined for a party without a lane. */

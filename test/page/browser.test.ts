@@ -71,11 +71,33 @@ for (const name of Object.keys(namedStories)) {
       if (run.overlaps.length > 0) expect(await details.textContent()).toContain('A and B both hold my:lock');
       await page.keyboard.press('0');
       await page.keyboard.press('ArrowRight');
+      expect(await page.locator('.verdict strong').textContent()).toBe(
+        { fence: 'Safe, although A and B both hold the lock.' }[name] ??
+          (run.verdict?.safe === true ? 'Safe: held by B.' : 'Lost: held by A and B.'),
+      );
       expect(said).toEqual([]);
       await page.close();
     },
   );
 }
+
+test.skipIf(chromiumProgram === undefined)(
+  'on a small screen the filters are folded up, and on a wide one they are open (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const { page, said } = await open('folded', [run]);
+    const isOpen = (): Promise<unknown> => page.evaluate("document.querySelector('.tools details').open");
+    expect(await isOpen()).toBe(true);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.waitForSelector('.tools details:not([open])');
+    const top = await page.evaluate("document.querySelector('.drawing').getBoundingClientRect().top");
+    expect(top).toBeLessThan(400);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.waitForSelector('.tools details[open]');
+    expect(said).toEqual([]);
+    await page.close();
+  },
+);
 
 test.skipIf(chromiumProgram === undefined)(
   'the page passes axe, WCAG 2.2 AA, in light and dark and at three widths (needs chromium)',

@@ -1,6 +1,6 @@
 /** The page's file: self-contained, small, and safe whatever bytes the data has; its axis; a drawing as SVG. */
 import { expect, test } from 'vitest';
-import { stories } from '../../lab/demo/stories.ts';
+import { namedStories, stories } from '../../lab/demo/stories.ts';
 import { timelineFile } from '../../lab/timeline/timeline.ts';
 import { pageCode } from '../../page/bundle.ts';
 import { Axis } from '../../page/drawing/axis.ts';
@@ -91,6 +91,45 @@ test('a drawing shows both holders, the overlap, and the message that never arri
     'crash',
   ])
     expect(svg).toContain(text);
+});
+
+/** The drawing of a run as SVG. */
+function drawn(run: Timeline, width = 1200): string {
+  const scene = new RunView(run);
+  const pen = new SvgPen(width, scene.height);
+  drawScene(sheetOf(pen, scene, themes.light, width));
+  return pen.svg('A drawing');
+}
+
+test('what a resource takes and refuses is written in its lane, and a legend explains the lines', async () => {
+  const fence = (await namedStories.fence?.(7))?.timeline as Timeline;
+  const svg = drawn(fence);
+  expect(svg).toContain('>accepts the write of B with fence 2.<');
+  expect(svg).toContain('>refuses the write of A with fence 1: it has seen 2.<');
+  for (const word of ['request', 'reply', 'replication', 'acknowledgement', 'waiting', 'lost'])
+    expect(svg).toContain(`>${word}<`);
+});
+
+test('whoever is inside a resource has a bar in its lane, with the fence', async () => {
+  const run = await story();
+  const visit = { client: 'B', key: 'stock', kind: 'visit', from: 0, to: run.end, lease: null } as const;
+  const lanes = [...run.lanes, { name: 'stock', kind: 'resource' as const }];
+  const holds = [{ ...visit, renewals: [], fence: 4 }, ...run.holds];
+  expect(drawn({ ...run, lanes, holds })).toContain('>B is inside (fence 4)<');
+});
+
+test('a party that is cut off from two others has one label, and no text leaves a narrow drawing', async () => {
+  const run = (await namedStories['redlock-clock']?.(7))?.timeline as Timeline;
+  const labels = (svg: string): number => svg.match(/>cut off</g)?.length ?? 0;
+  const cut = new Set(
+    run.marks.filter(({ kind }) => kind === 'partition').map(({ at, lane }) => `${at} ${lane}`),
+  );
+  expect(labels(drawn(run))).toBe(cut.size);
+  const width = 390;
+  for (const [, x, size, text = ''] of drawn(run, width).matchAll(
+    /<text x="([\d.]+)"[^>]* font-size="(\d+)"[^>]*>((?:never arrived|both hold)[^<]*)</g,
+  ))
+    expect(Number(x) + text.length * Number(size) * 0.56).toBeLessThan(width);
 });
 
 test('a crowd of messages is drawn column by column, and what was lost still stands out', () => {

@@ -134,6 +134,13 @@ test.skipIf(chromiumProgram === undefined)(
     expect(await hashOf(again.page)).toBe(await hashOf(page));
     expect([...said, ...again.said]).toEqual([]);
     await again.page.close();
+    await page.evaluate("location.hash = '#story=failover&seed=7'");
+    await page.waitForSelector('.verdict:has-text("gave the lock to B as well")');
+    expect(
+      await page.evaluate(
+        "[...document.querySelectorAll('.strikes, details')].every(({ hidden }) => hidden)",
+      ),
+    ).toBe(true);
     await page.close();
   },
   PATIENCE,
@@ -203,6 +210,7 @@ test.skipIf(chromiumProgram === undefined)(
     await page.evaluate(press('Run this code'));
     await page.waitForSelector('.verdict:has-text("Line 2: Unexpected token")');
     expect(await page.evaluate('getSelection().toString()')).toBe('let wrong = ;');
+    expect(await page.locator('details .bad').textContent()).toContain('Line 2: Unexpected token');
     await page.fill('textarea', 'while (true) {}');
     await page.evaluate(press('Run this code'));
     await page.waitForSelector('.verdict:has-text("endless loop")');

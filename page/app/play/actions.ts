@@ -72,8 +72,9 @@ export class Actions {
       button(label, () => this.#strike(this.#party, make(Math.max(1, Number(this.#length.value) || LENGTH)))),
     );
     const length = element('label', {}, 'for ', this.#length, ' ms');
+    this.root.hidden = lanes.length === 0;
     this.root.replaceChildren(
-      element('strong', {}, 'Now, to'),
+      element('strong', {}, 'Strike now:'),
       ...parties,
       ...(buttons.length === 0 ? [] : [length, ...buttons]),
     );

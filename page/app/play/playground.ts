@@ -7,7 +7,7 @@ import { caseText, type PlayCase, type PlayStep, readCase } from '../../play/cas
 import { FIRST_CASE } from '../../play/first.ts';
 import { codeOf } from '../../play/locks.ts';
 import type { PlayedCase } from '../../play/messages.ts';
-import { showDetails } from '../details.ts';
+import { showDetails, verdictWord } from '../details.ts';
 import { button, element } from '../elements.ts';
 import { RunStage } from '../stage.ts';
 import { Actions, stepText } from './actions.ts';
@@ -46,6 +46,9 @@ export class Playground {
   readonly #story = element('ol', { class: 'story' });
   readonly #details = element('section', { 'aria-live': 'polite', 'aria-label': 'Details' });
   readonly #code = element('textarea', { spellcheck: 'false', 'aria-label': 'The code of each client' });
+  /** What is wrong with the code, where it is seen: the verdict may be out of sight. */
+  readonly #trouble = element('p', { class: 'bad' });
+  readonly #editor = element('details', { open: '' });
   readonly #footer = element('footer', { class: 'keys' });
   #play: PlayCase = FIRST_CASE;
   /** Code that a link brought, and that the user has not run yet. */
@@ -70,10 +73,9 @@ export class Playground {
   }
 
   #build(): void {
-    const editor = element(
-      'details',
-      { open: '' },
+    this.#editor.append(
       element('summary', {}, 'The code of each client (TypeScript)'),
+      this.#trouble,
       this.#code,
       button('Run this code', () => this.#run(), { class: 'main' }),
     );
@@ -94,7 +96,7 @@ export class Playground {
           element('h2', {}, 'What happened'),
           this.#story,
           this.#details,
-          editor,
+          this.#editor,
         ),
       ),
       this.#footer,
@@ -133,6 +135,8 @@ export class Playground {
   #take(play: PlayCase): void {
     this.#play = play;
     this.#code.value = play.code;
+    this.#trouble.textContent = '';
+    this.#editor.hidden = play.story !== '';
     const actions = {
       chosen: (next: PlayCase) => {
         // Another lock comes with its code; any other choice leaves what the user has written.
@@ -176,6 +180,7 @@ export class Playground {
     this.#root.dataset.state = 'failed';
     const why = error instanceof Error ? error.message : String(error);
     this.#say(why, true);
+    this.#trouble.textContent = why;
     const line = Number(/^Line (\d+): /.exec(why)?.[1]);
     if (line > 0) this.#selectLine(line);
   }
@@ -297,8 +302,7 @@ export class Playground {
       this.#say('So far, so good.');
       return;
     }
-    const holders = verdict.holders.length === 0 ? '' : `: held by ${verdict.holders.join(' and ')}`;
-    const word = element('strong', {}, `${verdict.safe ? 'Safe' : 'Lost'}${holders}.`);
+    const word = element('strong', {}, verdictWord(verdict));
     this.#verdict.className = verdict.safe ? 'verdict safe' : 'verdict';
     this.#verdict.replaceChildren(word, ` ${verdict.why}`);
   }

@@ -12,6 +12,7 @@ ul.steps:empty { display: none; } ul.steps li { border: 1px solid var(--line); b
 ul.steps button { border: 0; min-height: 24px; padding: 0 8px; }
 textarea { width: 100%; min-height: 22em; font: 14px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; color: inherit;
   background: var(--panel); border: 1px solid var(--faint); border-radius: 5px; padding: 8px; tab-size: 2; }
-details summary { cursor: pointer; padding: 4px 0; font-weight: 600; }
-.verdict { min-height: 1.5em; } ol.story { max-height: 34vh; } .hash { overflow-wrap: anywhere; }
+.tools select { max-width: 100%; } aside summary { font-weight: 600; } [hidden] { display: none !important; }
+[data-state=failed] .drawing { opacity: .35; }
+.verdict { min-height: 1.5em; } ol.story { max-height: 40vh; } .hash { overflow-wrap: anywhere; }
 `;
