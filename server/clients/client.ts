@@ -11,7 +11,7 @@ import { ReplyBuffer, type ReplyBufferRules } from '../figures/reply-buffer.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { Command } from '../table/command.ts';
+import { type Command, QUICK } from '../table/command.ts';
 import { Output, type OutputQueue, UNLIMITED } from './output.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { Watches } from './watches.ts';
@@ -114,6 +114,9 @@ export interface ClientNode {
   readonly dialect: Dialect;
   readonly host: Host;
   readonly now: Millis;
+  readonly current: { fresh: boolean };
+  /** Sees each request first; undefined: there is none. */
+  readonly interceptor: unknown;
   readonly settings: Settings;
   readonly stats: Statistics;
   /** Logs large replies, and counts what requests cost each slot. */
@@ -203,19 +206,28 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   /** Runs the complete requests, until one blocks or the protocol is violated. */
   drain(): void {
     if (this.#draining) return;
+    const { current } = this.server;
     this.#draining = true;
     try {
       while (this.blocked === undefined && !this.closing && !this.gone) {
         const argv = this.decoder.next();
         if (argv === undefined) break;
         this.server.execute(this, argv);
+        current.fresh = this.#wasQuick;
       }
     } finally {
+      current.fresh = false;
       this.#draining = false;
     }
     if (this.closing || this.gone) return;
     if (this.blocked === undefined) this.#checkInput();
     else this.decoder.retain();
+  }
+
+  /** True if the last request took hardly any time. What an interceptor does is unknown. */
+  get #wasQuick(): boolean {
+    const { lastCommand, server } = this;
+    return lastCommand !== undefined && (lastCommand.bits & QUICK) !== 0 && server.interceptor === undefined;
   }
 
   #checkInput(): void {

@@ -48,6 +48,8 @@ export const SKIP_MONITOR = 2048;
 export const BLOCKING = 4096;
 export const PUBSUB = 8192;
 export const SKIP_SLOWLOG = 16384;
+/** Not a flag of COMMAND INFO: a command on data that ends in about constant time, so the clock hardly moves on. */
+export const QUICK = 32768;
 
 const BITS: Partial<Record<Flag, number>> = {
   write: WRITE,
@@ -241,11 +243,12 @@ export function commandCount(): number {
   return serial;
 }
 
-/** A command's flags as bits. */
-export function bitsOf(flags: readonly Flag[]): number {
+/** A command's flags as bits, and `QUICK` if they and its complexity say so. */
+export function bitsOf({ flags, complexity }: { flags: readonly Flag[]; complexity?: string }): number {
   let bits = 0;
   for (const flag of flags) bits |= BITS[flag] ?? 0;
-  return bits;
+  const brief = flags.includes('fast') || complexity === 'O(1)';
+  return brief && (bits & (READ | WRITE)) !== 0 ? bits | QUICK : bits;
 }
 
 function make<C>(
@@ -262,7 +265,7 @@ function make<C>(
     group,
     spec,
     arity,
-    bits: bitsOf(spec.flags),
+    bits: bitsOf(spec),
     subcommands: container ? new Map(spec.subcommands.map((sub) => [sub.name, sub])) : undefined,
     run: spec.run ?? nothing,
     serial: serial++,

@@ -34,7 +34,7 @@ export function fitted<C>(command: Command<C>, dialect: Dialect, strict: boolean
 function changed<C>(command: Command<C>, changes: readonly EntryChange[], native: boolean): Command<C> {
   const { since: _, ...rest }: Partial<EntryChange> = Object.assign({}, ...changes);
   const spec = { ...command.spec, ...rest, ...(native ? { extra: false } : {}) };
-  return { ...command, spec, arity: rest.arity ?? command.arity, bits: bitsOf(spec.flags) };
+  return { ...command, spec, arity: rest.arity ?? command.arity, bits: bitsOf(spec) };
 }
 
 function named<C>(subcommands: readonly (Command<C> | undefined)[]): ReadonlyMap<string, Command<C>> {

@@ -1,0 +1,67 @@
+/** The execution unit: when a batch of requests reads the clock. */
+import { expect, test, vi } from 'vitest';
+import { encodeRequest } from '../../protocol/encode.ts';
+import type { Connection } from '../../server/host/host.ts';
+import { freshServerForEachTest, host, server } from '../support/fresh.ts';
+
+freshServerForEachTest();
+
+/** Sends requests as one chunk of bytes, and returns the replies. */
+function batch(...lines: string[]): string {
+  let replies = '';
+  const connection: Connection = {
+    remote: '127.0.0.1:1',
+    local: '127.0.0.1:2',
+    pending: 0,
+    send: (bytes) => {
+      replies += bytes;
+    },
+    close: () => {},
+    abort: () => {},
+    pause: () => {},
+    resume: () => {},
+  };
+  const bytes = lines.map((line) => encodeRequest(line.split(' '))).join('');
+  server.connections.accept(connection)?.receive(Buffer.from(bytes, 'latin1'));
+  return replies;
+}
+
+/** How often a batch reads the clock. */
+function clockReads(...lines: string[]): number {
+  const now = vi.spyOn(host.clock, 'now');
+  batch(...lines);
+  const reads = now.mock.calls.length;
+  now.mockRestore();
+  return reads;
+}
+
+test('a batch of quick commands reads the clock once, however long it is', () => {
+  batch('SET a 1', 'HSET h f v', 'INCR a', 'KEYS *'); // The first call of each command is timed.
+  const one = clockReads('GET a', 'GET a');
+  expect(clockReads('SET a 1', 'GET a', 'HSET h f v', 'INCR a', 'GET a')).toBe(one);
+  expect(clockReads('SET a 1', 'KEYS *', 'GET a', 'KEYS *', 'KEYS *')).toBe(one + 2);
+});
+
+test('the clock is read again after a command that can take long, and in the next batch', () => {
+  const debug = server.commands.get('debug')!;
+  const sleep = (): null => {
+    host.advance(50);
+    return null;
+  };
+  const sleeping = { ...debug, run: sleep, subcommands: undefined };
+  server.commands.get = (name) =>
+    name === 'DEBUG' ? sleeping : Map.prototype.get.call(server.commands, name);
+  expect(batch('SET a 1 PX 50', 'GET a', 'DEBUG SLEEP', 'GET a', 'PTTL a')).toBe(
+    '+OK\r\n$1\r\n1\r\n$-1\r\n$1\r\n1\r\n:0\r\n',
+  );
+  host.advance(1);
+  expect(batch('GET a')).toBe('$-1\r\n');
+});
+
+test('the clock is read again after each request that an interceptor sees: it may have taken any time', () => {
+  server.interceptor = () => {
+    host.advance(30);
+    return false;
+  };
+  expect(batch('SET a 1 PX 50', 'GET a', 'GET a')).toBe('+OK\r\n$1\r\n1\r\n$-1\r\n');
+});
