@@ -46,10 +46,11 @@ export function arrange(places: readonly Place[], primaries: number): void {
 }
 
 function introduce(cluster: Cluster, { cluster: other, ip }: Place, index: number, primaries: number): void {
-  const { id, port, busPort, hostname } = other.myself;
+  const { id, busPort, hostname } = other.myself;
   const isPrimary = index < primaries;
   const member = cluster.members.get(id) ?? cluster.add(id, isPrimary ? PRIMARY : REPLICA);
-  [member.ip, member.port, member.busPort, member.hostname] = [ip, port, busPort, hostname];
+  member.settle(ip, other.myself, busPort);
+  member.hostname = hostname;
   [member.pongAt, member.heardAt] = [cluster.now, cluster.now];
   member.shardId = other.myself.shardId;
   if (!isPrimary) return;

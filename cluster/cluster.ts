@@ -15,6 +15,7 @@ import {
   SUSPECTED,
 } from './member.ts';
 import type { MessageType } from './message.ts';
+import { announcedBusPort, announcedPorts } from './ports.ts';
 
 /** The attempt of a replica to take over from its primary. */
 export interface Takeover {
@@ -118,11 +119,8 @@ export class Cluster {
   followSettings(): void {
     const { settings } = this.server;
     const { myself } = this;
-    // As in Redis, the bus with TLS announces the port for TLS.
-    const { port: plain, 'tls-port': secure, 'tls-cluster': withTls } = settings;
-    const port = (withTls && secure) || plain || secure;
-    myself.port = settings['cluster-announce-port'] || port;
-    myself.busPort = settings['cluster-announce-bus-port'] || settings['cluster-port'] || port + 10_000;
+    Object.assign(myself, announcedPorts(this.server));
+    myself.busPort = announcedBusPort(settings);
     if (settings['cluster-announce-ip'] !== '') myself.ip = settings['cluster-announce-ip'];
     myself.hostname = settings['cluster-announce-hostname'];
   }

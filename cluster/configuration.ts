@@ -16,6 +16,7 @@ import {
   REPLICA,
   SUSPECTED,
 } from './member.ts';
+import { fromBus, toBus } from './ports.ts';
 
 const FLAGS: Readonly<Record<string, number>> = {
   myself: MYSELF,
@@ -39,11 +40,13 @@ function linesOf(cluster: Cluster): Bytes {
 
 /** A line of CLUSTER NODES, with the id of the shard where the dialect knows shards. */
 function withShard(cluster: Cluster, member: Member): Bytes {
-  const line = describeMember(cluster, member);
-  if (!cluster.server.dialect.cluster.hasShards) return line;
+  if (!cluster.server.dialect.cluster.hasShards) {
+    return describeMember(cluster, member, toBus(cluster.server, member).port);
+  }
+  const line = describeMember(cluster, member, member.port);
   const [id = '', address = '', ...rest] = line.split(' ');
   const named = address.includes(',') ? address : `${address},`;
-  return [id, `${named},tls-port=0,shard-id=${member.shardId}`, ...rest].join(' ');
+  return [id, `${named},tls-port=${member.tlsPort},shard-id=${member.shardId}`, ...rest].join(' ');
 }
 
 function numberOf(text: Bytes | undefined): number {
@@ -66,7 +69,7 @@ function load(cluster: Cluster, text: Bytes): void {
     }
     const member = known(id);
     member.flags = flags.split(',').reduce((all, name) => all | (FLAGS[name] ?? 0), 0);
-    readAddress(member, address);
+    readAddress(cluster, member, address);
     if (primary !== '-') member.follow(known(primary));
     if (member.isPrimary) member.configEpoch = numberOf(epoch);
     for (const range of slots) readSlots(cluster, member, range, known);
@@ -77,13 +80,21 @@ function load(cluster: Cluster, text: Bytes): void {
   }
 }
 
-function readAddress(member: Member, text: Bytes): void {
+function readAddress(cluster: Cluster, member: Member, text: Bytes): void {
   const [place = '', hostname = '', ...about] = text.split(',');
   const [, ip = '', port, busPort] = /^(.*):(\d+)@(\d+)$/.exec(place) ?? [];
-  [member.ip, member.port, member.busPort] = [ip, numberOf(port), numberOf(busPort)];
+  const fields = new Map(about.map((each) => each.split('=') as [Bytes, Bytes]));
+  const [named, plain, secure] = [numberOf(port), fields.get('tcp-port'), fields.get('tls-port')];
+  const ports =
+    plain === undefined && secure === undefined
+      ? fromBus(cluster.server, { port: named, otherPort: 0 })
+      : {
+          port: plain === undefined ? named : numberOf(plain),
+          tlsPort: secure === undefined ? named : numberOf(secure),
+        };
+  member.settle(ip, ports, numberOf(busPort));
   member.hostname = hostname;
-  const shard = about.find((each) => each.startsWith('shard-id='));
-  if (shard !== undefined) member.shardId = shard.slice('shard-id='.length);
+  member.shardId = fields.get('shard-id') ?? member.shardId;
 }
 
 function readSlots(cluster: Cluster, member: Member, text: Bytes, known: (id: Bytes) => Member): void {

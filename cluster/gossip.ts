@@ -20,6 +20,7 @@ import {
   type Rumour,
   type Sender,
 } from './message.ts';
+import { fromBus, toBus } from './ports.ts';
 
 /** The bits of slots as bytes of a message. */
 function bytesOf(bits: Uint8Array): Bytes {
@@ -31,7 +32,7 @@ function senderOf(cluster: Cluster, isForced: boolean): Sender {
   const head = myself.head ?? myself;
   return {
     id: myself.id,
-    port: myself.port,
+    ...toBus(cluster.server, myself),
     busPort: myself.busPort,
     ip: server.settings['cluster-announce-ip'],
     flags: myself.flags,
@@ -80,8 +81,9 @@ export function broadcast(
   }
 }
 
-function rumourAbout({ id, pingSentAt, pongAt, ip, port, busPort, flags }: Member): Rumour {
-  return { id, pingSentAt, pongAt, ip, port, busPort, flags };
+function rumourAbout(cluster: Cluster, member: Member): Rumour {
+  const { id, pingSentAt, pongAt, ip, busPort, flags } = member;
+  return { id, pingSentAt, pongAt, ip, ...toBus(cluster.server, member), busPort, flags };
 }
 
 /** Chooses what to tell: a tenth of the members, at least three, and every member that is suspected. */
@@ -96,7 +98,9 @@ function chooseRumours(cluster: Cluster, target: Member | undefined): Rumour[] {
   while (chosen.length < wanted && fresh.length > 0) {
     chosen.push(...fresh.splice(cluster.random(fresh.length), 1));
   }
-  return [...chosen, ...known.filter((member) => member.has(SUSPECTED))].map(rumourAbout);
+  return [...chosen, ...known.filter((member) => member.has(SUSPECTED))].map((member) =>
+    rumourAbout(cluster, member),
+  );
 }
 
 /** Sends PING, PONG or MEET over a link. */
@@ -152,19 +156,18 @@ function hearAbout(cluster: Cluster, sender: Member | undefined, member: Member,
     const { pongAt } = rumour;
     if (pongAt <= cluster.now + 500 && pongAt > member.pongAt) member.pongAt = pongAt;
   }
-  const moved = member.ip !== rumour.ip || member.port !== rumour.port || member.busPort !== rumour.busPort;
-  if (member.has(SUSPECTED | FAILED) && !failing && (rumour.flags & NO_ADDRESS) === 0 && moved) {
-    cluster.unlink(member.link);
-    [member.ip, member.port, member.busPort] = [rumour.ip, rumour.port, rumour.busPort];
-    member.mark(0, NO_ADDRESS);
-  }
+  if (!member.has(SUSPECTED | FAILED) || failing || (rumour.flags & NO_ADDRESS) !== 0) return;
+  if (!member.settle(rumour.ip, fromBus(cluster.server, rumour), rumour.busPort)) return;
+  cluster.unlink(member.link);
+  member.mark(0, NO_ADDRESS);
 }
 
 /** A member that this node has not heard of. It is dialled at the next heartbeat. */
-function learnOf(cluster: Cluster, { id, flags, ip, port, busPort }: Rumour): void {
+function learnOf(cluster: Cluster, rumour: Rumour): void {
+  const { id, flags, ip, busPort } = rumour;
   if ((flags & NO_ADDRESS) !== 0 || isForgotten(cluster, id)) return;
   const member = cluster.add(id, flags & ~(MYSELF | TO_MEET));
-  [member.ip, member.port, member.busPort] = [ip, port, busPort];
+  member.settle(ip, fromBus(cluster.server, rumour), busPort);
 }
 
 /** True while a node that was forgotten may not come back by hearsay. */

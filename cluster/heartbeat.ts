@@ -17,6 +17,7 @@ import {
   SUSPECTED,
   TO_MEET,
 } from './member.ts';
+import { replicationPort } from './ports.ts';
 import { followPrimary } from './slots.ts';
 
 /** The time between two beats, in milliseconds. */
@@ -61,7 +62,7 @@ export class ClusterHeartbeat {
     const { myself, server } = cluster;
     const { primary } = myself;
     if (primary !== undefined && server.primary === undefined && !primary.has(NO_ADDRESS)) {
-      replicateFrom(server, primary.ip, primary.port);
+      replicateFrom(server, primary.ip, replicationPort(cluster.server, primary));
     }
     expireHandover(cluster);
     if (myself.isReplica) {

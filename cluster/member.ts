@@ -76,6 +76,12 @@ export class SlotSet {
   }
 }
 
+/** The ports of a node for clients, without and with TLS. 0: there is none. */
+export interface ClientPorts {
+  readonly port: number;
+  readonly tlsPort: number;
+}
+
 /** A connection to or from a member. */
 export type MemberLink = BusLink<Member>;
 
@@ -85,7 +91,9 @@ export class Member {
   flags: number;
   /** The IP address; '' if it is not known. */
   ip: Bytes = '';
+  /** The port for clients without TLS, and the one for clients with TLS; 0 if there is none. */
   port = 0;
+  tlsPort = 0;
   /** The port of the cluster's bus. */
   busPort = 0;
   hostname: Bytes = '';
@@ -128,6 +136,13 @@ export class Member {
   /** Sets and clears flags. */
   mark(set: number, clear = 0): void {
     this.flags = (this.flags & ~clear) | set;
+  }
+
+  /** Sets its address and ports. Returns whether one of them is another than before. */
+  settle(ip: Bytes, { port, tlsPort }: ClientPorts, busPort: number): boolean {
+    const same = this.ip === ip && this.port === port && this.tlsPort === tlsPort && this.busPort === busPort;
+    [this.ip, this.port, this.tlsPort, this.busPort] = [ip, port, tlsPort, busPort];
+    return !same;
   }
 
   get isPrimary(): boolean {

@@ -23,7 +23,9 @@ export type MessageType = (typeof TYPES)[number];
 /** What the header says about the sender. */
 export interface Sender {
   readonly id: Bytes;
+  /** The port of the bus's transport, and that of the other one. */
   readonly port: number;
+  readonly otherPort: number;
   readonly busPort: number;
   /** The address that the sender announces; '' for that of the connection. */
   readonly ip: Bytes;
@@ -50,6 +52,7 @@ export interface Rumour {
   readonly pongAt: number;
   readonly ip: Bytes;
   readonly port: number;
+  readonly otherPort: number;
   readonly busPort: number;
   readonly flags: number;
 }
@@ -139,10 +142,10 @@ function encodeBody(type: MessageType, body: MessageBody): { data: Bytes; extens
   return { data: '', extensions: 0 };
 }
 
-function encodeRumour({ id, pingSentAt, pongAt, ip, port, busPort, flags }: Rumour): Bytes {
+function encodeRumour({ id, pingSentAt, pongAt, ip, port, otherPort, busPort, flags }: Rumour): Bytes {
   const times = number(Math.floor(pingSentAt / 1000), 4) + number(Math.floor(pongAt / 1000), 4);
   const ports = number(port, 2) + number(busPort, 2);
-  return padded(id, ID) + times + padded(ip, IP) + ports + number(flags, 2) + zeros(4);
+  return padded(id, ID) + times + padded(ip, IP) + ports + number(flags, 2) + number(otherPort, 2) + zeros(2);
 }
 
 /** Encodes a message. */
@@ -167,7 +170,7 @@ export function encodeMessage({ type, sender, ...body }: BusMessage): Bytes {
     padded(sender.ip, IP),
     number(extensions, 2),
     zeros(30),
-    zeros(2),
+    number(sender.otherPort, 2),
     number(sender.busPort, 2),
     number(sender.flags, 2),
     number(sender.isOk ? 0 : 1, 1),
@@ -234,8 +237,9 @@ export function decodeMessage(bytes: Bytes): BusMessage | undefined {
     fields.text(IP),
   ];
   const extensions = fields.number(2);
-  fields.at += 32;
-  const [busPort, flags, state, bits] = [
+  fields.at += 30;
+  const [otherPort, busPort, flags, state, bits] = [
+    fields.number(2),
     fields.number(2),
     fields.number(2),
     fields.number(1),
@@ -245,7 +249,7 @@ export function decodeMessage(bytes: Bytes): BusMessage | undefined {
   if (type === undefined) return undefined;
   const body = decodeBody(type, fields, count, extensions);
   const sender: Sender = {
-    ...{ id, port, busPort, ip, flags, currentEpoch, configEpoch, offset, slots, primary },
+    ...{ id, port, otherPort, busPort, ip, flags, currentEpoch, configEpoch, offset, slots, primary },
     isOk: state === 0,
     isPaused: (bits & PAUSED) !== 0,
     isForced: (bits & FORCED) !== 0,
@@ -283,8 +287,9 @@ function decodeRumour(fields: FieldReader): Rumour {
   const [pingSentAt, pongAt] = [fields.number(4) * 1000, fields.number(4) * 1000];
   const ip = fields.text(IP);
   const [port, busPort, flags] = [fields.number(2), fields.number(2), fields.number(2)];
-  fields.at += 4;
-  return { id, pingSentAt, pongAt, ip, port, busPort, flags };
+  const otherPort = fields.number(2);
+  fields.at += 2;
+  return { id, pingSentAt, pongAt, ip, port, otherPort, busPort, flags };
 }
 
 function decodeExtensions(fields: FieldReader, count: number): { hostname: Bytes; shardId?: Bytes } {

@@ -24,6 +24,7 @@ import { ClusterHeartbeat } from './heartbeat.ts';
 import { BusLink, type LinkOwner } from './link.ts';
 import type { Member, MemberLink } from './member.ts';
 import type { BusMessage } from './message.ts';
+import { replicationPort } from './ports.ts';
 import { receive } from './receive.ts';
 import { errorOf, namesKeys, type Redirect, redirectBlocked, route } from './routing.ts';
 import { endSubscriptions } from './slot-keys.ts';
@@ -125,9 +126,9 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     if (this.cluster.myself.isPrimary) broadcast(this.cluster, 'fail', { about: id });
   }
 
-  #followMoved({ ip, port }: Member): void {
-    const { primary } = this.cluster.myself;
-    if (primary?.ip === ip && primary.port === port) replicateFrom(this.#server, ip, port);
+  #followMoved(member: Member): void {
+    if (this.cluster.myself.primary !== member) return;
+    replicateFrom(this.#server, member.ip, replicationPort(this.cluster.server, member));
   }
 
   // What the server asks
@@ -140,7 +141,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     const { slot, redirect } = route(cluster, { command, argv, queue, writes, states: client.state });
     if (slot !== undefined) this.#slots.set(client, slot);
     if (redirect === undefined) this.#server.observer.usage?.charge(client, slot);
-    return redirect && errorOf(cluster, redirect);
+    return redirect && errorOf(cluster, redirect, client);
   }
 
   /** The commands whose keys EXEC looks at. */
@@ -194,7 +195,8 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
 
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
     const isReplicated = client.has(PRIMARY_LINK);
-    const outcome = runClusterCommand(this.cluster, subcommand, argv, isReplicated);
+    this.cluster.followSettings();
+    const outcome = runClusterCommand(this.cluster, subcommand, argv, client);
     const { dialect, effects } = this.#server;
     if (subcommand === 'setslot' && !isReplicated && dialect.cluster.replicatesSetSlot) {
       if (this.cluster.myself.replicas.length > 0) effects.propagate(client, argv, 'replicas');

@@ -21,6 +21,7 @@ import {
   TO_MEET,
 } from './member.ts';
 import type { BusMessage } from './message.ts';
+import { fromBus } from './ports.ts';
 import { believeSlots, hasSlot } from './slots.ts';
 
 /** Handles one message. */
@@ -120,9 +121,7 @@ function ipOf(link: MemberLink, { sender: { ip } }: BusMessage): Bytes {
 /** A stranger has sent MEET: this node dials it in turn. */
 function meetBack(cluster: Cluster, link: MemberLink, message: BusMessage): void {
   const member = cluster.add(cluster.server.randomHex(40), HANDSHAKE);
-  member.ip = ipOf(link, message);
-  member.port = message.sender.port;
-  member.busPort = message.sender.busPort;
+  member.settle(ipOf(link, message), fromBus(cluster.server, message.sender), message.sender.busPort);
   cluster.due.store = true;
 }
 
@@ -150,7 +149,7 @@ function knows(
   if (dialled.id === id) return true;
   // Another node is at this address now.
   dialled.mark(NO_ADDRESS);
-  [dialled.ip, dialled.port, dialled.busPort] = ['', 0, 0];
+  dialled.settle('', { port: 0, tlsPort: 0 }, 0);
   cluster.unlink(link);
   cluster.due.store = true;
   return false;
@@ -159,10 +158,8 @@ function knows(
 /** The sender has another address than before. */
 function followAddress(cluster: Cluster, sender: Member, link: MemberLink, message: BusMessage): void {
   if (link === sender.link) return;
-  const ip = ipOf(link, message);
-  const { port, busPort } = message.sender;
-  if (sender.ip === ip && sender.port === port && sender.busPort === busPort) return;
-  [sender.ip, sender.port, sender.busPort] = [ip, port, busPort];
+  const { sender: header } = message;
+  if (!sender.settle(ipOf(link, message), fromBus(cluster.server, header), header.busPort)) return;
   cluster.unlink(sender.link);
   sender.mark(0, NO_ADDRESS);
   cluster.due.store = true;

@@ -2,11 +2,12 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { slotOf } from '../protocol/slot.ts';
-import { ASKING, READS_REPLICAS } from '../server/clients/client.ts';
+import { ASKING, type Client, READS_REPLICAS } from '../server/clients/client.ts';
 import { type Command, WRITE } from '../server/table/command.ts';
 import { findKeys } from '../server/table/info.ts';
 import type { Cluster } from './cluster.ts';
 import type { Member } from './member.ts';
+import { portFor } from './ports.ts';
 
 /** Why a request cannot run on this node, if it cannot. */
 export type Redirect =
@@ -31,12 +32,17 @@ export function endpointOf({ server }: Cluster, { ip, hostname }: Member): Bytes
   return undefined;
 }
 
-/** The error that tells a client about a redirect. */
-export function errorOf(cluster: Cluster, redirect: Redirect): ReplyError {
+/**
+ * The error that tells about a redirect.
+ * @param client who is redirected; undefined if its transport does not matter
+ */
+export function errorOf(cluster: Cluster, redirect: Redirect, client: Client | undefined): ReplyError {
   if (redirect.why !== 'moved' && redirect.why !== 'ask') return new ReplyError(TEXTS[redirect.why]);
   const { why, slot, to } = redirect;
   const kind = why === 'moved' ? 'MOVED' : 'ASK';
-  return new ReplyError(`${kind} ${slot} ${endpointOf(cluster, to) ?? ''}:${to.port}`);
+  return new ReplyError(
+    `${kind} ${slot} ${endpointOf(cluster, to) ?? ''}:${portFor(cluster.server, to, client)}`,
+  );
 }
 
 /** A command with its words. */
@@ -154,6 +160,7 @@ export function redirectBlocked(cluster: Cluster): void {
       owner === myself.primary;
     if (owner === myself || reads || cluster.importing.has(slot)) continue;
     const redirect: Redirect = owner === undefined ? { why: 'unserved' } : { why: 'moved', slot, to: owner };
-    blocking.release(client, errorOf(cluster, redirect));
+    const isOwn = cluster.server.dialect.cluster.transport === 'of the connection';
+    blocking.release(client, errorOf(cluster, redirect, isOwn ? client : undefined));
   }
 }

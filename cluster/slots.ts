@@ -5,6 +5,7 @@ import { SLOT_COUNT } from '../protocol/slot.ts';
 import { replicateFrom } from '../server/replication/role.ts';
 import type { Cluster } from './cluster.ts';
 import { type Member, MIGRATE_TO, PRIMARY, REPLICA } from './member.ts';
+import { replicationPort } from './ports.ts';
 import { removeKeysOf } from './slot-keys.ts';
 
 /** Returns whether bits of a message have the slot. */
@@ -21,7 +22,7 @@ export function followPrimary(cluster: Cluster, primary: Member): void {
     cluster.importing.clear();
   }
   myself.follow(primary);
-  replicateFrom(server, primary.ip, primary.port);
+  replicateFrom(server, primary.ip, replicationPort(cluster.server, primary));
   cluster.endHandover();
 }
 

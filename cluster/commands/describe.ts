@@ -2,18 +2,23 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { MapReply, type Reply, Verbatim } from '../../protocol/reply.ts';
 import { SLOT_COUNT } from '../../protocol/slot.ts';
+import type { Client } from '../../server/clients/client.ts';
 import type { Cluster } from '../cluster.ts';
 import { FAILED, HANDSHAKE, type Member, MYSELF, SUSPECTED } from '../member.ts';
 import { type MessageType, TYPES } from '../message.ts';
+import { portFor } from '../ports.ts';
 import { endpointOf } from '../routing.ts';
 
 function rangeText([first, last]: readonly [number, number]): string {
   return first === last ? String(first) : `${first}-${last}`;
 }
 
-/** One line of CLUSTER NODES, without the end of the line. */
-export function describeMember(cluster: Cluster, member: Member): Bytes {
-  const { id, ip, port, busPort, hostname, flagNames, primary, pingSentAt, pongAt } = member;
+/**
+ * One line of CLUSTER NODES, without the end of the line.
+ * @param port the port for clients that it names
+ */
+export function describeMember(cluster: Cluster, member: Member, port: number): Bytes {
+  const { id, ip, busPort, hostname, flagNames, primary, pingSentAt, pongAt } = member;
   const epoch = (member.head ?? member).configEpoch;
   const connected = member.has(MYSELF) || member.link !== undefined ? 'connected' : 'disconnected';
   const words = [
@@ -41,8 +46,10 @@ function* openSlots({ migrating, importing }: Cluster): Iterable<string> {
 }
 
 /** CLUSTER NODES: a line for each member. */
-export function nodesReply(cluster: Cluster): Reply {
-  const lines = [...cluster.members.values()].map((member) => `${describeMember(cluster, member)}\n`);
+export function nodesReply(cluster: Cluster, client: Client): Reply {
+  const lines = [...cluster.members.values()].map(
+    (member) => `${describeMember(cluster, member, portFor(cluster.server, member, client))}\n`,
+  );
   return new Verbatim('txt', lines.join(''));
 }
 
@@ -55,12 +62,13 @@ function metadata(cluster: Cluster, { ip, hostname }: Member): Reply {
   return new MapReply(items);
 }
 
-function nodeOfSlots(cluster: Cluster, member: Member): Reply {
-  return [endpointOf(cluster, member) ?? null, member.port, member.id, metadata(cluster, member)];
+function nodeOfSlots(cluster: Cluster, member: Member, client: Client): Reply {
+  const port = portFor(cluster.server, member, client);
+  return [endpointOf(cluster, member) ?? null, port, member.id, metadata(cluster, member)];
 }
 
 /** CLUSTER SLOTS: for each range of slots, its primary and the replicas that work and have its data. */
-export function slotsReply(cluster: Cluster): Reply {
+export function slotsReply(cluster: Cluster, client: Client): Reply {
   const ranges: { first: number; last: number; owner: Member }[] = [];
   for (const [slot, owner] of cluster.owners.entries()) {
     if (owner === undefined) continue;
@@ -70,7 +78,7 @@ export function slotsReply(cluster: Cluster): Reply {
   }
   return ranges.map(({ first, last, owner }): Reply => {
     const working = owner.replicas.filter((each) => !each.has(FAILED) && offsetOf(cluster, each) !== 0);
-    return [first, last, ...[owner, ...working].map((member) => nodeOfSlots(cluster, member))];
+    return [first, last, ...[owner, ...working].map((member) => nodeOfSlots(cluster, member, client))];
   });
 }
 
@@ -84,8 +92,11 @@ function offsetOf({ server }: Cluster, member: Member): number {
 }
 
 function nodeOfShards(cluster: Cluster, member: Member): Reply {
-  const { id, ip, port, hostname } = member;
-  const items: Reply[] = ['id', id, 'port', port, 'ip', ip, 'endpoint', endpointOf(cluster, member) ?? ''];
+  const { id, ip, port, tlsPort, hostname } = member;
+  const items: Reply[] = ['id', id];
+  if (port !== 0) items.push('port', port);
+  if (tlsPort !== 0) items.push('tls-port', tlsPort);
+  items.push('ip', ip, 'endpoint', endpointOf(cluster, member) ?? '');
   if (hostname !== '') items.push('hostname', hostname);
   items.push('role', member.isReplica ? 'replica' : 'master');
   items.push('replication-offset', offsetOf(cluster, member), 'health', healthOf(cluster, member));

@@ -2,6 +2,7 @@
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
+import type { Client } from '../../server/clients/client.ts';
 import { empty } from '../../server/commands/node/server.ts';
 import { promote } from '../../server/replication/role.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
@@ -10,6 +11,7 @@ import { replacePrimary } from '../election.ts';
 import { send } from '../gossip.ts';
 import { countReports } from '../health.ts';
 import { FAILED, HANDSHAKE, type Member, TO_MEET } from '../member.ts';
+import { fromBus, portFor } from '../ports.ts';
 import { followPrimary } from '../slots.ts';
 import { describeMember } from './describe.ts';
 
@@ -38,7 +40,7 @@ export function meet(cluster: Cluster, argv: readonly Bytes[]): Reply {
   );
   if (same) return OK;
   const member = cluster.add(cluster.server.randomHex(40), HANDSHAKE | TO_MEET);
-  [member.ip, member.port, member.busPort] = [ip, port, busPort];
+  member.settle(ip, fromBus(cluster.server, { port, otherPort: 0 }), busPort);
   return OK;
 }
 
@@ -78,10 +80,12 @@ export function replicate(cluster: Cluster, argv: readonly Bytes[]): Reply {
 }
 
 /** REPLICAS: the lines of CLUSTER NODES of a primary's replicas. */
-export function listReplicas(cluster: Cluster, argv: readonly Bytes[]): Reply {
+export function listReplicas(cluster: Cluster, argv: readonly Bytes[], client: Client): Reply {
   const primary = named(cluster, wordAt(argv, 2));
   if (primary.isReplica) fail('ERR The specified node is not a master');
-  return primary.replicas.map((replica) => describeMember(cluster, replica));
+  return primary.replicas.map((replica) =>
+    describeMember(cluster, replica, portFor(cluster.server, replica, client)),
+  );
 }
 
 /** COUNT-FAILURE-REPORTS. */

@@ -3,6 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import { slotOf } from '../../protocol/slot.ts';
+import { type Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { wordAt } from '../../server/table/arguments.ts';
 import { helpOf } from '../../server/table/help.ts';
 import type { Cluster } from '../cluster.ts';
@@ -10,7 +11,7 @@ import { infoReply, linksReply, nodesReply, shardsReply, slotsReply } from './de
 import * as members from './members.ts';
 import * as slots from './slots.ts';
 
-type Run = (cluster: Cluster, argv: readonly Bytes[], isReplicated: boolean) => Reply;
+type Run = (cluster: Cluster, argv: readonly Bytes[], client: Client) => Reply;
 
 function saveConfiguration(cluster: Cluster): Reply {
   const why = cluster.store();
@@ -42,29 +43,26 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   meet: members.meet,
   myid: ({ myself }) => myself.id,
   myshardid: ({ myself }) => myself.shardId,
-  nodes: nodesReply,
+  nodes: (cluster, _, client) => nodesReply(cluster, client),
   replicas: members.listReplicas,
   replicate: members.replicate,
   reset: members.reset,
   saveconfig: saveConfiguration,
   'set-config-epoch': members.setEpoch,
-  setslot: slots.setSlot,
+  setslot: (cluster, argv, client) => slots.setSlot(cluster, argv, client.has(PRIMARY_LINK)),
   shards: shardsReply,
   slaves: members.listReplicas,
   'slot-stats': slots.slotStats,
-  slots: slotsReply,
+  slots: (cluster, _, client) => slotsReply(cluster, client),
 };
 
-/**
- * Runs a subcommand of CLUSTER.
- * @param isReplicated whether it comes from the primary of this node
- */
+/** Runs a subcommand of CLUSTER. */
 export function runClusterCommand(
   cluster: Cluster,
   subcommand: Bytes,
   argv: readonly Bytes[],
-  isReplicated: boolean,
+  client: Client,
 ): Reply {
   const run = SUBCOMMANDS[subcommand] ?? fail(`ERR unknown subcommand '${subcommand}'. Try CLUSTER HELP.`);
-  return run(cluster, argv, isReplicated);
+  return run(cluster, argv, client);
 }

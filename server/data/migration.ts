@@ -13,7 +13,9 @@ import { PostponedRequests } from '../clients/postponed.ts';
 import { GATE_MIGRATING } from '../gates.ts';
 import type { Connection, PendingConnection, Receiver, Timer } from '../host/host.ts';
 import type { Gated, HasHost, Requests, Stream, Units } from '../ports.ts';
+import { dial } from '../replication/dial.ts';
 import type { SlowScript } from '../scripts/slow-script.ts';
+import type { Settings } from '../settings/settings.ts';
 import { type Command, WRITE } from '../table/command.ts';
 import { findKeys } from '../table/info.ts';
 import { BLOCKED, type Outcome, PAUSED } from '../table/outcome.ts';
@@ -38,9 +40,14 @@ const ROLE_CHANGED =
   'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)';
 
 function ioError(
-  what: 'connecting to the client' | 'writing to target instance' | 'reading from target instance',
+  what: 'connecting to the client' | 'writing to target instance' | 'reading to target instance',
 ) {
   return new ReplyError(`IOERR error or timeout ${what}`);
+}
+
+/** The node, as one MIGRATE sees it. */
+interface MigratingHost extends HasHost {
+  readonly settings: Settings;
 }
 
 /** One MIGRATE: it connects, sends everything at once, and reads one line for each command. */
@@ -48,7 +55,7 @@ class Migration implements Receiver {
   readonly shipment: Shipment;
   /** The keys that the target has stored. */
   readonly taken: Bytes[] = [];
-  readonly #server: HasHost;
+  readonly #server: MigratingHost;
   readonly #ended: (reply: Reply) => void;
   #attempt: PendingConnection | undefined;
   #connection: Connection | undefined;
@@ -63,7 +70,7 @@ class Migration implements Receiver {
   #misled = false;
   #over = false;
 
-  constructor(server: HasHost, shipment: Shipment, ended: (reply: Reply) => void) {
+  constructor(server: MigratingHost, shipment: Shipment, ended: (reply: Reply) => void) {
     this.#server = server;
     this.shipment = shipment;
     this.#ended = ended;
@@ -76,7 +83,8 @@ class Migration implements Receiver {
       this.#server.host.clock.soon(() => this.#end(ioError('connecting to the client')));
       return;
     }
-    this.#attempt = this.#server.host.connect(host, port, this, (connection) => {
+    const { host: own, settings } = this.#server;
+    this.#attempt = dial(own, settings['tls-cluster'], { host, port }, this, (connection) => {
       if (this.#over) return connection.abort();
       this.#connection = connection;
       this.#arm();
@@ -95,9 +103,10 @@ class Migration implements Receiver {
   }
 
   closed(): void {
-    this.#end(
-      ioError(this.#connection === undefined ? 'writing to target instance' : 'reading from target instance'),
-    );
+    // Redis does not wait for a connection, but for the handshake of TLS.
+    const withTls = this.#server.settings['tls-cluster'];
+    const failed = withTls ? 'connecting to the client' : 'writing to target instance';
+    this.#end(ioError(this.#connection === undefined ? failed : 'reading to target instance'));
   }
 
   /** Closes the connection without answering anyone. */
@@ -125,7 +134,7 @@ class Migration implements Receiver {
     this.#timer?.cancel();
     this.#timer = clock.at(clock.now() + this.shipment.timeout, () =>
       this.#end(
-        ioError(this.#connection === undefined ? 'connecting to the client' : 'reading from target instance'),
+        ioError(this.#connection === undefined ? 'connecting to the client' : 'reading to target instance'),
       ),
     );
   }
@@ -141,7 +150,7 @@ class Migration implements Receiver {
 }
 
 /** The node, as MIGRATE sees it. */
-interface MigratingNode extends Gated, HasHost, Requests, Stream, Units {
+interface MigratingNode extends Gated, MigratingHost, Requests, Stream, Units {
   readonly blocking: Pick<Blocking, 'block' | 'forget' | 'release'>;
   readonly slowScript: Pick<SlowScript, 'hold'>;
   readonly replication: { readonly offset: number };

@@ -12,6 +12,13 @@ export interface ClusterTraits {
   readonly ports: 'TCP' | 'plain';
   /** What CLUSTER MEET calls a port that no port can be. */
   readonly farPort: 'part of an invalid address' | 'out of range';
+  /** Which ports for clients a node announces: that of the bus's transport, with a plain one beside TLS; or both. */
+  readonly announces: "the bus's port" | 'both ports';
+  /**
+   * Whose transport decides which port a reply names: that of the connection, which a script does not have, or that of the
+   * request that is running, which a blocked client does not have. Without one it is the transport of the bus.
+   */
+  readonly transport: 'of the connection' | 'of the request';
   /** What SORT may take from other keys. */
   readonly sortPatterns: 'nothing' | 'keys of its slot';
   /** How many databases there are, and what commands say about the others. */
@@ -33,6 +40,8 @@ export const cluster70: ClusterTraits = {
   showsShardIds: false,
   ports: 'TCP',
   farPort: 'part of an invalid address',
+  announces: "the bus's port",
+  transport: 'of the connection',
   sortPatterns: 'nothing',
   databases: 'sixteen, one allowed',
   scriptTexts: 'one for all',
@@ -46,6 +55,8 @@ export const cluster72: ClusterTraits = {
   sizeAtFirst: 0,
   hasShards: true,
   ports: 'plain',
+  announces: 'both ports',
+  transport: 'of the request',
   sortPatterns: 'keys of its slot',
   databases: 'one, others refused',
   scriptTexts: 'one for each',

@@ -35,6 +35,8 @@ export interface Connection {
   readonly remote: string;
   /** The address of the local end. */
   readonly local: string;
+  /** True if the connection speaks TLS. */
+  readonly isSecure?: boolean;
   /** The number of bytes sent that the other end has not taken yet. */
   readonly pending: number;
   /** Queues bytes, in order. */

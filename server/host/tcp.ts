@@ -49,6 +49,7 @@ function deliver(receiver: Receiver | undefined, chunk: Uint8Array): void {
 export class SocketConnection implements Connection {
   readonly remote: string;
   readonly local: string;
+  readonly isSecure: boolean;
   readonly #socket: Socket;
   /** Whether it can be reset. */
   readonly #isTcp: boolean;
@@ -58,7 +59,8 @@ export class SocketConnection implements Connection {
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
-    this.#isTcp = path === undefined && !(socket instanceof TLSSocket);
+    this.isSecure = socket instanceof TLSSocket;
+    this.#isTcp = path === undefined && !this.isSecure;
     this.remote = path === undefined ? `${socket.remoteAddress}:${socket.remotePort}` : `${path}:0`;
     this.local = path === undefined ? `${socket.localAddress}:${socket.localPort}` : `${path}:0`;
   }

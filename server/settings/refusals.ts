@@ -29,7 +29,6 @@ const REFUSALS: {
   supervised: { only: 'no', why: 'lostlock reports to no supervisor' },
   'cluster-announce-client-ipv4': { only: '', why: 'a lostlock cluster announces one address to everybody' },
   'cluster-announce-client-ipv6': { only: '', why: 'a lostlock cluster announces one address to everybody' },
-  'cluster-announce-tls-port': { only: 0, why: 'a lostlock cluster announces one port for clients' },
   'cluster-link-sendbuf-limit': { only: 0, why: 'lostlock does not limit what the links of a cluster keep' },
   unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
   'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },

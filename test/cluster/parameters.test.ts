@@ -27,7 +27,6 @@ test('cluster-manual-failover-timeout and cluster-blacklist-ttl limit a hand-ove
 
 test('parameters of a cluster that have no effect are refused by name', async () => {
   const all: Partial<Settings> = {
-    'cluster-announce-tls-port': 7000,
     'cluster-link-sendbuf-limit': 1000,
     'cluster-announce-client-ipv4': '127.0.0.1',
     'cluster-announce-client-ipv6': '::1',

@@ -361,7 +361,7 @@ describe('MIGRATE that fails', () => {
     }
     expect(client.received).toBe('+OK\r\n');
     host.advance(1);
-    expect(await read()).toBe('-IOERR error or timeout reading from target instance\r\n');
+    expect(await read()).toBe('-IOERR error or timeout reading to target instance\r\n');
     expect((await client.ask('MGET', 'a', 'b')).raw).toBe('*2\r\n$-1\r\n$1\r\n2\r\n');
   });
 
@@ -375,7 +375,7 @@ describe('MIGRATE that fails', () => {
     cut.host.open();
     cut.host.advance(999);
     cut.host.dialled?.receiver.closed();
-    expect(await cut.read()).toBe('-IOERR error or timeout reading from target instance\r\n');
+    expect(await cut.read()).toBe('-IOERR error or timeout reading to target instance\r\n');
     expect((await cut.client.ask('GET', 'a')).raw).toBe('$1\r\n1\r\n');
   });
 
