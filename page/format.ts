@@ -136,6 +136,8 @@ export interface TimelineHold {
   readonly renewals: readonly number[];
   /** True when others may have it at the same time: readers of a read-write lock, and permits of a pool. */
   readonly shared?: boolean;
+  /** True for a permit of a pool that has several. */
+  readonly permit?: boolean;
   /** How it ended: the client released it, its lease ended, the client learned that it has it no more, or it died. */
   readonly ended?: 'released' | 'expired' | 'denied' | 'died';
   /** The fencing token. */
@@ -160,6 +162,8 @@ export interface TimelineKey {
   readonly ended?: 'deleted' | 'expired' | 'replaced' | 'crashed' | 'resynchronized';
   /** Where it was written, the replication offset after it. */
   readonly offset?: number;
+  /** True for a permit of a pool that has several: others may have one at the same time. */
+  readonly permit?: boolean;
 }
 
 /** A time in which two clients believed that they held the same lock. */

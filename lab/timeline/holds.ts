@@ -1,7 +1,7 @@
 /** Reads from the writes and replies of a run which client believes to hold which lock, and for how long. */
 import type { TimelineHold } from '../../page/format.ts';
 import type { ReadMessage } from './connections.ts';
-import type { LockWrite } from './locks.ts';
+import type { LockWrite } from './lock-write.ts';
 import type { RecordedRun } from './record.ts';
 
 /** A node's grant. */
@@ -17,6 +17,9 @@ interface FollowedLock {
   /** The name of the lock. */
   readonly lock: string;
   readonly shared: boolean;
+  readonly permit: boolean | undefined;
+  /** The fence of the last grant. */
+  fence?: number;
   readonly votes: Map<string, Vote>;
   hold: { -readonly [K in keyof TimelineHold]: TimelineHold[K] } | undefined;
   renewals: number[];
@@ -60,13 +63,13 @@ class HoldReader {
   }
 
   wrote(write: LockWrite): void {
-    const { at, client, key, holder, request = -1 } = write;
+    const { at, client, key, claim: id, holder, request = -1 } = write;
     this.#bury(at);
     if (write.renews) {
       // Locks that wait for replicas write another's deadline again before they refuse.
       if ((this.#setters.get(`${key} ${holder}`) ?? client) !== client) return;
-    } else if (holder !== undefined) this.#setters.set(`${key} ${holder}`, client);
-    const name = `${client} ${key}`;
+    } else if (holder !== undefined && !write.gone) this.#setters.set(`${key} ${holder}`, client);
+    const name = `${client} ${id}`;
     let claim = this.#claims.get(name);
     if (claim === undefined)
       this.#claims.set(name, (claim = { ...pick(write), votes: new Map(), hold: undefined, renewals: [] }));
@@ -77,14 +80,21 @@ class HoldReader {
     }
     const reply = this.#replies.get(request);
     if (holder === undefined || write.lease === undefined || reply === undefined) return;
-    const told = this.#messages[reply]?.arrived ?? at;
+    const { arrived, text = '' } = this.#messages[reply] ?? {};
+    const told = arrived ?? at;
+    if (write.visits === true) {
+      // The reply is [number, -1] for the first in the queue, whose number is its fence, and [-1, ...] for the others.
+      const [, number = -1] = /^\[(\d+), /.exec(text) ?? [];
+      if (Number(number) < 0) return;
+      claim.fence = Number(number);
+    }
     claim.votes.set(this.#voter(write.node), { told, lease: sent + write.lease * 1000 });
     this.#extend(claim, told, reply);
   }
 
-  denied({ at, node, client, key, asked }: DeniedRequest): void {
+  denied({ at, node, client, claim: id, asked }: DeniedRequest): void {
     this.#bury(at);
-    const claim = this.#claims.get(`${client} ${key}`);
+    const claim = this.#claims.get(`${client} ${id}`);
     const vote = claim?.votes.get(this.#voter(node));
     // A lock that was granted after the request was sent is another one.
     if (claim !== undefined && vote !== undefined && vote.told <= asked)
@@ -137,7 +147,7 @@ class HoldReader {
 
   /** A vote has come in: the lock begins with the majority, and lasts while a majority of the leases does. */
   #extend(claim: FollowedLock, told: number, grant: number): void {
-    const { votes, client, lock, shared } = claim;
+    const { votes, client, lock, shared, permit, fence } = claim;
     if (votes.size < this.#majority) return;
     const leases = [...votes.values()].map(({ lease }) => lease).sort((a, b) => b - a);
     const end = leases[this.#majority - 1] as number;
@@ -150,12 +160,18 @@ class HoldReader {
       return;
     }
     const common = { client, key: lock, kind: 'lock' as const, ...(shared && { shared }) };
-    claim.hold = { ...common, from: told, to: null, lease, renewals: [], grant };
+    const more = { ...(permit === true && { permit }), ...(fence !== undefined && { fence }) };
+    claim.hold = { ...common, ...more, from: told, to: null, lease, renewals: [], grant };
   }
 }
 
-function pick({ client, lock, shared }: LockWrite): Pick<LockWrite, 'client' | 'lock' | 'shared'> {
-  return { client, lock, shared };
+function pick({
+  client,
+  lock,
+  shared,
+  permit,
+}: LockWrite): Pick<FollowedLock, 'client' | 'lock' | 'shared' | 'permit'> {
+  return { client, lock, shared, permit };
 }
 
 /** The replies by the index of their request. */
@@ -171,19 +187,21 @@ interface DeniedRequest {
   readonly at: number;
   readonly node: string;
   readonly client: string;
-  readonly key: string;
+  readonly claim: string;
   /** When the request was sent. */
   readonly asked: number;
 }
 
 /** Finds the replies which say that a release or a renewal changed nothing: the request had the holder's token, or deleted the key. */
 function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[]): DeniedRequest[] {
-  const holders = new Map<string, Set<string>>();
-  for (const { client, key, holder } of writes) {
-    if (holder === undefined) continue;
+  const holders = new Map<string, Map<string, LockWrite & { readonly holder: string }>>();
+  for (const write of writes) {
+    const { client, claim, holder, counted } = write;
+    if (holder === undefined || counted === true) continue;
     const known = holders.get(client);
-    if (known === undefined) holders.set(client, new Set([`${key}\n${holder}`]));
-    else known.add(`${key}\n${holder}`);
+    const own = { ...write, holder };
+    if (known === undefined) holders.set(client, new Map([[`${claim}\n${holder}`, own]]));
+    else known.set(`${claim}\n${holder}`, own);
   }
   const wrote = new Set(writes.map(({ request }) => request));
   return messages.flatMap(({ kind, arrived, cause, from, to, text }): DeniedRequest[] => {
@@ -192,10 +210,14 @@ function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[
     const words = (messages[cause]?.asks ?? []).flatMap((part) => part.words);
     const isDelete = /^(?:del|unlink)$/i.test(words[0] ?? '');
     const asked = messages[cause]?.sent ?? 0;
-    const own = [...(holders.get(to) ?? [])].map((each) => each.split('\n') as [string, string]);
-    const named = own.filter(([key, holder]) => words.includes(key) && (isDelete || words.includes(holder)));
-    return [...new Set(named.map(([key]) => key))].map((key) => ({
-      ...{ at: arrived, node: from, client: to, key, asked },
+    const own = [...(holders.get(to)?.values() ?? [])];
+    // The script for permits grants with nil, also to a client that has the permit already.
+    const named = own.filter(
+      ({ key, claim, holder }) =>
+        words.includes(key) && (isDelete || words.includes(holder)) && (claim === key || text !== 'nil'),
+    );
+    return [...new Set(named.map(({ claim }) => claim))].map((claim) => ({
+      ...{ at: arrived, node: from, client: to, claim, asked },
     }));
   });
 }

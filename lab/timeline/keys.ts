@@ -1,6 +1,7 @@
 /** Follows what each node knows about the keys that are used as locks. */
 import type { TimelineKey } from '../../page/format.ts';
 import type { ReadMessage } from './connections.ts';
+import { membersOf, type Pools } from './pools.ts';
 import type { RecordedRun } from './record.ts';
 
 /** A change of what one node knows. */
@@ -39,17 +40,35 @@ class NodeViews {
     for (const key of [...this.open.keys()]) this.close(key, at, ended);
   }
 
-  set(key: string, holder: string, at: number, offset: number | undefined): void {
-    if (this.open.get(key)?.holder === holder) return;
-    this.#end(key, at, 'replaced');
-    this.open.set(key, {
+  /** @param key the name of the lock; the id differs from it when several may have a permit */
+  set(id: string, holder: string, at: number, offset: number | undefined, key = id): void {
+    if (this.open.get(id)?.holder === holder) return;
+    this.#end(id, at, 'replaced');
+    this.open.set(id, {
       node: this.#node,
       key,
       holder,
       from: at,
       to: null,
       ...(offset !== undefined && { offset }),
+      ...(id !== key && { permit: true }),
     });
+  }
+
+  /** ZADD and ZREM on a lock's sorted set. */
+  rank(
+    lock: string,
+    isPool: boolean,
+    command: readonly string[],
+    at: number,
+    offset: number | undefined,
+  ): void {
+    for (const { member, score } of membersOf(command)) {
+      if (!isPool && score !== undefined) this.addFields(lock, [member], at, offset);
+      else if (!isPool) this.removeFields(lock, [member], at, offset);
+      else if (score !== undefined) this.set(`${lock} ${member}`, member, at, offset, lock);
+      else this.close(`${lock} ${member}`, at, 'deleted');
+    }
   }
 
   addFields(key: string, added: readonly string[], at: number, offset: number | undefined): void {
@@ -84,6 +103,7 @@ export function keysOf(
   run: RecordedRun,
   messages: readonly ReadMessage[],
   keys: ReadonlySet<string>,
+  pools: Pools,
 ): TimelineKey[] {
   const done: TimelineKey[] = [];
   const nodes = new Map<string, NodeViews>();
@@ -92,7 +112,11 @@ export function keysOf(
     if (views === undefined) nodes.set(node, (views = new NodeViews(node, done)));
     return views;
   };
-  const changes = [...writesIn(run, keys), ...copiesIn(messages, keys, viewsOf), ...crashesIn(run)];
+  const changes = [
+    ...writesIn(run, keys, pools),
+    ...copiesIn(messages, keys, pools, viewsOf),
+    ...crashesIn(run),
+  ];
   const order = [...changes.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
   for (const [, { node, apply }] of order) apply(viewsOf(node));
   return [...done, ...[...nodes.values()].flatMap(({ open }) => [...open.values()])].sort(
@@ -100,10 +124,12 @@ export function keysOf(
   );
 }
 
-function writesIn({ writes }: RecordedRun, keys: ReadonlySet<string>): ViewChange[] {
+function writesIn({ writes }: RecordedRun, keys: ReadonlySet<string>, pools: Pools): ViewChange[] {
   return writes.flatMap(({ at, node, write }): ViewChange[] => {
     const { key, holder, type, client, offset } = write;
-    if (!keys.has(key)) return [];
+    const ranked = rankedBy(pools, keys, write.command, at, offset);
+    if (ranked !== undefined) return [{ at, node, apply: ranked }];
+    if (!keys.has(key) || pools.isCounter(key)) return [];
     const apply = (views: NodeViews): void => {
       if (type === 'none') views.close(key, at, client === undefined ? 'expired' : 'deleted');
       else if (type === 'hash') applied(write.command, at, offset)?.(views);
@@ -117,6 +143,7 @@ function writesIn({ writes }: RecordedRun, keys: ReadonlySet<string>): ViewChang
 function copiesIn(
   messages: readonly ReadMessage[],
   keys: ReadonlySet<string>,
+  pools: Pools,
   viewsOf: (node: string) => NodeViews,
 ): ViewChange[] {
   return messages.flatMap(({ kind, from, to, sent, arrived, asks = [], offsets, text }): ViewChange[] => {
@@ -134,18 +161,35 @@ function copiesIn(
           node: to,
           apply: (views) => {
             views.closeAll(arrived, 'resynchronized');
-            for (const [key, { holder, offset }] of source.seen)
-              viewsOf(to).set(key, holder, arrived, offset);
+            for (const [id, { holder, offset, key }] of source.seen)
+              viewsOf(to).set(id, holder, arrived, offset, key);
           },
         },
       ];
     }
     if (kind !== 'stream') return [];
     return asks.flatMap(({ words }): ViewChange[] => {
+      const ranked = rankedBy(pools, keys, words, arrived, offsets?.[1]);
+      if (ranked !== undefined) return [{ at: arrived, node: to, apply: ranked }];
       const apply = applied(words, arrived, offsets?.[1]);
-      return keys.has(words[1] ?? '') && apply !== undefined ? [{ at: arrived, node: to, apply }] : [];
+      return keys.has(words[1] ?? '') && !pools.isCounter(words[1] ?? '') && apply !== undefined
+        ? [{ at: arrived, node: to, apply }]
+        : [];
     });
   });
+}
+
+/** What a command on a lock's sorted set changes; undefined when it is about something else. */
+function rankedBy(
+  pools: Pools,
+  keys: ReadonlySet<string>,
+  command: readonly string[],
+  at: number,
+  offset: number | undefined,
+): ViewChange['apply'] | undefined {
+  const { lock, use } = pools.sortedSet(command[1] ?? '') ?? {};
+  if (lock === undefined || use === 'places' || !keys.has(lock)) return undefined;
+  return (views) => views.rank(lock, pools.isShared(lock), command, at, offset);
 }
 
 /** What a command of the replication stream changes. */

@@ -1,28 +1,8 @@
 /** Finds the writes of a run that are about locks, and the name of the lock behind each key. */
 import type { ReadMessage } from './connections.ts';
+import type { LockWrite } from './lock-write.ts';
+import { lockName, type Pools } from './pools.ts';
 import type { RecordedRun, RecordedWrite } from './record.ts';
-
-/** A write about a lock. */
-export interface LockWrite {
-  readonly at: number;
-  readonly node: string;
-  readonly client: string;
-  /** The key, and the name of the lock as its users know it. */
-  readonly key: string;
-  readonly lock: string;
-  /** True when others may hold the lock at the same time, for reading. */
-  readonly shared: boolean;
-  /** What stands in the key for its holder; undefined when the key names none, or is gone. */
-  readonly holder: string | undefined;
-  /** How long the lease is, in milliseconds; Infinity for a lock without an end, undefined when the write says neither. */
-  readonly lease: number | undefined;
-  /** True when it only changes the end of the lease. */
-  readonly renews: boolean;
-  /** True when it gives the lock back. */
-  readonly gone: boolean;
-  /** The index of the request that wrote it. */
-  readonly request: number | undefined;
-}
 
 /** Keys with which lostlock/locks and Redisson keep books beside the lock itself. */
 const INTERNAL =
@@ -39,7 +19,7 @@ export interface LockRequests {
 }
 
 /** Every write of a client about a lock, in the order of time. */
-export function lockWritesOf(run: RecordedRun, messages: readonly ReadMessage[]): LockWrite[] {
+export function lockWritesOf(run: RecordedRun, messages: readonly ReadMessage[], pools: Pools): LockWrite[] {
   const requests = requestsIn(messages, run.clock);
   const modes = new Map<string, Mode>();
   /** The deadline of each session, and the locks that it holds. */
@@ -50,6 +30,8 @@ export function lockWritesOf(run: RecordedRun, messages: readonly ReadMessage[])
     const request = requests.of(each);
     const common = { at: each.at, node: each.node, client, key, request, shared: false, renews: false };
     const asked = (messages[request ?? -1]?.asks ?? []).map(({ words }) => words);
+    const pooled = pools.holdsIn(each, { ...common, claim: key }, asked);
+    if (pooled !== undefined) return pooled;
     const deadline = deadlineOf(command, asked);
     if (SESSION.test(key)) {
       const session = sessions.get(key) ?? { deadline: 0, locks: new Map<string, string>() };
@@ -57,7 +39,7 @@ export function lockWritesOf(run: RecordedRun, messages: readonly ReadMessage[])
       session.deadline = type === 'none' ? at : (deadline ?? session.deadline);
       const lease = session.deadline - at;
       return [...session.locks].map(([lock, holder]) => ({
-        ...{ ...common, key: lock, lock, holder: type === 'none' ? undefined : holder },
+        ...{ ...common, key: lock, claim: lock, lock, holder: type === 'none' ? undefined : holder },
         ...{ lease: type === 'none' ? undefined : lease, renews: true, gone: type === 'none' },
       }));
     }
@@ -71,7 +53,13 @@ export function lockWritesOf(run: RecordedRun, messages: readonly ReadMessage[])
     const end = session?.deadline ?? deadline;
     return [
       {
-        ...{ ...common, lock: reader === null ? key : lockName(reader[1] as string), holder, gone },
+        ...{
+          ...common,
+          claim: key,
+          lock: reader === null ? key : lockName(reader[1] as string),
+          holder,
+          gone,
+        },
         shared: reader !== null,
         lease: holder === undefined || end === undefined ? undefined : end - at,
         renews: /^p?expire(at)?$/i.test(command[0] ?? ''),
@@ -84,11 +72,6 @@ export function lockWritesOf(run: RecordedRun, messages: readonly ReadMessage[])
 export function lockKeysOf(writes: readonly LockWrite[]): Set<string> {
   const held = writes.filter(({ holder, lease }) => holder !== undefined && lease !== undefined);
   return new Set(held.map(({ lock }) => lock));
-}
-
-/** `{name}` is the lock `name`: the braces keep its keys in one slot of a cluster. */
-function lockName(name: string): string {
-  return /^\{[^{}]+\}$/.test(name) ? name.slice(1, -1) : name;
 }
 
 /** A read-write lock: its mode, and the field of its writer. */

@@ -1,5 +1,6 @@
 /** Turns what happened to parties and links into marks, and says why messages came late. */
 import type { TimelineMark } from '../../page/format.ts';
+import type { ReadMessage } from './connections.ts';
 import type { RecordedEvent, RecordedRun } from './record.ts';
 
 type MarkKind = TimelineMark['kind'];
@@ -32,7 +33,18 @@ const OF_PARTIES: Record<string, [kind: MarkKind, text: (detail: string) => stri
 const OF_CONNECTIONS = ['open', 'accepted', 'refused', 'end', 'reset', 'timed out', 'data', 'dropped'];
 
 /** The marks, in the order of time. */
-export function marksOf({ events }: RecordedRun): TimelineMark[] {
+export function marksOf({ events, lanes }: RecordedRun, messages: readonly ReadMessage[]): TimelineMark[] {
+  const sentinels = new Set(lanes.filter(({ kind }) => kind === 'sentinel').map(({ name }) => name));
+  const promoted = messages.flatMap(({ from, to, arrived, asks = [] }): TimelineMark[] => {
+    const isOrder = asks.some(({ words }) => /^(slaveof|replicaof) no one$/i.test(words.join(' ')));
+    if (!isOrder || arrived === null || !sentinels.has(from)) return [];
+    return [{ at: arrived, lane: to, kind: 'promote', text: `is promoted to primary by ${from}` }];
+  });
+  const own = eventMarks(events);
+  return promoted.length === 0 ? own : [...own, ...promoted].sort((a, b) => a.at - b.at);
+}
+
+function eventMarks(events: readonly RecordedEvent[]): TimelineMark[] {
   return events.flatMap(({ at, who, what, detail }): TimelineMark[] => {
     if (who.includes('>')) {
       const [lane = '', to = ''] = who.split('>');

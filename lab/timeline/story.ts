@@ -109,7 +109,7 @@ function lostSentence(text: string): string {
 }
 
 function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
-  return holds.flatMap(({ client, key, kind, from, lease, grant, shared }): StoryStep[] => {
+  return holds.flatMap(({ client, key, kind, from, lease, grant, shared, permit }): StoryStep[] => {
     if (kind === 'visit') return [];
     const reply = messages[grant ?? -1];
     const { primaries } = run;
@@ -117,9 +117,10 @@ function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
       primaries > 1
         ? `${(primaries >> 1) + 1} of ${primaries} nodes granted it`
         : answerText(reply, messages[reply?.cause ?? -1]);
-    const length = lease === null ? 'until it deletes the key' : `for ${spanText(lease - from)}`;
-    const what = `${key}${shared === true ? ' for reading' : ''}`;
-    const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds the lock ${length}.`;
+    const length = lease === null ? 'until it gives it back' : `for ${spanText(lease - from)}`;
+    const what = permit === true ? `a permit of ${key}` : `${key}${shared === true ? ' for reading' : ''}`;
+    const it = permit === true ? 'it' : 'the lock';
+    const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds ${it} ${length}.`;
     const about = grant === undefined ? {} : { about: { message: grant } };
     return [{ at: from, lane: client, text, mood: 'good', ...about }];
   });
@@ -133,10 +134,10 @@ function answerText(reply: ReadMessage | undefined, request: ReadMessage | undef
 }
 
 function releases({ holds }: Plot): StoryStep[] {
-  return holds.flatMap(({ client, key, kind, to, ended }): StoryStep[] => {
+  return holds.flatMap(({ client, key, kind, to, ended, permit }): StoryStep[] => {
     if (kind === 'visit' || to === null) return [];
     const text = {
-      released: `${client} releases ${key}.`,
+      released: `${client} releases ${permit === true ? 'its permit of ' : ''}${key}.`,
       expired: `The lease of ${client} on ${key} ends.`,
       denied: `${client} learns that it no longer holds ${key}.`,
       died: undefined,

@@ -6,6 +6,7 @@ import { keysOf } from './keys.ts';
 import { lockKeysOf, lockWritesOf } from './locks.ts';
 import { marksOf, Obstacles } from './marks.ts';
 import { overlapsOf } from './overlaps.ts';
+import { Pools } from './pools.ts';
 import type { RecordedRun } from './record.ts';
 import { storyOf } from './story.ts';
 
@@ -15,11 +16,12 @@ const LATE = 1;
 /** The timeline of one run. */
 export function timelineOf(run: RecordedRun): Timeline {
   const read = readMessages(run.messages);
-  const writes = lockWritesOf(run, read);
+  const pools = new Pools(run, read);
+  const writes = lockWritesOf(run, read, pools);
   const keys = lockKeysOf(writes);
   const holds = [...holdsOf(run, read, writes), ...(run.visits ?? [])].sort((a, b) => a.from - b.from);
   const overlaps = overlapsOf(holds, run.end);
-  const marks = marksOf(run);
+  const marks = marksOf(run, read);
   const obstacles = new Obstacles(run.events);
   const { title, clock, replay, end, lanes, verdict } = run;
   return {
@@ -31,7 +33,7 @@ export function timelineOf(run: RecordedRun): Timeline {
     messages: read.map((message) => explained(message, obstacles)),
     marks,
     holds,
-    keys: keysOf(run, read, keys),
+    keys: keysOf(run, read, keys, pools),
     overlaps,
     story: storyOf({ run, messages: read, marks, holds, overlaps, keys }),
     ...(verdict !== undefined && { verdict }),

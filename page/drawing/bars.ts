@@ -15,6 +15,8 @@ interface BarPlaces {
 
 /** The height of a visit in a resource's lane. */
 const VISIT = 15;
+/** The height of a permit in a node's lane. */
+const PERMIT = 17;
 
 const prepared = new WeakMap<RunView, BarPlaces>();
 
@@ -87,8 +89,12 @@ export function drawBars(sheet: Sheet): void {
     { sheet, places: keys, thick: 16, colourOf },
     run.keys,
     ({ node, holder, key }) => [node, holder, key],
-    (view, y, place) =>
-      drawKey(sheet, view, y, place, colourOf(view.holder), clients[owners.get(view.holder) ?? -1]),
+    (view, y, place) => {
+      const owner = owners.get(view.holder) ?? -1;
+      // Permits of several clients stand below each other.
+      const row = view.permit === true ? PERMIT * ((Math.max(0, owner) % 4) - 1) : 0;
+      drawKey(sheet, view, y + row, place, colourOf(view.holder), clients[owner]);
+    },
   );
 }
 
@@ -135,8 +141,8 @@ function eachBar<T>(
 }
 
 function drawHold(
-  { pen, theme, width, x }: Sheet,
-  { client, key, kind, fence, renewals, shared }: RunView['run']['holds'][number],
+  { pen, theme, width, x, taken }: Sheet,
+  { client, key, kind, fence, renewals, shared, permit }: RunView['run']['holds'][number],
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
@@ -147,9 +153,12 @@ function drawHold(
   for (const renewal of renewals)
     pen.lines([x(renewal), top - 4, x(renewal), top + thick], { colour: theme.ink, width: 2 });
   const left = Math.max(a, GUTTER) + 6;
-  const verb = kind === 'visit' ? 'inside' : shared === true ? 'reads' : 'holds';
+  const verb =
+    kind === 'visit' ? 'inside' : permit === true ? 'has a permit of' : shared === true ? 'reads' : 'holds';
   const text = `${client} ${verb} ${key}${fence === undefined ? '' : ` (fence ${fence})`}`;
-  if (thick > 10) fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
+  if (thick <= 10) return;
+  const end = fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
+  if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
 }
 
 /** Who is inside a resource, in its lane: each client has a row. */
@@ -168,7 +177,7 @@ function drawVisit(
 
 function drawKey(
   { pen, theme, width, taken }: Sheet,
-  { key, holder, to }: RunView['run']['keys'][number],
+  { key, holder, to, permit }: RunView['run']['keys'][number],
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
@@ -178,7 +187,8 @@ function drawKey(
   pen.rect(a, y - 8, Math.max(2, right - a), 16, colour, 0.85, right - a < 6 ? 0 : 3);
   if (right - a > 3) pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
   const left = Math.max(a, GUTTER) + 5;
-  const label = `${key} = ${client === undefined || client === holder ? holder : `token of ${client}`}`;
+  const whose = client === undefined || client === holder ? holder : `token of ${client}`;
+  const label = permit === true ? `permit of ${client ?? holder}` : `${key} = ${whose}`;
   const end = fitted(pen, left, y + 4, Math.min(right, width) - left - 3, label, theme.holderInk);
   if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
 }

@@ -129,6 +129,17 @@ test('what a partition keeps back waits, with the reason, and arrives late once 
   expect((late?.arrived ?? 0) - (late?.due ?? 0)).toBeGreaterThan(40_000);
 });
 
+test('the node that a Sentinel promotes has a mark, and a sentence of the story', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3, replicas: 1, sentinels: 1 });
+  pair.primary.crash();
+  await pair.advance(60_000);
+  const { marks, story } = pair.timelineData();
+  expect(marks.filter(({ kind }) => kind === 'promote')).toMatchObject([
+    { lane: 'redis-2', text: 'is promoted to primary by sentinel-1' },
+  ]);
+  expect(story.map(({ text }) => text)).toContain('redis-2 is promoted to primary by sentinel-1.');
+});
+
 test('with several primaries a client holds a lock once the majority has granted it', async () => {
   await using servers = await startServers({ clock: 'virtual', seed: 5, primaries: 3 });
   const clients = servers.clients('A');
