@@ -34,6 +34,7 @@ main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem)
 .stage + .stage { border-top: 3px double var(--line); } .stage h2 { padding: 6px 12px 0; }
 aside { padding: 10px 14px; min-width: 0; }
 ol.story { list-style: none; margin: 0 0 14px; padding: 0; max-height: 60vh; overflow: auto; }
+aside:has(dl) ol.story { max-height: 42vh; }
 ol.story button { display: grid; grid-template-columns: 4.4em 1fr; gap: 8px; line-height: 1.35; width: 100%; text-align: left; border: 0;
   border-left: 4px solid transparent; border-radius: 0; padding: 2px 6px; background: none; }
 ol.story button[aria-current=true] { border-left-color: var(--focus); background: var(--panel); }
@@ -46,6 +47,6 @@ dd code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-spac
 .keys { color: var(--faint); font-size: .9rem; } kbd { border: 1px solid var(--faint); border-radius: 3px; padding: 0 4px;
   white-space: nowrap;  font-size: .85em; }
 @media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); } .drawing { border-right: 0; }
-  ol.story { max-height: none; } }
+  aside:has(dl) ol.story, ol.story { max-height: none; } }
 @media print { .tools, .keys, .map { display: none; } main { display: block; } ol.story { max-height: none; } }
 `;

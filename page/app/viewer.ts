@@ -239,8 +239,8 @@ export class Viewer {
   #select(selection: Selection | undefined, sentence?: number): void {
     this.#scene.select(selection);
     this.#sentence = sentence ?? this.#sentenceAbout(selection) ?? this.#sentence;
-    this.#markSentence();
     showDetails(this.#details, this.#run, selection, (to) => this.#select(to));
+    this.#markSentence();
     if (selection !== undefined) this.#showTimes(...this.#scene.timesOf(selection));
     this.#redraw();
   }

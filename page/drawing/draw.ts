@@ -64,7 +64,7 @@ function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
     count++
   ) {
     const at = x(time);
-    if (at >= GUTTER && at - last > 70) {
+    if (at >= GUTTER + 22 && at <= width - 22 && at - last > 70) {
       ticks.push(at, HEAD - 8, at, HEAD - 2);
       pen.text(at, HEAD - 13, timeText(time), { colour: theme.faint, size: 12, anchor: 'middle' });
       last = at;

@@ -123,6 +123,7 @@ type TextPlace = readonly [left: number, y: number];
 
 /** Texts beside the arrows, as far as they do not cover each other; what is lost comes first. */
 function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly number[], width: number): void {
+  const named = new Set<string>();
   const order = [...indices].sort((a, b) => rank(scene, a) - rank(scene, b) || a - b);
   for (const index of order) {
     const message = scene.run.messages[index] as TimelineMessage;
@@ -150,7 +151,7 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
       left - 4,
       y - 13,
       left + size + 4,
-      y + 6,
+      y + 5,
     ];
     const isFree = ([l, t, r, b]: readonly [number, number, number, number]): boolean =>
       t > HEAD - 8 && !taken.some((other) => l < other[2] && r > other[0] && t < other[3] && b > other[1]);
@@ -159,10 +160,13 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
       y1 + (y2 - y1) * part + 4 + by,
     ];
     const near: readonly TextPlace[] = lost
-      ? [4, 22, -6, -14, 44].flatMap((by) => [12, 90].map((far): TextPlace => [leftOf(end + far), last + by]))
+      ? [4, 23, -6, -14, 44].flatMap((by) => [12, 90].map((far): TextPlace => [leftOf(end + far), last + by]))
       : [along(0.5), along(0.5, 18), along(0.5, -18), along(0.3), along(0.7)];
-    const place = near.find((each) => isFree(boxAt(each))) ?? (lost ? near[0] : undefined);
+    // Of what is lost at the same place, one message at least has its text.
+    const first = lost && !named.has(`${end} ${last}`) ? near[0] : undefined;
+    const place = near.find((each) => isFree(boxAt(each))) ?? first;
     if (place === undefined) continue;
+    if (lost) named.add(`${end} ${last}`);
     taken.push(boxAt(place));
     pen.text(...place, text, look);
   }
