@@ -21,6 +21,12 @@ export interface BuiltInModule {
   readonly options: readonly Bytes[];
 }
 
+/**
+ * A fix that some servers have and others of a later version lack. 'keys of repeated options': permissions and COMMAND
+ * GETKEYS find the keys of GEORADIUS, XREAD and XREADGROUP as the commands do (Redis 8.2.9, and Debian's updates of 8.0.2).
+ */
+export type Fix = 'keys of repeated options';
+
 /** The behaviours in which servers differ, each with the choice that one server makes. */
 export interface Dialect {
   /** The name that `startServer({ dialect })` and `--dialect` take. */
@@ -86,6 +92,8 @@ export interface Dialect {
   readonly sanitizeByDefault: boolean;
   /** COMMAND DOCS describes the commands of modules too. */
   readonly describesModules: boolean;
+  /** What the server got from a later version without its number: fixes of its security updates. */
+  readonly fixes: ReadonlySet<Fix>;
   /** Whether BITCOUNT and BITPOS check their arguments before they look the key up. */
   readonly bitArguments: 'after the key' | 'before the key';
   /** What BITCOUNT does with a start and no end. */

@@ -42,6 +42,7 @@ export const redis70: Dialect = {
   denial: 'this user',
   sanitizeByDefault: false,
   describesModules: false,
+  fixes: new Set(),
   aclRules: 'worked out',
   unknownType: 'nothing found',
   cursors: 'as in C',

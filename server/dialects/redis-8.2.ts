@@ -12,6 +12,7 @@ export const redis82: Dialect = {
   ...redis80,
   ...redisIdentity('redis-8.2', '8.2.3'),
   sentinel: sentinel82,
+  fixes: new Set(),
   unsignedSettings: 'not negative',
   clientFields: clientFields.redis82,
   infoFields: infoFields.redis82,

@@ -1,6 +1,7 @@
 /** How a command is declared: one table entry, from which COMMAND, arity errors, refusals and the docs are derived. */
 
 import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import type { Fix } from '../dialects/dialect.ts';
 import type { Since } from '../dialects/since.ts';
 import type { Outcome } from './outcome.ts';
 import type { Syntax, SyntaxTable } from './syntax.ts';
@@ -102,6 +103,8 @@ export interface KeySpec {
   readonly flags: string;
   /** Why the flags are these, if it is not obvious. */
   readonly notes?: string;
+  /** True: the keys of a request are found by reading it, because the specification may miss some. */
+  readonly incomplete?: boolean;
   /** The first key's position, or the name of the option that precedes the keys. */
   readonly begin: number | { keyword: Bytes; from: number } | 'unknown';
   /**
@@ -139,6 +142,11 @@ export function noted(notes: string, specs: readonly KeySpec[]): KeySpec[] {
 
 type Tuple<N extends number, T extends Bytes[] = []> = T['length'] extends N ? T : Tuple<N, [...T, Bytes]>;
 
+/** Returns the specifications as those of a command whose keys are found by reading the request. */
+export function incomplete(notes: string, specs: readonly KeySpec[]): KeySpec[] {
+  return noted(notes, specs).map((spec) => ({ ...spec, incomplete: true }));
+}
+
 /** The type of a request's words for an arity, the name first: 3 is exactly three words, -3 is three or more. */
 export type Argv<A extends number> = number extends A
   ? readonly Bytes[]
@@ -149,10 +157,13 @@ export type Argv<A extends number> = number extends A
 /** What later versions declare otherwise. What it leaves out stays as it was. */
 export interface EntryChange {
   readonly since: Since;
+  /** Only where the dialect's server has this fix, whatever its version. */
+  readonly fix?: Fix;
   readonly arity?: number;
   readonly flags?: readonly Flag[];
   readonly categories?: readonly string[];
   readonly keys?: readonly KeySpec[];
+  getKeys?(argv: readonly Bytes[]): number[];
   readonly tips?: readonly string[];
 }
 

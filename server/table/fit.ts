@@ -20,7 +20,9 @@ export function isServed({ since, extra = false }: Aged, dialect: Dialect, stric
 export function fitted<C>(command: Command<C>, dialect: Dialect, strict: boolean): Command<C> | undefined {
   const { spec, subcommands } = command;
   if (!isServed(spec, dialect, strict)) return undefined;
-  const changes = (spec.changes ?? []).filter(({ since }) => existsIn(since, dialect));
+  const changes = (spec.changes ?? []).filter(
+    ({ since, fix }) => existsIn(since, dialect) && (fix === undefined || dialect.fixes.has(fix)),
+  );
   // A command that the server itself has is not an extra there.
   const native = spec.extra === true && existsIn(spec.since, dialect);
   const members = [...(subcommands?.values() ?? [])];
@@ -32,7 +34,7 @@ export function fitted<C>(command: Command<C>, dialect: Dialect, strict: boolean
 }
 
 function changed<C>(command: Command<C>, changes: readonly EntryChange[], native: boolean): Command<C> {
-  const { since: _, ...rest }: Partial<EntryChange> = Object.assign({}, ...changes);
+  const { since: _, fix: __, ...rest }: Partial<EntryChange> = Object.assign({}, ...changes);
   const spec = { ...command.spec, ...rest, ...(native ? { extra: false } : {}) };
   return { ...command, spec, arity: rest.arity ?? command.arity, bits: bitsOf(spec) };
 }

@@ -96,6 +96,7 @@ function describeSpec(spec: KeySpec): Reply {
             'spec',
             new MapReply(['keynumidx', find.count, 'firstkey', find.first, 'keystep', find.step]),
           ];
+  if (spec.incomplete === true) words.push('incomplete');
   const notes: Reply[] = spec.notes === undefined ? [] : ['notes', spec.notes];
   return new MapReply([
     ...notes,

@@ -5,10 +5,11 @@
 
 import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { type Found, search } from '../../../keyspace/geo/search.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { type Argv, type KeySpec, key } from '../../table/command.ts';
+import { wordAt } from '../../table/arguments.ts';
+import { type Argv, type EntryChange, incomplete, type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { sortPart } from '../keys/partial-sort.ts';
 import { distanceReply, placeReply } from './geo-parts.ts';
@@ -71,6 +72,22 @@ function storeSpecs(from: number): KeySpec[] {
   }));
 }
 
+/** With the fix, the last STORE or STOREDIST counts, as when the request runs. */
+function lastStore(specs: readonly KeySpec[], from: number): EntryChange {
+  return {
+    since: '8.0.2',
+    fix: 'keys of repeated options',
+    keys: [...key('RO ACCESS'), ...incomplete('Of several STORE and STOREDIST, the last one counts', specs)],
+    getKeys(argv) {
+      let stored: number | undefined;
+      for (let i = from; i + 1 < argv.length; i++) {
+        if (['STORE', 'STOREDIST'].includes(asciiUpper(wordAt(argv, i)))) stored = ++i;
+      }
+      return stored === undefined ? [1] : [1, stored];
+    },
+  };
+}
+
 const SEARCH: GeoVariant = { from: 'options', options: 2, source: 1, stores: 'never' };
 const SEARCH_STORE: GeoVariant = { from: 'options', options: 3, source: 2, stores: 'always' };
 const RADIUS: GeoVariant = { from: 'place', options: 6, source: 1, stores: 'asked' };
@@ -103,6 +120,7 @@ export const geoSearchCommands = defineCommands('geo', {
     arity: -6,
     flags: ['write', 'denyoom', 'movablekeys'],
     keys: [...key('RO ACCESS'), ...storeSpecs(6)],
+    changes: [lastStore(storeSpecs(6), 6)],
     run: (client, argv) => geosearch(client, argv, RADIUS),
   },
   georadius_ro: {
@@ -121,6 +139,7 @@ export const geoSearchCommands = defineCommands('geo', {
     arity: -5,
     flags: ['write', 'denyoom', 'movablekeys'],
     keys: [...key('RO ACCESS'), ...storeSpecs(5)],
+    changes: [lastStore(storeSpecs(5), 5)],
     run: (client, argv) => geosearch(client, argv, BY_MEMBER),
   },
   georadiusbymember_ro: {

@@ -13,7 +13,7 @@ import { fail, WRONGTYPE } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
-import type { KeySpec } from '../../table/command.ts';
+import { type EntryChange, incomplete, type KeySpec } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { claimEffect, entryReply, groupOf, positionEffect, seeConsumer, strictId } from './parts.ts';
@@ -330,6 +330,34 @@ function streamKeys(argv: readonly Bytes[], from: number): number[] {
   return Array.from({ length: Math.floor((argv.length - first) / 2) }, (_, i) => first + i);
 }
 
+/** With the fix, STREAMS is where the options before it end: no group or consumer of that name is taken for it. */
+function afterOptions(from: number): EntryChange {
+  return {
+    since: '8.0.2',
+    fix: 'keys of repeated options',
+    keys: incomplete(
+      'STREAMS is searched behind the other options, which may contain that word',
+      streamsFrom(from),
+    ),
+    getKeys(argv) {
+      const argumentsAt = (i: number): number | undefined => ARGUMENTS.get(asciiUpper(argv[i] ?? ''));
+      let at = 1;
+      for (let count = argumentsAt(at); count !== undefined; count = argumentsAt(at)) at += 1 + count;
+      const words = argv.length - at - 1;
+      if (asciiUpper(argv[at] ?? '') !== 'STREAMS' || words <= 0 || words % 2 !== 0) return [];
+      return Array.from({ length: words / 2 }, (_, i) => at + 1 + i);
+    },
+  };
+}
+
+/** The number of arguments of each option before STREAMS. */
+const ARGUMENTS: ReadonlyMap<Bytes, number> = new Map([
+  ['BLOCK', 1],
+  ['COUNT', 1],
+  ['GROUP', 2],
+  ['NOACK', 0],
+]);
+
 export const streamReadCommands = defineCommands('stream', {
   xread: {
     summary: 'Returns the entries of streams after given ids; can wait for new ones.',
@@ -338,6 +366,7 @@ export const streamReadCommands = defineCommands('stream', {
     arity: -4,
     flags: ['readonly', 'blocking', 'movablekeys'],
     keys: streamsFrom(1),
+    changes: [afterOptions(1)],
     getKeys: (argv) => streamKeys(argv, 1),
     run: (client, argv) => read(client, argv, 'xread'),
   },
@@ -348,6 +377,7 @@ export const streamReadCommands = defineCommands('stream', {
     arity: -7,
     flags: ['write', 'blocking', 'movablekeys'],
     keys: streamsFrom(4),
+    changes: [afterOptions(4)],
     getKeys: (argv) => streamKeys(argv, 4),
     run: (client, argv) => read(client, argv, 'xreadgroup'),
   },

@@ -26,17 +26,6 @@ function specified([field, ...rest]: Plain[]): Plain[] {
   return field === 'notes' ? [field, ...rest.slice(1)] : [field as Plain, ...rest];
 }
 
-/**
- * Redis 8.2.9, and Debian's security updates of 8.0.2, call the key specifications of these commands incomplete. Our
- * dialects are older: for these commands, that is not compared.
- */
-const CALLED_INCOMPLETE_LATER = ['georadius', 'georadiusbymember', 'xread', 'xreadgroup'];
-
-function withoutLaterFlag([field, notes, ...rest]: Plain[]): Plain[] {
-  const from = field === 'notes' ? rest : [field as Plain, notes as Plain, ...rest];
-  return from.map((part) => (Array.isArray(part) ? part.filter((flag) => flag !== 'incomplete') : part));
-}
-
 /** A description by field name, without the order of sets and without subcommands, which have tests of their own. */
 function described(reply: RawReply): unknown {
   const [info] = plain(reply) as [Plain[] | null];
@@ -49,9 +38,7 @@ function described(reply: RawReply): unknown {
     range: [first, last, step],
     categories: sorted(categories),
     tips: sorted(tips),
-    specs: (specs as Plain[][]).map(
-      CALLED_INCOMPLETE_LATER.includes(name as string) ? withoutLaterFlag : specified,
-    ),
+    specs: (specs as Plain[][]).map(specified),
   };
 }
 
