@@ -1,14 +1,13 @@
 /** Clusters over TLS: clients, replication and the bus; and a real redis-server on our bus. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCluster, startServer } from '../../index.ts';
 import { INSTALLED } from '../support/oracles.ts';
-import { findProgram, freePort, hasRedisServer, startRedisServer } from '../support/redis-server.ts';
+import { findProgram, freePort, freeRow, hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
 const folder = fileURLToPath(new URL('../support/certificates/', import.meta.url));
@@ -68,24 +67,6 @@ test('a cluster whose nodes suspect each other sooner than TLS connects them is 
   await using cluster = await startCluster({ primaries: 3, replicas: 1, nodeTimeout: 100, tls: own });
   expect(cluster.nodes.map(({ node }) => node.settings['cluster-node-timeout'])).toEqual(Array(6).fill(100));
 });
-
-/** The first of `count` consecutive ports that are free, as are those of their buses. */
-async function freeRow(count: number): Promise<number> {
-  for (let first = 21_000; first < 30_000; first += count) {
-    const ports = Array.from({ length: count }, (_, i) => [first + i, first + i + 10_000]).flat();
-    const free = await Promise.all(ports.map(isFree));
-    if (free.every((each) => each)) return first;
-  }
-  throw new Error('no free ports');
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}
 
 test('with tls-port, the nodes of a cluster have consecutive ports for TLS, and their buses the usual ones', async () => {
   const first = await freeRow(2);

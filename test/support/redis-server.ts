@@ -125,3 +125,22 @@ export async function freePort(): Promise<number> {
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
   return address.port;
 }
+
+/** The first of `count` consecutive ports that are free, as are those of their buses. */
+export async function freeRow(count: number): Promise<number> {
+  for (let first = 21_000; first < 30_000; first += count) {
+    const ports = Array.from({ length: count }, (_, i) => [first + i, first + i + 10_000]).flat();
+    const free = await Promise.all(ports.map(isFree));
+    if (free.every((each) => each)) return first;
+  }
+  throw new Error('no free ports');
+}
+
+/** Whether nobody listens on a TCP port of 127.0.0.1. */
+export function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

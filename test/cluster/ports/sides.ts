@@ -1,7 +1,6 @@
 /** Clusters with TLS, of real servers and of ours, that are configured with the same words and asked the same. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -11,7 +10,7 @@ import { startServer } from '../../../embed/start.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import { printed } from '../../differential/cluster/compare.ts';
 import { RawClient } from '../../support/raw-client.ts';
-import { freePort, removeFolder, startRedisServer } from '../../support/redis-server.ts';
+import { freePort, isFree, removeFolder, startRedisServer } from '../../support/redis-server.ts';
 import { printReply, type RawReply } from '../../support/reply-text.ts';
 import { until } from '../../support/until.ts';
 import { askNode } from '../nodes.ts';
@@ -91,14 +90,6 @@ async function freePorts({ listens }: Scene): Promise<NodePorts> {
       bus,
     };
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
 
 async function dialTls(port: number): Promise<RawClient> {
