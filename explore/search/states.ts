@@ -1,11 +1,17 @@
 /** The states that a world passes through, abstracted from its trace: when two are the same, a fault does the same to both. */
 import type { PlayedWorld } from '../game.ts';
+import type { Visit } from '../ledger.ts';
 
 /** What one client is doing, as far as its messages and visits show it. */
 interface ClientState {
+  readonly visits: readonly Visit[];
   asked: string;
   told: string;
   under: number;
+  since: string | number;
+  rounds: number;
+  /** All of it, put together when it has changed. */
+  text: string;
 }
 
 /** A moment at which a fault may strike, and the state of the world just before it. */
@@ -52,7 +58,8 @@ export function statesOf(world: PlayedWorld, leaseMs: number): Set<string> {
     if (event.at < world.begunAt || event.what !== 'data') continue;
     if (!fold.matters(event.who, event.detail)) continue;
     fold.take(event.who, event.detail);
-    found.add([...fold.clientStates((event.at - world.begunAt) / 1000).values()].sort().join(' '));
+    const all = fold.texts((event.at - world.begunAt) / 1000);
+    if (all !== undefined) found.add(all.sort().join(' '));
   }
   return found;
 }
@@ -68,53 +75,83 @@ export function stateText({ clients, rest }: Moment, on: string, struck = ''): s
 }
 
 class Fold {
-  readonly #world: PlayedWorld;
   readonly #leaseMs: number;
   readonly #clients = new Map<string, ClientState>();
   readonly #nodes: ReadonlySet<string>;
+  /** The two ends of each connection, by its label: most messages of a world share a few connections. */
+  readonly #ends = new Map<string, readonly [from: string, to: string]>();
   #stream = '';
 
   constructor(world: PlayedWorld, leaseMs: number) {
-    this.#world = world;
     this.#leaseMs = leaseMs;
     this.#nodes = new Set(world.sets.flatMap(({ nodes }) => nodes.map(({ name }) => name)));
-    for (const name of world.plan.clients) this.#clients.set(name, { asked: '', told: '', under: 0 });
+    for (const name of world.plan.clients) {
+      const visits = world.visits.filter(({ client }) => client === name);
+      const nothing = { asked: '', told: '', under: 0, since: '-', rounds: 0, text: '' };
+      this.#clients.set(name, { visits, ...nothing });
+    }
+  }
+
+  #endsOf(who: string): readonly [from: string, to: string] {
+    let found = this.#ends.get(who);
+    if (found === undefined) this.#ends.set(who, (found = ends(who)));
+    return found;
   }
 
   /** True for messages between clients and nodes, and for writes on their way to a replica. */
   matters(who: string, detail: string): boolean {
-    const [from, to] = ends(who);
+    const [from, to] = this.#endsOf(who);
     if (this.#clients.has(from) || this.#clients.has(to)) return true;
     return this.#nodes.has(from) && this.#nodes.has(to) && !/REPLCONF|PING|PSYNC|^[+$-]|^RCmb/.test(detail);
   }
 
   take(who: string, detail: string): void {
-    const [from, to] = ends(who);
+    const [from, to] = this.#endsOf(who);
     const sender = this.#clients.get(from);
     const receiver = this.#clients.get(to);
     if (sender !== undefined) {
       sender.asked = commandOf(detail);
       sender.under++;
+      sender.text = '';
     } else if (receiver !== undefined) {
       receiver.told = detail.slice(0, 8).replace(/\d+/g, '#');
       receiver.under = 0;
+      receiver.text = '';
     } else this.#stream = commandOf(detail);
   }
 
   clientStates(at: number): Map<string, string> {
-    const states = new Map<string, string>();
-    for (const [name, { asked, told, under }] of this.#clients) {
-      const inside = this.#world.visits.find(
-        ({ client, from, to }) => client === name && from < at && at <= to,
-      );
+    this.#move(at);
+    return new Map([...this.#clients].map(([name, { text }]) => [name, text]));
+  }
+
+  /** The clients' states; undefined when they are those of the last call. */
+  texts(at: number): string[] | undefined {
+    return this.#move(at) ? Array.from(this.#clients.values(), ({ text }) => text) : undefined;
+  }
+
+  /** Brings the states to this moment. Returns true when one of them has changed. */
+  #move(at: number): boolean {
+    let changed = false;
+    for (const client of this.#clients.values()) {
+      let inside: Visit | undefined;
+      let rounds = 0;
+      for (const visit of client.visits) {
+        if (visit.to < at) rounds++;
+        else if (inside === undefined && visit.from < at) inside = visit;
+      }
       const since =
         inside === undefined
           ? '-'
           : Math.min(PARTS, Math.floor(((at - inside.from) / this.#leaseMs) * PARTS));
-      const rounds = this.#world.visits.filter(({ client, to }) => client === name && to < at).length;
-      states.set(name, `${asked}/${told}/${Math.min(2, under)}/${since}/${Math.min(2, rounds)}`);
+      if (client.text !== '' && since === client.since && rounds === client.rounds) continue;
+      client.since = since;
+      client.rounds = rounds;
+      const { asked, told, under } = client;
+      client.text = `${asked}/${told}/${Math.min(2, under)}/${since}/${Math.min(2, rounds)}`;
+      changed = true;
     }
-    return states;
+    return changed;
   }
 
   rest(): string {

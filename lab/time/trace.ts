@@ -33,7 +33,8 @@ const SHOWN = 160;
 /** The record of a world's events, in order. */
 export class Trace {
   readonly #elapsed: () => number;
-  readonly #hash: Hash = createHash('sha256');
+  /** The hash of the events that are no longer kept. */
+  #hash: Hash | undefined;
   #events: TraceEvent[] = [];
   readonly #strays: TraceEvent[] = [];
   /** The number of events that are no longer kept, but part of the hash. */
@@ -69,6 +70,7 @@ export class Trace {
   }
 
   #fold(): void {
+    this.#hash ??= createHash('sha256');
     for (const event of this.#events.splice(0, KEPT)) this.#hash.update(hashed(event), 'latin1');
     this.#folded += KEPT;
   }
@@ -85,7 +87,7 @@ export class Trace {
 
   /** The SHA-256 of every event so far, with every byte of every message, in hexadecimal. */
   hash(): string {
-    const hash = this.#hash.copy();
+    const hash = this.#hash?.copy() ?? createHash('sha256');
     for (const event of this.#events) hash.update(hashed(event), 'latin1');
     return hash.digest('hex');
   }

@@ -55,6 +55,9 @@ const DIRECT = new Set<PropertyKey>([
 /** Methods that return a pipeline, of which only `exec` is asynchronous. */
 const PIPELINES = new Set<PropertyKey>(['pipeline', 'multi']);
 
+/** The states in which ioredis refuses to connect. */
+const UNDER_WAY = new Set(['connecting', 'connect', 'ready']);
+
 type Method = (...args: unknown[]) => unknown;
 
 /**
@@ -76,7 +79,12 @@ export function openClient(
   // Without a listener, ioredis prints each error. The trace has them all.
   redis.on('error', () => {});
   if (options.lazyConnect !== true) {
-    actor.schedule.enqueue(actor.task(() => void redis.connect().catch(() => {})));
+    actor.schedule.enqueue(
+      actor.task(() => {
+        // A command has connected it already. connect() would only make an error.
+        if (!UNDER_WAY.has(redis.status)) void redis.connect().catch(() => {});
+      }),
+    );
   }
   return driven(redis, world, actor, (override) =>
     openClient(Ioredis, world, actor, where, { ...options, ...(override as RedisOptions) }),

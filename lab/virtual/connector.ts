@@ -30,37 +30,49 @@ export interface DialWorld {
  * the current primary. Dialling from outside the world throws, because such a client would live in real time.
  */
 export function connectorTo(world: DialWorld, where: () => Address): new () => WorldConnector {
-  return class implements WorldConnector {
-    firstError?: Error;
-    #stream: Duplex | undefined;
-    #wanted = false;
+  // A function that returns an object, because a new class for each client would cost more than the client.
+  return function connector() {
+    return new Dialler(world, where);
+  } as unknown as new () => WorldConnector;
+}
 
-    check(): boolean {
-      return true;
-    }
+class Dialler implements WorldConnector {
+  firstError?: Error;
+  readonly #world: DialWorld;
+  readonly #where: () => Address;
+  #stream: Duplex | undefined;
+  #wanted = false;
 
-    connect(): Promise<Duplex> {
-      this.#wanted = true;
-      return new Promise((resolve, reject) => {
-        // As in ioredis' own connector: the client installs its handlers after the promise has resolved.
-        process.nextTick(() => {
-          if (!this.#wanted) return reject(new Error('Connection is closed.'));
-          if (!world.isInside)
-            return reject(new Error('a client of a world must connect inside world.run()'));
-          const { host, port } = where();
-          const stream = world.inside.dial(host, port);
-          stream.once('error', (error: Error) => {
-            this.firstError = error;
-          });
-          this.#stream = stream;
-          resolve(stream);
+  constructor(world: DialWorld, where: () => Address) {
+    this.#world = world;
+    this.#where = where;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  connect(): Promise<Duplex> {
+    this.#wanted = true;
+    return new Promise((resolve, reject) => {
+      // As in ioredis' own connector: the client installs its handlers after the promise has resolved.
+      process.nextTick(() => {
+        if (!this.#wanted) return reject(new Error('Connection is closed.'));
+        const world = this.#world;
+        if (!world.isInside) return reject(new Error('a client of a world must connect inside world.run()'));
+        const { host, port } = this.#where();
+        const stream = world.inside.dial(host, port);
+        stream.once('error', (error: Error) => {
+          this.firstError = error;
         });
+        this.#stream = stream;
+        resolve(stream);
       });
-    }
+    });
+  }
 
-    disconnect(): void {
-      this.#wanted = false;
-      this.#stream?.end();
-    }
-  };
+  disconnect(): void {
+    this.#wanted = false;
+    this.#stream?.end();
+  }
 }
