@@ -74,6 +74,9 @@ export function lock(parts: {
   };
 }
 
+/** The lock without changes. One constant, so that its worlds can be played once for all specimens that it cures. */
+export const plain: Client = lock({});
+
 /** Renews at every third of the lease until it is stopped, whatever the replies are. */
 export function renewing(
   renew: (session: ClientSession, token: string) => Promise<unknown>,
@@ -170,8 +173,7 @@ export const permitted =
     const pool = locks.expirablePermits('pool');
     await until(session, () => pool.trySetPermits(permits).then(() => true));
     const held = asHeld(await pool.acquire({ leaseMs: LEASE }));
-    await inside(session, { permits, goesOn: () => held.isValid() });
-    await held.release();
+    await work(session, { ...held, extend: none }, { permits, steps: WORK / STEP });
   };
 
 /** WAIT says how many replicas have it. `enough` decides. */

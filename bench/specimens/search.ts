@@ -2,15 +2,18 @@
 import { type ExploreOptions, type ExploreReport, explore } from '../../explore/index.ts';
 import type { Specimen } from './list.ts';
 
+type Searched = Pick<ExploreOptions, 'topology' | 'promises'>;
+
 /** Explores client code that meets the specimen's faults, until a promise breaks or so many worlds are played. */
 export async function search(
-  { number, what, topology, promises, faults }: Specimen,
+  { number, what, topology, promises, faults }: Pick<Specimen, 'number' | 'what' | 'faults'> & Searched,
   client: ExploreOptions['client'],
   worlds: number,
+  shard: ExploreOptions['shard'] = { index: 1, of: 1 },
 ): Promise<ExploreReport> {
   const stop = new AbortController();
   return await explore({
-    ...{ name: `${number}: ${what}`, client, faults, clients: 3, signal: stop.signal },
+    ...{ name: `${number}: ${what}`, client, faults, clients: 3, shard, signal: stop.signal },
     ...(topology !== undefined && { topology }),
     ...(promises !== undefined && { promises }),
     budget: { worlds, ms: Infinity },
