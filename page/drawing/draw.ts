@@ -154,7 +154,8 @@ function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: 
     const end = place + pen.widthOf(word, look) + 8;
     const above = (taken.get(y) ?? -Infinity) < place;
     const below = (taken.get(-y) ?? -Infinity) < place;
-    if (!above && !below) continue;
+    // What a crash loses at the same moment is told where it was lost.
+    if (!above && (!below || kind === 'lost')) continue;
     taken.set(above ? y : -y, end);
     const base = above ? y - 21 : y + 31;
     texts.push([place, base - 13, end, base + 5]);

@@ -123,7 +123,7 @@ type TextPlace = readonly [left: number, y: number];
 
 /** Texts beside the arrows, as far as they do not cover each other; what is lost comes first. */
 function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly number[], width: number): void {
-  const named = new Set<string>();
+  const crosses: TextPlace[] = [];
   const order = [...indices].sort((a, b) => rank(scene, a) - rank(scene, b) || a - b);
   for (const index of order) {
     const message = scene.run.messages[index] as TimelineMessage;
@@ -163,10 +163,11 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
       ? [4, 23, -6, -14, 44].flatMap((by) => [12, 90].map((far): TextPlace => [leftOf(end + far), last + by]))
       : [along(0.5), along(0.5, 18), along(0.5, -18), along(0.3), along(0.7)];
     // Of what is lost at the same place, one message at least has its text.
-    const first = lost && !named.has(`${end} ${last}`) ? near[0] : undefined;
+    const isNamed = crosses.some(([x, y]) => y === last && Math.abs(x - end) < 60);
+    const first = lost && !isNamed ? near[0] : undefined;
     const place = near.find((each) => isFree(boxAt(each))) ?? first;
     if (place === undefined) continue;
-    if (lost) named.add(`${end} ${last}`);
+    if (lost) crosses.push([end, last]);
     taken.push(boxAt(place));
     pen.text(...place, text, look);
   }

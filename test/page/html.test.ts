@@ -132,6 +132,20 @@ test('a party that is cut off from two others has one label, and no text leaves 
     expect(Number(x) + text.length * Number(size) * 0.56).toBeLessThan(width);
 });
 
+test('of two messages that are lost at one place, the texts do not cover each other', async () => {
+  const run = (await namedStories['fence-rolled-back']?.(7))?.timeline as Timeline;
+  for (const width of [626, 1043, 1400]) {
+    const found = [
+      ...drawn(run, width).matchAll(/<text x="([\d.]+)" y="([\d.]+)"[^>]*>(never arrived[^<]*)</g),
+    ];
+    const boxes = found.map(([, x, y, text = '']) => [Number(x), Number(y), text.length * 12 * 0.56]);
+    expect(boxes.length).toBeGreaterThan(0);
+    for (const [i, [x = 0, y = 0, size = 0]] of boxes.entries())
+      for (const [ox = 0, oy = 0, other = 0] of boxes.slice(i + 1))
+        expect(Math.abs(y - oy) >= 14 || x + size <= ox || ox + other <= x).toBe(true);
+  }
+});
+
 test('a crowd of messages is drawn column by column, and what was lost still stands out', () => {
   const scene = new RunView(longTimeline(20_000));
   const pen = new SvgPen(1200, scene.height);
