@@ -42,12 +42,16 @@ else await work(Number(values.worker));
 
 /** Plays one part of every form's worlds. */
 async function work(index: number): Promise<void> {
+  // Without the process that started it, nobody would ever stop the worker.
+  const orphaned = (): never => process.exit(1);
+  process.once('disconnect', orphaned);
   for (const [form, specimen] of forms.entries()) {
     const before = process.cpuUsage();
     const report = await search(specimen, specimen.safe, each, { index, of: workers });
     const { user, system } = process.cpuUsage(before);
     process.send?.({ form, report: { ...report }, cpu: (user + system) / 1e6 } satisfies Part);
   }
+  process.off('disconnect', orphaned);
   process.disconnect();
 }
 
