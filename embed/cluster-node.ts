@@ -49,7 +49,8 @@ export async function openBus(
     wanted = port + DISTANCE;
   }
   const listener = new Listener(member, { ...(withTls && tls && { tls: tls.serve }) });
-  ({ port: settings['cluster-port'] } = await listener.listen({ host, port: wanted }));
+  const bound = await listener.listen({ host, port: wanted });
+  if (bound.port !== port + DISTANCE) settings['cluster-port'] = bound.port;
   member.cluster.followSettings();
   if (given.dir !== undefined || given['cluster-config-file'] !== undefined) {
     server.unit(() => keepIn(member.cluster, toBuffer(settings['cluster-config-file']).toString()));
