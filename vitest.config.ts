@@ -131,7 +131,10 @@ function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): Test
   return { extends: true, test };
 }
 
-export default defineConfig(({ mode }) => {
+export default defineConfig(({ mode: own }) => {
+  // Vitest evaluates this again for each project, in a mode of its own. The first evaluation is about the command line.
+  process.env.LOSTLOCK_TEST_MODE ??= own;
+  const mode = process.env.LOSTLOCK_TEST_MODE;
   const include = mode === 'beside' ? beside : ['test/**/*.test.ts'];
   const left = mode === 'quick' ? beside : [];
   return {

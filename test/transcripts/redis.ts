@@ -140,6 +140,7 @@ export class RedisTarget implements Target {
     }
     await this.#control.ask('FLUSHALL');
     await this.#control.ask('SCRIPT', 'FLUSH');
+    await this.#control.ask('FUNCTION', 'FLUSH');
     await this.#drain();
   }
 
