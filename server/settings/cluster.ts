@@ -10,6 +10,7 @@ import {
   memory,
   nodeName,
   text,
+  UINT64,
 } from './parameters.ts';
 
 /** The parameters whose names begin with `cluster-`. */
@@ -25,7 +26,7 @@ export const clusterParameters = {
   'cluster-replica-no-failover': flag(false),
   'cluster-allow-reads-when-down': flag(false),
   'cluster-allow-pubsubshard-when-down': flag(true),
-  'cluster-link-sendbuf-limit': memory(0),
+  'cluster-link-sendbuf-limit': memory(0, 0, UINT64),
   'cluster-announce-ip': text(''),
   'cluster-announce-hostname': hostName(),
   'cluster-announce-human-nodename': nodeName(),

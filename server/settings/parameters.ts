@@ -162,7 +162,7 @@ export function hostName() {
 /** Declares the name of a node that people read. */
 export function nodeName() {
   const read = (name: Bytes): Bytes | BadSetting =>
-    /[!#$%&()*+.:;<>?@[\]^{|}~]/.test(name)
+    /[!#$%&()*+:;<>?@[\]^{|}~]/.test(name)
       ? new BadSetting('Announced human node name contained invalid character')
       : name;
   return parameter<Bytes>('', read, (value) => value, false, writeText);
