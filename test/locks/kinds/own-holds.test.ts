@@ -73,7 +73,11 @@ class Owner {
 
   async extend(): Promise<void> {
     const entry = this.entries[this.#lab.between(0, Math.max(0, this.entries.length - 1))];
-    if (entry && isHeld(entry)) await entry.held.extend(this.#lab.between(100, 2000));
+    if (entry === undefined || !isHeld(entry)) return;
+    // The lease may end while the request is under way.
+    await entry.held.extend(this.#lab.between(100, 2000)).catch((error: unknown) => {
+      if (isHeld(entry)) throw error;
+    });
   }
 
   /** No other client gets in while a hold is believed; soon after the last one has ended, one does. */
