@@ -85,7 +85,11 @@ unsafe('S39 the acknowledgement is late: the client gives up and leaves an orpha
   const copies = await a.wait(1, scene.random.between(50, 250));
   if (copies === 0) claim?.end();
   await scene.pause(50, 20);
-  while ((await stored(pair.replica, L)) !== 'A') await scene.world.advance(5);
+  while ((await stored(pair.replica, L)) !== 'A') {
+    // On a busy machine, the lease may be over before the copy was seen.
+    if ((await stored(pair.primary, L)) !== 'A') return { fired: false, violated: false };
+    await scene.world.advance(5);
+  }
   expect(await Promise.all(pair.nodes.map((node) => stored(node, L)))).toEqual(['A', 'A']);
   return { fired: copies === 0, violated: scene.checker.holders(L).length === 0 };
 });
