@@ -1,34 +1,18 @@
 /** Unmodified clients on a cluster that has both ports, configured by files: with TLS and without they see one cluster. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { optionsOfArguments } from '../../embed/arguments.ts';
 import { startServer } from '../../index.ts';
+import { certificateSettings, clientTls, cliTls } from '../support/certificates/files.ts';
 import { findProgram, freeRow, removeFolder } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
-const file = (name: string): string =>
-  fileURLToPath(new URL(`../support/certificates/${name}`, import.meta.url));
-const tls = {
-  ca: readFileSync(file('ca.crt')),
-  key: readFileSync(file('client.key')),
-  cert: readFileSync(file('client.crt')),
-};
-const FLAGS = [
-  '--tls',
-  '--cacert',
-  file('ca.crt'),
-  '--cert',
-  file('client.crt'),
-  '--key',
-  file('client.key'),
-];
 const redisCli = findProgram('redis-cli');
 const limitMs = 45_000; // Less than a test may take, so that a failure says what was waited for.
 
@@ -53,9 +37,7 @@ async function startNode(port: number, tlsPort: number, busHasTls: boolean): Pro
     'cluster-enabled yes',
     'cluster-node-timeout 15000',
     `dir ${dir}`,
-    `tls-ca-cert-file ${file('ca.crt')}`,
-    `tls-cert-file ${file('server.crt')}`,
-    `tls-key-file ${file('server.key')}`,
+    ...Object.entries(certificateSettings).map((entry) => entry.join(' ')),
   ];
   const path = join(dir, 'redis.conf');
   writeFileSync(path, lines.join('\n'));
@@ -73,7 +55,7 @@ test.skipIf(redisCli === undefined).each([true, false])(
     const plain = Array.from({ length: NODES }, (_, i) => first + i);
     const secure = plain.map((port) => port + NODES);
     for (const [i, port] of plain.entries()) await startNode(port, secure[i] as number, busHasTls);
-    const admin = busHasTls ? FLAGS : [];
+    const admin = busHasTls ? cliTls : [];
     const addresses = (busHasTls ? secure : plain).map((port) => `127.0.0.1:${port}`);
     await cli(...admin, '--cluster', 'create', ...addresses, '--cluster-yes');
     for (const port of plain) {
@@ -82,7 +64,7 @@ test.skipIf(redisCli === undefined).each([true, false])(
       await until(serves, { what: 'a cluster that serves', limitMs });
     }
     for (const [flags, ports] of [
-      [FLAGS, secure],
+      [cliTls, secure],
       [[], plain],
     ] as const) {
       const [here, there] = ports.map(String) as [string, string, string];
@@ -95,7 +77,7 @@ test.skipIf(redisCli === undefined).each([true, false])(
     }
 
     const ioredis = new Cluster([{ host: '127.0.0.1', port: secure[0] as number }], {
-      redisOptions: { tls },
+      redisOptions: { tls: clientTls },
       dnsLookup: (address, done) => done(null, address),
     });
     onTestFinished(() => ioredis.disconnect());
@@ -103,14 +85,14 @@ test.skipIf(redisCli === undefined).each([true, false])(
     onTestFinished(() => withoutTls.disconnect());
     const nodeRedis = createCluster({
       rootNodes: [{ url: `rediss://127.0.0.1:${secure[0]}` }],
-      defaults: { socket: { tls: true, ...tls } },
+      defaults: { socket: { tls: true, ...clientTls } },
     });
     await nodeRedis.connect();
     onTestFinished(() => nodeRedis.destroy());
     for (const key of KEYS) expect(await ioredis.set(key, key)).toBe('OK');
     // The slot of the first key moves, with TLS if the bus has it. Then the clients follow MOVED.
     const [from, to] = await Promise.all(
-      [secure[0], secure[1]].map((port) => cli(...FLAGS, '-p', String(port), 'CLUSTER', 'MYID')),
+      [secure[0], secure[1]].map((port) => cli(...cliTls, '-p', String(port), 'CLUSTER', 'MYID')),
     );
     const moves = ['--cluster-from', from ?? '', '--cluster-to', to ?? '', '--cluster-slots', '1'];
     await cli(...admin, '--cluster', 'reshard', addresses[0] ?? '', ...moves, '--cluster-yes');

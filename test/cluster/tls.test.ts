@@ -1,21 +1,19 @@
 /** Clusters over TLS: clients, replication and the bus; and a real redis-server on our bus. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startCluster, startServer } from '../../index.ts';
+import {
+  certificateSettings,
+  cliTls,
+  serverTls as own,
+  clientTls as tls,
+} from '../support/certificates/files.ts';
 import { INSTALLED } from '../support/oracles.ts';
 import { findProgram, freePort, freeRow, hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
-const folder = fileURLToPath(new URL('../support/certificates/', import.meta.url));
-const file = (name: string): string => `${folder}${name}`;
-const pem = (name: string): Buffer => readFileSync(file(name));
-const ca = pem('ca.crt');
-const own = { ca, key: pem('server.key'), cert: pem('server.crt') };
-const tls = { ca, key: pem('client.key'), cert: pem('client.crt') };
 const limitMs = 45_000; // Less than a test may take, so that a failure says what was waited for.
 
 test('a client with TLS follows a cluster that has only TLS, through the death of a primary', async () => {
@@ -38,17 +36,8 @@ test('a client with TLS follows a cluster that has only TLS, through the death o
   await until(caughtUp, { what: 'the replicas', limitMs });
   const checked = findProgram('redis-cli');
   if (checked !== undefined) {
-    const flags = [
-      '--tls',
-      '--cacert',
-      file('ca.crt'),
-      '--cert',
-      file('client.crt'),
-      '--key',
-      file('client.key'),
-    ];
     const address = `127.0.0.1:${primary.port}`;
-    const { stdout } = await promisify(execFile)(checked, [...flags, '--cluster', 'check', address]);
+    const { stdout } = await promisify(execFile)(checked, [...cliTls, '--cluster', 'check', address]);
     expect(stdout).toContain('[OK] All 16384 slots covered.');
   }
   await primary.stop();
@@ -70,12 +59,7 @@ test('a cluster whose nodes suspect each other sooner than TLS connects them is 
 
 test('with tls-port, the nodes of a cluster have consecutive ports for TLS, and their buses the usual ones', async () => {
   const first = await freeRow(2);
-  const settings = {
-    'tls-port': first,
-    'tls-cert-file': file('server.crt'),
-    'tls-key-file': file('server.key'),
-    'tls-ca-cert-file': file('ca.crt'),
-  };
+  const settings = { 'tls-port': first, ...certificateSettings };
   await using cluster = await startCluster({ primaries: 1, replicas: 1, settings });
   expect(cluster.urls).toEqual([`rediss://127.0.0.1:${first}`, `rediss://127.0.0.1:${first + 1}`]);
   // As in Redis, 0 stands for the usual port of the bus.
@@ -105,14 +89,7 @@ test.skipIf(!hasRedisServer)(
     };
     const ours = await startServer({ tls: own, settings, dialect: INSTALLED });
     onTestFinished(() => ours.stop());
-    const files = [
-      '--tls-cert-file',
-      file('server.crt'),
-      '--tls-key-file',
-      file('server.key'),
-      '--tls-ca-cert-file',
-      file('ca.crt'),
-    ];
+    const files = Object.entries(certificateSettings).flatMap(([name, file]) => [`--${name}`, file]);
     const busPort = String(await freePort());
     const switches = [
       '--tls-cluster',

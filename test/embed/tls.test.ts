@@ -1,26 +1,25 @@
 /** TLS: clients of several libraries, certificates of clients, replication, and redis.conf's parameters for it. */
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { connect as dial } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { type StartOptions, startServer, type TlsOptions } from '../../index.ts';
 import { fromText } from '../../protocol/bytes.ts';
+import {
+  certificateSettings,
+  clientTls,
+  cliTls,
+  serverTls,
+  strangerTls,
+} from '../support/certificates/files.ts';
 import { INSTALLED } from '../support/oracles.ts';
 import { findProgram, freePort, hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
-const folder = fileURLToPath(new URL('../support/certificates/', import.meta.url));
-const pem = (name: string): Buffer => readFileSync(`${folder}${name}`);
-
-// These certificates and keys are for tests only. They are valid until 2126.
-const ca = pem('ca.crt');
-const own: TlsOptions = { key: pem('server.key'), cert: pem('server.crt') };
-const client = { key: pem('client.key'), cert: pem('client.crt') };
-const stranger = { key: pem('stranger.key'), cert: pem('stranger.crt') };
+// Without an authority the server asks no client for a certificate.
+const { ca, ...own } = serverTls satisfies TlsOptions;
 
 /** The reply to PING of a client with these certificates, or its error. */
 async function ping(port: number, tls: object | undefined): Promise<string> {
@@ -83,7 +82,7 @@ test.each([
   await using server = await startServer({ tls: { ...own, ca, clients } });
   const outcome = async (shown: object): Promise<string> =>
     (await ping(server.port, { ca, ...shown })) === 'PONG' ? 'PONG' : 'alert';
-  expect([await outcome({}), await outcome(stranger), await outcome(client)]).toEqual([
+  expect([await outcome({}), await outcome(strangerTls), await outcome(clientTls)]).toEqual([
     without,
     wrong,
     right,
@@ -106,11 +105,7 @@ test('replicas follow with TLS when there is no other port', async () => {
   expect(replica?.url).toMatch(/^rediss:/);
 });
 
-const files = {
-  'tls-cert-file': `${folder}server.crt`,
-  'tls-key-file': `${folder}server.key`,
-  'tls-ca-cert-file': `${folder}ca.crt`,
-};
+const files = certificateSettings;
 const asFlags = (settings: object): string[] =>
   Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
@@ -126,16 +121,14 @@ test.skipIf(!hasRedisServer)(
     });
     const cli = findProgram('redis-cli');
     if (cli !== undefined) {
-      const words = [
-        '--tls',
-        '--cacert',
-        `${folder}ca.crt`,
-        '--cert',
-        `${folder}client.crt`,
-        '--key',
-        `${folder}client.key`,
-      ];
-      const { stdout } = await promisify(execFile)(cli, ['-p', String(ours.port), ...words, 'SET', 'k', 'v']);
+      const { stdout } = await promisify(execFile)(cli, [
+        '-p',
+        String(ours.port),
+        ...cliTls,
+        'SET',
+        'k',
+        'v',
+      ]);
       expect(stdout).toBe('OK\n');
     } else ours.seed({ k: 'v' });
     const followers = asFlags({ ...settings, 'tls-replication': 'yes', 'tls-port': 0 });
@@ -206,7 +199,7 @@ test.each<[options: object, message: string]>([
   [{ ...own, clients: 'required' }, "allowed: 'none' without tls.ca"],
   [{ ...own, port: -1 }, 'option tls.port is -1; allowed: an integer from 0 to 65535'],
   [{ ...own, pass: 'x' }, "tls.pass is 'x'; allowed: the options key"],
-  [{ ...own, key: client.key }, 'lostlock: Failed to configure TLS: '],
+  [{ ...own, key: clientTls.key }, 'lostlock: Failed to configure TLS: '],
 ])('refuses wrong certificates and options: %#', async (tls, message) => {
   await expect(startServer({ tls: tls as TlsOptions })).rejects.toThrow(message);
 });

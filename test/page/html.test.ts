@@ -110,7 +110,7 @@ test('what a resource takes and refuses is written in its lane, and a legend exp
     expect(svg).toContain(`>${word}<`);
 });
 
-test('whoever is inside a resource has a bar in its lane, with the fence', async () => {
+test('each client inside a resource has a bar in the lane of the resource, with its fence', async () => {
   const run = await story();
   const visit = { client: 'B', key: 'stock', kind: 'visit', from: 0, to: run.end, lease: null } as const;
   const lanes = [...run.lanes, { name: 'stock', kind: 'resource' as const }];

@@ -1,22 +1,18 @@
 /** Sentinels over TLS: our own on our servers, and beside a real one on real servers. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseCommandLine } from '../../embed/command-line.ts';
 import { startSentinelFromFile } from '../../embed/files/sentinel-file.ts';
 import { startServer } from '../../index.ts';
+import { certificateSettings, serverTls, clientTls as tls } from '../support/certificates/files.ts';
 import { hasSentinel } from '../support/redis-sentinel.ts';
 import { findProgram, freePort, removeFolder, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
-const certificates = fileURLToPath(new URL('../support/certificates/', import.meta.url));
-const pem = (name: string): Buffer => readFileSync(`${certificates}${name}`);
-const ca = pem('ca.crt');
-const tls = { ca, key: pem('client.key'), cert: pem('client.crt') };
 const limitMs = 60_000;
 
 /** A client that asks a Sentinel for the primary, all with TLS. */
@@ -45,7 +41,7 @@ function direct(port: number): Redis {
 
 test('a set that has only TLS fails over, and a client follows it', async () => {
   const server = await startServer({
-    tls: { ca, key: pem('server.key'), cert: pem('server.crt') },
+    tls: serverTls,
     replicas: 1,
     sentinels: { count: 2, quorum: 1, downAfter: 60_000, failoverTimeout: 15_000 },
   });
@@ -82,11 +78,8 @@ test.skipIf(!hasSentinel)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lostlock-sentinel-tls-'));
     onTestFinished(() => removeFolder(folder));
-    const file = (name: string): string => `${certificates}${name}`;
     const parameters: Record<string, string> = {
-      'tls-cert-file': file('server.crt'),
-      'tls-key-file': file('server.key'),
-      'tls-ca-cert-file': file('ca.crt'),
+      ...certificateSettings,
       'tls-replication': 'yes',
     };
     const args = Object.entries(parameters).flatMap(([name, value]) => [`--${name}`, value]);

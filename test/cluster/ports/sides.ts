@@ -4,11 +4,11 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import { optionsOfArguments } from '../../../embed/arguments.ts';
 import { startServer } from '../../../embed/start.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import { printed } from '../../differential/cluster/compare.ts';
+import { certificateSettings, clientTls } from '../../support/certificates/files.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { freePort, isFree, removeFolder, startRedisServer } from '../../support/redis-server.ts';
 import { printReply, type RawReply } from '../../support/reply-text.ts';
@@ -24,15 +24,6 @@ import {
   REPLICA_QUESTIONS,
   type Scene,
 } from './scenes.ts';
-
-const certificate = (name: string): string =>
-  fileURLToPath(new URL(`../../support/certificates/${name}`, import.meta.url));
-
-const CERTIFICATES = {
-  'tls-ca-cert-file': certificate('ca.crt'),
-  'tls-cert-file': certificate('server.crt'),
-  'tls-key-file': certificate('server.key'),
-};
 
 const limitMs = 60_000;
 
@@ -93,10 +84,7 @@ async function freePorts({ listens }: Scene): Promise<NodePorts> {
 }
 
 async function dialTls(port: number): Promise<RawClient> {
-  const [ca, cert, key] = ['ca.crt', 'client.crt', 'client.key'].map((name) =>
-    readFileSync(certificate(name)),
-  );
-  const socket = connectTls({ port, host: '127.0.0.1', ca, cert, key });
+  const socket = connectTls({ port, host: '127.0.0.1', ...clientTls });
   await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
   return RawClient.connect(socket);
 }
@@ -308,7 +296,7 @@ function withoutOffsets(words: readonly string[], text: string): string {
 async function startNode(scene: Scene, index: number, start: Start): Promise<PortsNode> {
   const ports = await freePorts(scene);
   const server = await start({
-    ...CERTIFICATES,
+    ...certificateSettings,
     'cluster-enabled': 'yes',
     'cluster-node-timeout': '2000',
     'repl-diskless-sync-delay': '0',

@@ -1,15 +1,11 @@
 /** A node that gives up a connection before it is established leaves nothing behind. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../../../index.ts';
+import { serverTls as tls } from '../../support/certificates/files.ts';
 import { until } from '../../support/until.ts';
-
-const pem = (name: string): Buffer =>
-  readFileSync(new URL(`../../support/certificates/${name}`, import.meta.url));
-const tls = { ca: pem('ca.crt'), key: pem('server.key'), cert: pem('server.crt') };
 
 /** A peer that accepts connections and never answers, so that no TLS connection is ever established. */
 async function mutePeer(): Promise<{ port: number; open: Set<Socket>; accepted: () => number }> {
