@@ -195,7 +195,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
 
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
     const isReplicated = client.has(PRIMARY_LINK);
-    this.cluster.followSettings();
+    this.cluster.followSettings(); // CONFIG SET may have changed what the node announces.
     const outcome = runClusterCommand(this.cluster, subcommand, argv, client);
     const { dialect, effects } = this.#server;
     if (subcommand === 'setslot' && !isReplicated && dialect.cluster.replicatesSetSlot) {

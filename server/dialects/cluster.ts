@@ -15,8 +15,8 @@ export interface ClusterTraits {
   /** Which ports for clients a node announces: that of the bus's transport, with a plain one beside TLS; or both. */
   readonly announces: "the bus's port" | 'both ports';
   /**
-   * Whose transport decides which port a reply names: that of the connection, which a script does not have, or that of the
-   * request that is running, which a blocked client does not have. Without one it is the transport of the bus.
+   * Whether a reply names the port for TLS depends on a connection: on that of the client, which a script does not have, or
+   * on that of the request that is running, which a blocked client does not have. Without one it is as on the bus.
    */
   readonly transport: 'of the connection' | 'of the request';
   /** What SORT may take from other keys. */
