@@ -45,8 +45,12 @@ export function encodeRequest(argv: readonly Bytes[]): Bytes {
 
 /** A bulk string. */
 export function encodeBulk(text: Bytes): Bytes {
-  const length = text.length;
-  return `${length < CACHED ? BULK_HEADS[length] : `$${length}\r\n`}${text}\r\n`;
+  return `${encodeBulkHead(text.length)}${text}\r\n`;
+}
+
+/** The header of a bulk string; its bytes and a line break follow. */
+export function encodeBulkHead(length: number): Bytes {
+  return length < CACHED ? BULK_HEADS[length]! : `$${length}\r\n`;
 }
 
 function encodeInteger(value: number): Bytes {

@@ -12,7 +12,7 @@ import type { Statistics } from '../figures/statistics.ts';
 import type { Connection, Host, Receiver, Timer } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Command, QUICK } from '../table/command.ts';
-import { Output, type OutputQueue, UNLIMITED } from './output.ts';
+import { LONG_BULK, Output, type OutputQueue, UNLIMITED } from './output.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { Watches } from './watches.ts';
 
@@ -257,7 +257,10 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
 
   /** Queues a reply, unless the client has turned replies off. */
   reply(reply: Reply): void {
-    if (!this.muted) this.output.write(this.#encode(reply));
+    if (!this.muted) {
+      if (typeof reply === 'string' && reply.length >= LONG_BULK) this.output.writeBulk(reply);
+      else this.output.write(this.#encode(reply));
+    }
     const { sizes } = this.server.observer;
     if (sizes.active) sizes.answered(this);
   }

@@ -1,10 +1,14 @@
 /** The queued output of one client: replies and pushes in order, until the end of the current event. */
 import type { Bytes } from '../../protocol/bytes.ts';
+import { encodeBulkHead } from '../../protocol/encode.ts';
 import type { Connection } from '../host/host.ts';
 import type { PushMessage } from './message.ts';
 
 /** In bytes. Longer output is handed over before the end of the batch, because a string cannot grow beyond 512 MB. */
 const OUT_MAX = 64 * 1024 ** 2;
+
+/** In bytes. A bulk string of this length or more is a piece of its own: the transport need not copy it to join it. */
+export const LONG_BULK = 4096;
 
 /** In bytes. Output up to this length never exceeds a limit: Redis keeps it in a buffer that it does not count. */
 export const UNLIMITED = 16 * 1024;
@@ -33,8 +37,11 @@ interface OutputOwner {
 /** The queued output of one client. */
 export class Output {
   readonly #owner: OutputOwner;
-  /** Replies that have not been handed to the connection yet. */
+  /** Output that has not been handed to the connection yet: pieces, and what comes after them. */
+  #pieces: Bytes[] = [];
   #out = '';
+  /** The number of bytes in both. */
+  #queued = 0;
   /** Pushes that wait for the end of EXEC's reply. */
   #held: Bytes | undefined;
   /** True while the outbox has this output. */
@@ -49,18 +56,38 @@ export class Output {
 
   /** The number of bytes that the other end has not taken. */
   get pending(): number {
-    return this.#out.length + (this.#owner.connection?.pending ?? 0);
+    return this.#queued + (this.#owner.connection?.pending ?? 0);
   }
 
   /** Queues encoded bytes. */
   write(bytes: Bytes): void {
-    const owner = this.#owner;
-    if (owner.connection === undefined || owner.gone || this.#mute || bytes === '') return;
-    this.reserve();
-    if (this.#out.length + bytes.length > OUT_MAX) this.#send(owner.connection);
+    if (!this.#makeRoom(bytes)) return;
     this.#out += bytes;
-    this.written += bytes.length;
-    if (this.#out.length > UNLIMITED) owner.checkOutput();
+    this.#count(bytes.length);
+  }
+
+  /** Queues a bulk string of at least `LONG_BULK`. */
+  writeBulk(text: Bytes): void {
+    if (!this.#makeRoom(text)) return;
+    const head = encodeBulkHead(text.length);
+    this.#pieces.push(this.#out + head, text);
+    this.#out = '\r\n';
+    this.#count(head.length + text.length + 2);
+  }
+
+  /** Prepares for more output. Returns false if nobody will receive it. */
+  #makeRoom(bytes: Bytes): boolean {
+    const owner = this.#owner;
+    if (owner.connection === undefined || owner.gone || this.#mute || bytes === '') return false;
+    this.reserve();
+    if (this.#queued + bytes.length > OUT_MAX) this.#send(owner.connection);
+    return true;
+  }
+
+  #count(bytes: number): void {
+    this.#queued += bytes;
+    this.written += bytes;
+    if (this.#queued > UNLIMITED) this.#owner.checkOutput();
   }
 
   /** Queues a message that is not a reply. */
@@ -93,7 +120,7 @@ export class Output {
   /** Drops the queued output and all later output: the connection is about to be closed. */
   mute(): void {
     this.#mute = true;
-    this.#out = '';
+    this.#empty();
   }
 
   /** Sends the queued output and drops all later output. */
@@ -106,14 +133,26 @@ export class Output {
     this.#listed = false;
     const { gone, connection, closing } = this.#owner;
     if (gone || connection === undefined) return;
-    if (this.#out.length !== 0) this.#send(connection);
+    if (this.#queued !== 0) this.#send(connection);
     if (closing) connection.close();
   }
 
   #send(connection: Connection): void {
-    this.#owner.countSent(this.#out.length);
-    connection.send(this.#out);
-    this.#out = '';
+    this.#owner.countSent(this.#queued);
+    const [pieces, out] = [this.#pieces, this.#out];
+    this.#empty();
+    if (pieces.length === 0) connection.send(out);
+    else {
+      pieces.push(out);
+      if (connection.sendPieces === undefined) connection.send(pieces.join(''));
+      else connection.sendPieces(pieces);
+    }
     if (connection.pending > UNLIMITED) this.#owner.checkOutput();
+  }
+
+  #empty(): void {
+    if (this.#pieces.length > 0) this.#pieces = [];
+    this.#out = '';
+    this.#queued = 0;
   }
 }

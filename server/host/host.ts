@@ -41,6 +41,8 @@ export interface Connection {
   readonly pending: number;
   /** Queues bytes, in order. */
   send(bytes: Bytes): void;
+  /** Queues pieces, in order. Only a transport that need not join them to one string has this. */
+  sendPieces?(pieces: readonly Bytes[]): void;
   /** Closes the connection when everything sent is delivered. */
   close(): void;
   /** Resets the connection at once. Undelivered bytes are lost. */

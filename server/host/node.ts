@@ -238,7 +238,7 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock, tls?: Connec
       receiver: Receiver,
       opened: (it: Connection) => void,
     ): PendingConnection {
-      return whenOpen(dial({ host, port, noDelay: true }), 'connect', receiver, opened);
+      return whenOpen(dial({ host, port, noDelay: true, allowHalfOpen: true }), 'connect', receiver, opened);
     },
     ...(tls !== undefined && {
       connectWithTls(

@@ -1,11 +1,12 @@
 /** The transport over TCP, TLS and unix sockets: Node sockets as connections of a server. */
 import { createServer, type Server as NetServer, Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
-import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
+import { LongOutput } from './long-output.ts';
 import { realElapsed, realSoon } from './real-time.ts';
 
-/** In bytes. A longer string is cheaper to hand over as one Buffer. */
+/** In bytes. Longer output is not joined to one string. */
 const LARGE = 1 << 16;
 
 /** All sockets read into one buffer of this size. A receiver copies what it keeps of a chunk. */
@@ -55,18 +56,21 @@ export class SocketConnection implements Connection {
   readonly #isTcp: boolean;
   /** Output that waits for the end of this turn of the event loop. */
   #out: Bytes = '';
+  /** Longer output, which comes before #out. */
+  readonly #long: LongOutput;
   #isListed = false;
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
     this.isSecure = socket instanceof TLSSocket;
+    this.#long = new LongOutput(socket, !this.isSecure);
     this.#isTcp = path === undefined && !this.isSecure;
     this.remote = path === undefined ? `${socket.remoteAddress}:${socket.remotePort}` : `${path}:0`;
     this.local = path === undefined ? `${socket.localAddress}:${socket.localPort}` : `${path}:0`;
   }
 
   get pending(): number {
-    return this.#out.length + this.#socket.writableLength;
+    return this.#long.length + this.#out.length + this.#socket.writableLength;
   }
 
   /** Directs received bytes to the receiver. `reads` is given if the socket hands chunks over by itself. */
@@ -76,17 +80,30 @@ export class SocketConnection implements Connection {
     else reads.receiver = receiver;
     socket.on('error', () => socket.destroy());
     socket.on('close', () => receiver.closed());
+    // The other end has closed its side, and may still read. Sockets without TLS are half-open, for what is left here.
     socket.on('end', () => this.close());
   }
 
   send(bytes: Bytes): void {
-    if (this.#isListed) {
-      // The connection's place in the order is that of its first output.
-      if (this.#out.length + bytes.length > LARGE) this.#write();
-      this.#out += bytes;
-      return;
-    }
-    this.#out = bytes;
+    if (this.#out.length + bytes.length > LARGE) this.#lengthen();
+    this.#out += bytes;
+    this.#list();
+  }
+
+  sendPieces(pieces: readonly Bytes[]): void {
+    this.#lengthen();
+    for (const piece of pieces) this.#long.add(piece);
+    this.#list();
+  }
+
+  #lengthen(): void {
+    if (this.#out !== '') this.#long.add(this.#out);
+    this.#out = '';
+  }
+
+  /** Takes a place in the order of writes. A connection's place is that of its first output. */
+  #list(): void {
+    if (this.#isListed) return;
     this.#isListed = true;
     if (unsent.length === 0) realSoon(sendAll);
     if (isNewChunk) unsent.push([]);
@@ -101,16 +118,19 @@ export class SocketConnection implements Connection {
   }
 
   #write(): void {
+    if (this.#out.length > LARGE || this.#long.length > 0) {
+      this.#lengthen();
+      this.#long.write();
+      return;
+    }
     const bytes = this.#out;
     this.#out = '';
-    if (bytes === '' || this.#socket.destroyed) return;
-    if (bytes.length > LARGE) this.#socket.write(toBuffer(bytes));
-    else this.#socket.write(bytes, 'latin1');
+    if (bytes !== '' && !this.#socket.destroyed) this.#socket.write(bytes, 'latin1');
   }
 
   close(): void {
     this.#write();
-    this.#socket.destroySoon();
+    this.#long.whenDone(() => this.#socket.destroySoon());
   }
 
   abort(): void {
@@ -166,7 +186,7 @@ export class Listener {
     const accept = (socket: Socket): void => this.#accept(socket);
     this.#net =
       tls === undefined
-        ? createServer({ noDelay: true, allowHalfOpen: false }, accept)
+        ? createServer({ noDelay: true, allowHalfOpen: true }, accept)
         : createTlsServer({ ...tls, noDelay: true, allowHalfOpen: false }, (socket) => {
             if (!isForged(socket)) accept(socket);
             else {
@@ -219,7 +239,13 @@ export class Listener {
           return false;
         },
       };
-      const socket: Socket = new Socket({ handle: client, readable: true, writable: true, onread } as never);
+      const socket: Socket = new Socket({
+        handle: client,
+        readable: true,
+        writable: true,
+        allowHalfOpen: true,
+        onread,
+      } as never);
       socket.setNoDelay(true);
       this.#accept(socket, reads);
     };
