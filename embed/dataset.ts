@@ -51,7 +51,7 @@ export function dump(server: Server): DumpEntry[] {
       for (const key of db.entries.keys()) {
         const entry = db.peek(key);
         if (entry === undefined) continue;
-        const expiresAt = entry.deadline?.expiresAt;
+        const expiresAt = db.expiresAt(entry);
         const head = {
           db: db.index,
           key: decodeText(key),

@@ -3,7 +3,7 @@ import type { Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { EditedString, type HeldString } from './collections/edited-string.ts';
 import type { StringEncoding } from './collections/encoding.ts';
-import type { Deadline } from './expiry/deadline.ts';
+import { type Deadline, NONE } from './expiry/deadlines.ts';
 import { type Held, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
 /** The frequency of a new key. */
@@ -23,7 +23,8 @@ let firstUse: Millis | undefined;
 /** A key's entry in a database. */
 export class Entry {
   #held: Held;
-  deadline: Deadline | undefined = undefined;
+  /** Its deadline in the node's table, or NONE. `Keyspace.expiresAt` returns the time. */
+  deadline: Deadline = NONE;
   /** Grows with every key created. SCAN walks in this order, which stays stable while keys are added and removed. */
   readonly serial: number;
   /** How much memory it used when it was last written, in bytes. */

@@ -1,16 +1,19 @@
 /** Expires fields of hashes. Each hash has one deadline in the wheel, that of its first field to expire. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { HashValue } from './collections/hash.ts';
-import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
+import { type DeadlineTable, NONE } from './expiry/deadlines.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import type { Held } from './value.ts';
 
 /** The database, as far as the expiry of fields needs it. */
-interface FieldsHome extends DeadlineOwner {
+interface FieldsHome {
+  /** The database's number as an owner of deadlines. */
+  readonly owner: number;
   readonly world: {
     readonly now: Millis;
     readonly expiryPolicy: 'delete' | 'hide' | 'keep';
-    readonly wheel: ExpiryWheel<Deadline>;
+    readonly deadlines: DeadlineTable;
+    readonly wheel: ExpiryWheel;
   };
   /** Reports fields that have expired. A hash without fields is removed. */
   fieldsEnded(key: Bytes, fields: readonly Bytes[]): void;
@@ -20,31 +23,24 @@ interface FieldsHome extends DeadlineOwner {
 export function timeFields(db: FieldsHome, key: Bytes, value: Held): void {
   if (typeof value === 'string' || value.type !== 'hash' || value.times === undefined) return;
   const { times } = value;
-  const { wheel } = db.world;
+  const { deadlines, wheel } = db.world;
   const { first } = times;
   if (first === undefined) {
     forgetFields(db, value);
     return;
   }
-  if (times.deadline?.db !== db || times.deadline.key !== key) {
-    forgetFields(db, value);
-    times.deadline = new Deadline(db, key, first, true);
-    wheel.arm(times.deadline, first);
-  } else if (times.deadline.expiresAt !== first) wheel.arm(times.deadline, first);
+  if (times.deadline !== NONE && !deadlines.isOf(times.deadline, db.owner, key)) forgetFields(db, value);
+  if (times.deadline === NONE) times.deadline = deadlines.add(db.owner, key, true);
+  if (deadlines.expiresAt(times.deadline) !== first) wheel.arm(times.deadline, first);
 }
 
 /** Removes the deadline of a value that was removed from its key. */
 export function forgetFields(db: FieldsHome, value: Held): void {
-  if (typeof value === 'string' || value.type !== 'hash' || value.times?.deadline === undefined) return;
-  db.world.wheel.disarm(value.times.deadline);
-  value.times.deadline = undefined;
-}
-
-/** The value was moved to another database with its key (SWAPDB). */
-export function adoptFields(db: FieldsHome, value: Held): void {
-  if (typeof value === 'string' || value.type !== 'hash') return;
-  const deadline = value.times?.deadline;
-  if (deadline !== undefined) deadline.db = db;
+  if (typeof value === 'string' || value.type !== 'hash' || value.times === undefined) return;
+  const { times } = value;
+  if (times.deadline === NONE) return;
+  db.world.wheel.discard(times.deadline);
+  times.deadline = NONE;
 }
 
 /**

@@ -96,6 +96,16 @@ export class KeyRoll {
   }
 }
 
+/** Makes the roll of a database's keys, in the order of the entries, which is that of their serials. */
+export function rollOf(entries: ReadonlyMap<Bytes, { readonly serial: number }>): KeyRoll {
+  const roll = new KeyRoll(
+    (key) => entries.get(key)?.serial,
+    () => entries.size,
+  );
+  for (const [key, { serial }] of entries) roll.add(key, serial);
+  return roll;
+}
+
 /** The roll of a collection's members, which have no serials of their own. */
 export class MemberRoll {
   readonly #serials = new Map<Bytes, number>();

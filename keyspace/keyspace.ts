@@ -3,11 +3,11 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { EDIT_MIN, type EditedString, type HeldString } from './collections/edited-string.ts';
 import { IndexedKeys } from './collections/random-map.ts';
 import { Entry, stringIn, valueIn } from './entry.ts';
-import { Deadline, type DeadlineOwner } from './expiry/deadline.ts';
+import { type Deadline, type DeadlineOwner, type DeadlineTable, NONE } from './expiry/deadlines.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
-import { adoptFields, endFields, forgetFields, timeFields } from './field-expiry.ts';
+import { endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
-import { KeyRoll } from './key-roll.ts';
+import { type KeyRoll, rollOf } from './key-roll.ts';
 import { placeDeadline, placeString, type StringPlace } from './string-place.ts';
 import { isEmptied, type TypeName, type Types, type Value } from './value.ts';
 
@@ -44,7 +44,8 @@ export interface KeyspaceWorld {
   /** True when `changed` or `missed` must be reported. */
   listening: boolean;
   readonly stringPlace: StringPlace;
-  readonly wheel: ExpiryWheel<Deadline>;
+  readonly deadlines: DeadlineTable;
+  readonly wheel: ExpiryWheel;
   /** Called for every event when `listening`: for notifications, blocked clients and client-side caching. */
   onChanged(db: Keyspace, key: Bytes, event: string, fields?: readonly Bytes[]): void;
   /** Called after an expired key was removed. */
@@ -64,6 +65,8 @@ export class Keyspace implements DeadlineOwner {
   index: number;
   readonly world: KeyspaceWorld;
   entries: Map<Bytes, Entry>;
+  /** The number by which deadlines refer to the database. SWAPDB exchanges it too, as the deadlines stay with their keys. */
+  owner: number;
   /** The number of keys with a deadline. */
   volatile = 0;
   readonly watchers = new Map<Bytes, Set<Watcher>>();
@@ -80,6 +83,7 @@ export class Keyspace implements DeadlineOwner {
     this.index = index;
     this.world = world;
     this.entries = entries;
+    this.owner = world.deadlines.enrol(this);
   }
 
   get size(): number {
@@ -88,7 +92,7 @@ export class Keyspace implements DeadlineOwner {
 
   /** Makes the roll of the keys by serial number, for SCAN and RANDOMKEY, and keeps it from then on. */
   openRoll(): KeyRoll {
-    this.#roll ??= this.#makeRoll();
+    this.#roll ??= rollOf(this.entries);
     this.#roll.shorten();
     return this.#roll;
   }
@@ -97,10 +101,9 @@ export class Keyspace implements DeadlineOwner {
   peek(key: Bytes): Entry | undefined {
     const entry = this.#look(key);
     if (entry === undefined) return undefined;
-    const deadline = entry.deadline;
-    if (deadline !== undefined && deadline.expiresAt < this.world.now && this.#gone(deadline))
-      return undefined;
-    return entry;
+    const { deadline } = entry;
+    if (deadline === NONE || this.world.deadlines.expiresAt(deadline) >= this.world.now) return entry;
+    return this.#gone(deadline) ? undefined : entry;
   }
 
   /** The live entry of a key, for a command that uses it. */
@@ -174,7 +177,7 @@ export class Keyspace implements DeadlineOwner {
       entry.replace(value);
       placeString(this.world.stringPlace, key, entry, keepTtl);
       timeFields(this, key, value);
-      if (!keepTtl && entry.deadline !== undefined) this.persist(entry);
+      if (!keepTtl) this.persist(entry);
       return entry;
     }
     // A hidden expired key is replaced.
@@ -202,7 +205,8 @@ export class Keyspace implements DeadlineOwner {
   /** Removes every key. If watchers must be notified, call `touchAll` before. */
   clear(): void {
     for (const entry of this.entries.values()) {
-      if (entry.deadline !== undefined) this.world.wheel.disarm(entry.deadline);
+      if (entry.deadline !== NONE) this.world.wheel.discard(entry.deadline);
+      entry.deadline = NONE;
       forgetFields(this, entry.held);
       this.world.footprint -= entry.footprint;
     }
@@ -219,41 +223,46 @@ export class Keyspace implements DeadlineOwner {
     [this.entries, other.entries] = [other.entries, this.entries];
     [this.volatile, other.volatile] = [other.volatile, this.volatile];
     [this.#serial, other.#serial] = [other.#serial, this.#serial];
+    [this.owner, other.owner] = [other.owner, this.owner];
+    this.world.deadlines.exchange(this.owner, other.owner);
     for (const db of [this, other]) {
       db.#lastKey = undefined;
       db.#roll = undefined;
       db.#volatileKeys = undefined;
-      for (const { deadline, held } of db.entries.values()) {
-        if (deadline !== undefined) deadline.db = db;
-        adoptFields(db, held);
-      }
     }
   }
 
   /** Sets a key's expiry time in milliseconds since the epoch. Report the change with `changed`. */
   expireAt(key: Bytes, entry: Entry, at: Millis): void {
-    const deadline = entry.deadline;
-    if (deadline === undefined) {
+    if (entry.deadline === NONE) {
       placeDeadline(this.world.stringPlace, key, entry);
-      entry.deadline = new Deadline(this, key, at);
+      entry.deadline = this.world.deadlines.add(this.owner, key);
       this.volatile++;
       this.world.footprint += DEADLINE_BYTES;
       this.#volatileKeys?.add(key);
-      this.world.wheel.arm(entry.deadline, at);
-    } else {
-      this.world.wheel.arm(deadline, at);
     }
+    this.world.wheel.arm(entry.deadline, at);
+  }
+
+  /** When an entry expires, in milliseconds since the epoch; undefined when it has no TTL. */
+  expiresAt({ deadline }: Entry): Millis | undefined {
+    return deadline === NONE ? undefined : this.world.deadlines.expiresAt(deadline);
+  }
+
+  /** True for an entry that has expired, even if it is still stored. */
+  hasExpired({ deadline }: Entry): boolean {
+    return deadline !== NONE && this.world.deadlines.expiresAt(deadline) < this.world.now;
   }
 
   /** Removes a key's TTL; false when it had none. */
   persist(entry: Entry): boolean {
-    const deadline = entry.deadline;
-    if (deadline === undefined) return false;
-    this.world.wheel.disarm(deadline);
-    entry.deadline = undefined;
+    const { deadline } = entry;
+    if (deadline === NONE) return false;
+    this.#volatileKeys?.delete(this.world.deadlines.key(deadline));
+    this.world.wheel.discard(deadline);
+    entry.deadline = NONE;
     this.volatile--;
     this.world.footprint -= DEADLINE_BYTES;
-    this.#volatileKeys?.delete(deadline.key);
     return true;
   }
 
@@ -306,7 +315,7 @@ export class Keyspace implements DeadlineOwner {
   listVolatile(): IndexedKeys {
     if (this.#volatileKeys === undefined) {
       this.#volatileKeys = new IndexedKeys();
-      for (const [key, { deadline }] of this.entries) if (deadline !== undefined) this.#volatileKeys.add(key);
+      for (const [key, { deadline }] of this.entries) if (deadline !== NONE) this.#volatileKeys.add(key);
     }
     return this.#volatileKeys;
   }
@@ -333,39 +342,30 @@ export class Keyspace implements DeadlineOwner {
       const existed = this.entries.has(key);
       const entry = replacement?.entries.get(key);
       if (!existed && entry === undefined) continue;
-      const expired = entry?.deadline !== undefined && entry.deadline.expiresAt < this.world.now;
-      const next = entry === undefined ? 'nothing' : expired ? 'expired' : 'live';
+      const next = entry === undefined ? 'nothing' : this.hasExpired(entry) ? 'expired' : 'live';
       for (const watcher of watchers) watcher.replaced(existed, next);
     }
   }
 
   /** Removes an expired key, or a hash's expired fields. Called by the wheel and by look-ups. */
   expire(deadline: Deadline): void {
-    const entry = this.entries.get(deadline.key);
-    if (deadline.ofFields) {
+    const { deadlines } = this.world;
+    const key = deadlines.key(deadline);
+    const entry = this.entries.get(key);
+    if (deadlines.isOfFields(deadline)) {
       const hash = entry?.held;
-      if (typeof hash === 'object' && hash.type === 'hash') endFields(this, deadline.key, hash);
+      if (typeof hash === 'object' && hash.type === 'hash') endFields(this, key, hash);
       return;
     }
     if (entry?.deadline !== deadline) return;
-    this.#drop(deadline.key, entry);
-    if (this.watchers.size !== 0) this.touch(deadline.key);
-    this.world.onExpired(this, deadline.key);
+    this.#drop(key, entry);
+    if (this.watchers.size !== 0) this.touch(key);
+    this.world.onExpired(this, key);
   }
 
   #missed(key: Bytes): void {
     this.world.misses++;
     if (this.world.listening) this.world.onMissed(this, key);
-  }
-
-  #makeRoll(): KeyRoll {
-    const { entries } = this;
-    const roll = new KeyRoll(
-      (key) => entries.get(key)?.serial,
-      () => entries.size,
-    );
-    for (const [key, { serial }] of entries) roll.add(key, serial);
-    return roll;
   }
 
   /** Extends the roll, or drops it when most of its places belong to removed keys. The next scan builds a new one. */
@@ -394,7 +394,7 @@ export class Keyspace implements DeadlineOwner {
     this.world.footprint -= entry.footprint;
     this.entries.delete(key);
     if (key === this.#lastKey) this.#last = undefined;
-    if (entry.deadline !== undefined) this.persist(entry);
+    this.persist(entry);
     forgetFields(this, entry.held);
   }
 }

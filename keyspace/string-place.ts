@@ -2,6 +2,7 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { EMBSTR_MAX, stringEncoding } from './collections/encoding.ts';
 import type { Entry } from './entry.ts';
+import { NONE } from './expiry/deadlines.ts';
 
 /**
  * Where a short string is stored: in an object of its own, so that every string of up to 44 bytes is an embstr, or in one
@@ -33,7 +34,7 @@ function hasRoom(key: Bytes, { length }: Bytes): boolean {
 export function placeString(place: StringPlace, key: Bytes, entry: Entry, keepTtl: boolean): void {
   const { held, deadline } = entry;
   if (place === 'apart from its key' || typeof held !== 'string') return;
-  const room = deadline !== undefined && (keepTtl || place === 'with its key and old deadline');
+  const room = deadline !== NONE && (keepTtl || place === 'with its key and old deadline');
   if (!fits(key, held, room) && stringEncoding(held) !== 'int') entry.madeAs = 'raw';
 }
 
@@ -48,8 +49,6 @@ export function placeDeadline(place: StringPlace, key: Bytes, entry: Entry): voi
 /** Notes how a string is stored that Redis keeps as text although it may be an integer. */
 export function placeText(place: StringPlace, key: Bytes, entry: Entry, text: Bytes): void {
   const short =
-    place === 'apart from its key'
-      ? text.length <= EMBSTR_MAX
-      : fits(key, text, entry.deadline !== undefined);
+    place === 'apart from its key' ? text.length <= EMBSTR_MAX : fits(key, text, entry.deadline !== NONE);
   entry.madeAs = short ? 'embstr' : 'raw';
 }

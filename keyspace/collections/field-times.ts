@@ -1,13 +1,13 @@
 /** The expiry times of a hash's fields. A hash whose fields never had a TTL has none of this. */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
-import type { Deadline } from '../expiry/deadline.ts';
+import { type Deadline, NONE } from '../expiry/deadlines.ts';
 import { type ScoredMember, SortedSet } from './sorted-set.ts';
 
 /** Fields and their expiry times, in order of time. */
 export class FieldTimes {
   #ends = new SortedSet();
-  /** The entry in the expiry wheel for the first field to expire, while the hash is stored under a key. */
-  deadline: Deadline | undefined;
+  /** The deadline of the first field to expire, while the hash is stored under a key, or NONE. */
+  deadline: Deadline = NONE;
 
   get size(): number {
     return this.#ends.size;

@@ -2,98 +2,93 @@
  * A hierarchical timing wheel for deadlines. Arming and disarming take O(1), and empty time costs nothing, however
  * long.
  *
- * A deadline is a number of six digits in base 512. A node waits in the level of the highest digit in which its
- * deadline differs from the wheel's `base`, in the slot with the number of that digit. The levels' slots are 1 ms, 512
- * ms, 4.4 min, 37 h, 2.2 years and 1115 years wide.
+ * A deadline's time is a number of six digits in base 512. The deadline waits in the level of the highest digit in which
+ * it differs from the wheel's `base`, in the slot with the number of that digit. The levels' slots are 1 ms, 512 ms, 4.4
+ * min, 37 h, 2.2 years and 1115 years wide.
  *
  * The base is at or before every deadline except a few, which are kept in a separate ordered list. When time reaches
- * the first slot of a level, the base moves to the start of that slot and the slot's nodes move to lower levels. Nodes
- * with equal deadlines always share a slot, so they keep the order in which they were armed. A bit set of the occupied
- * slots finds the next one without a walk. The idea: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987.
+ * the first slot of a level, the base moves to the start of that slot and the slot's deadlines move to lower levels.
+ * Equal deadlines always share a slot, so they keep the order in which they were armed. The idea: Varghese and Lauck,
+ * "Hashed and Hierarchical Timing Wheels", 1987.
+ *
+ * The deadlines are rows of a table, which keeps their times and the links of the lists.
  */
 import type { Millis } from '../../protocol/bytes.ts';
+import { type Deadline, type DeadlineTable, NO_TIME, NONE } from './deadlines.ts';
+import { DIGIT_BITS, SLOTS, WheelLevel } from './wheel-level.ts';
 
-/** The deadline of something that never expires. */
-export const NO_DEADLINE: Millis = Infinity;
-
-/** Something that can be armed. Only the wheel writes these four fields. */
-export interface WheelNode {
-  /** The deadline while armed, and after popDue; NO_DEADLINE otherwise. */
-  expiresAt: Millis;
-  wheelPrev: WheelNode | undefined;
-  wheelNext: WheelNode | undefined;
-  /** The slot that it waits in, counted over all levels; -1 while not armed. */
-  wheelSlot: number;
-}
-
-const DIGIT_BITS = 9;
-const SLOTS = 1 << DIGIT_BITS;
 const LEVELS = 6;
 /** Half of the digits fit into the 32-bit integers of JavaScript's bit operations. */
 const HALF = 2 ** (3 * DIGIT_BITS);
 /** Nothing ever reaches this time, so later deadlines wait here too. */
 const LATEST = 2 ** 53;
-const WORDS = SLOTS / 32;
 /**
- * In a slot with more nodes than this, the exact first deadline is not searched for: the slot's start is a good enough
+ * In a slot with more deadlines than this, the exact first one is not searched for: the slot's start is a good enough
  * bound.
  */
 const SCAN_MAX = 64;
 /**
- * The list of nodes whose deadline is before the base, in order. A SET with a PXAT far in the past creates one for a
- * moment.
+ * The list of deadlines before the base, in order. A SET with a PXAT far in the past creates one for a moment. It is the
+ * only slot of a level of its own.
  */
 const PAST = SLOTS * LEVELS;
 
-/** A timing wheel. Deadlines are in milliseconds since the epoch. */
-export class ExpiryWheel<T extends WheelNode> {
+/** A timing wheel. Times are in milliseconds since the epoch. */
+export class ExpiryWheel {
+  readonly #table: DeadlineTable;
   #size = 0;
   /** The upper and lower three digits of the base. */
   #high = 0;
   #low = 0;
-  readonly #first: (T | undefined)[] = new Array<T | undefined>(PAST + 1).fill(undefined);
-  readonly #last: (T | undefined)[] = new Array<T | undefined>(PAST + 1).fill(undefined);
-  readonly #occupied = new Int32Array(WORDS * LEVELS + 1);
-  /** How many nodes wait in each level, and before the base. */
-  readonly #waiting = new Int32Array(LEVELS + 1);
+  /** The levels, and one for PAST behind them. Each is made when it is first needed. */
+  readonly #levels: (WheelLevel | undefined)[] = [];
   /** The cached result of next(). */
   #next: Millis | undefined;
-  /** The slot whose nodes are being moved to lower levels, or -1. The base is the start of this slot. */
+  /** The slot whose deadlines are being moved to lower levels, or -1. The base is the start of this slot. */
   #opening = -1;
 
-  /** How many nodes are armed. */
+  /** @param table has the deadlines that this wheel is told to arm */
+  constructor(table: DeadlineTable) {
+    this.#table = table;
+  }
+
+  /** How many deadlines are armed. */
   get size(): number {
     return this.#size;
   }
 
-  /**
-   * Arms a node for a deadline of at least 0, or moves it there, behind the nodes that were armed for that deadline
-   * before.
-   */
-  arm(node: T, at: Millis): void {
-    if (node.wheelSlot >= 0) this.#unlink(node);
+  /** Arms a deadline for a time of at least 0, or moves it there, behind those that were armed for that time before. */
+  arm(deadline: Deadline, at: Millis): void {
+    const table = this.#table;
+    if (table.slot(deadline) >= 0) this.#unlink(deadline);
     else this.#size++;
-    node.expiresAt = at;
+    table.setExpiresAt(deadline, at);
     if (this.#next !== undefined && at < this.#next) this.#next = at;
-    if (at >= this.#high * HALF + this.#low) this.#link(node);
-    else if (!this.#linkPast(node)) {
-      this.#rewind(Math.min(at, this.#first[PAST]!.expiresAt));
-      this.#link(node);
+    if (at >= this.#high * HALF + this.#low) this.#link(deadline);
+    else if (!this.#linkPast(deadline)) {
+      this.#rewind(Math.min(at, table.expiresAt(this.#firstOf(PAST))));
+      this.#link(deadline);
     }
   }
 
-  /** Disarms a node. Does nothing when it is not armed. */
-  disarm(node: T): void {
-    if (node.wheelSlot >= 0) {
+  /** Disarms a deadline. Does nothing when it is not armed. */
+  disarm(deadline: Deadline): void {
+    if (this.#table.slot(deadline) >= 0) {
       this.#size--;
-      this.#unlink(node);
+      this.#unlink(deadline);
     }
-    node.expiresAt = NO_DEADLINE;
+    this.#table.setExpiresAt(deadline, NO_TIME);
+  }
+
+  /** Disarms a deadline and releases its row. */
+  discard(deadline: Deadline): void {
+    this.disarm(deadline);
+    this.#table.release(deadline);
   }
 
   /**
-   * The earliest deadline; undefined when nothing is armed. When very many deadlines are close together far ahead, it
-   * is an earlier time at which to call popDue.
+   * The earliest time; undefined when nothing is armed. When very many deadlines are close together far ahead, it is an
+   * earlier time at which to call popDue.
    */
   next(): Millis | undefined {
     if (this.#next === undefined && this.#size > 0) this.#next = this.#findNext();
@@ -101,9 +96,9 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   /**
-   * Moves at most this many nodes to the levels where popDue finds them; false when there are more to move. A caller
-   * with little time calls this before each popDue, which would otherwise move all of them. Until all are moved, a node
-   * armed for the same deadline as a node that still has to be moved may be returned before it.
+   * Moves at most this many deadlines to the levels where popDue finds them; false when there are more to move. A caller
+   * with little time calls this before each popDue, which would otherwise move all of them. Until all are moved, a
+   * deadline armed for the same time as one that still has to be moved may be returned before it.
    */
   prepare(now: Millis, most: number): boolean {
     for (let left = most; ; ) {
@@ -117,40 +112,53 @@ export class ExpiryWheel<T extends WheelNode> {
     }
   }
 
-  /** Removes and returns the earliest node whose deadline is before now; among equal deadlines, the one armed first. */
-  popDue(now: Millis): T | undefined {
+  /**
+   * Disarms and returns the earliest deadline before now, or NONE; among equal ones, the one armed first. It keeps its
+   * row and its time until its owner releases it or arms it again.
+   */
+  popDue(now: Millis): Deadline {
     for (;;) {
       if (this.#opening >= 0) this.#open(Infinity);
       const slot = this.#firstSlot();
       if (slot < 0 || this.#startOf(slot) >= now) return this.#nothingDue(now);
       if (slot < SLOTS || slot === PAST) {
-        const node = this.#first[slot]!;
-        if (node.expiresAt >= now) return this.#nothingDue(now);
+        const deadline = this.#firstOf(slot);
+        if (this.#table.expiresAt(deadline) >= now) return this.#nothingDue(now);
         this.#size--;
-        this.#unlink(node);
-        return node;
+        this.#unlink(deadline);
+        return deadline;
       }
       this.#beginToOpen(slot);
     }
   }
 
   /**
-   * The bound of a crowded slot outlives the slot's nodes when they are disarmed. Its time has come, so it is dropped.
+   * The bound of a crowded slot outlives the slot's deadlines when they are disarmed. Its time has come, so it is dropped.
    */
-  #nothingDue(now: Millis): undefined {
+  #nothingDue(now: Millis): Deadline {
     if (this.#next !== undefined && this.#next < now) this.#next = undefined;
-    return undefined;
+    return NONE;
   }
 
-  /**
-   * Disarms every node, which takes O(n). For FLUSHDB the caller can drop the wheel together with the nodes instead.
-   */
+  /** Disarms every deadline, which takes O(n). */
   clear(): void {
-    for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) this.disarm(this.#first[slot]!);
+    for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) this.disarm(this.#firstOf(slot));
   }
 
-  #link(node: T): void {
-    const at = Math.min(node.expiresAt, LATEST);
+  /** The first deadline of a slot. */
+  #firstOf(slot: number): Deadline {
+    return this.#levels[slot >>> DIGIT_BITS]!.first(slot & (SLOTS - 1));
+  }
+
+  #level(slot: number): WheelLevel {
+    const index = slot >>> DIGIT_BITS;
+    while (this.#levels.length <= index) this.#levels.push(undefined);
+    return (this.#levels[index] ??= new WheelLevel(slot === PAST ? 1 : SLOTS));
+  }
+
+  #link(deadline: Deadline): void {
+    const table = this.#table;
+    const at = Math.min(table.expiresAt(deadline), LATEST);
     const high = Math.floor(at / HALF);
     const upper = high !== this.#high;
     const digits = upper ? high : at - high * HALF;
@@ -158,70 +166,68 @@ export class ExpiryWheel<T extends WheelNode> {
     const level = differing < SLOTS ? 0 : differing < SLOTS * SLOTS ? 1 : 2;
     const digit = (digits >>> (level * DIGIT_BITS)) & (SLOTS - 1);
     const slot = (upper ? level + 3 : level) * SLOTS + digit;
-    const last = this.#last[slot];
-    node.wheelSlot = slot;
-    node.wheelPrev = last;
-    node.wheelNext = undefined;
-    this.#last[slot] = node;
-    if (last === undefined) {
-      this.#first[slot] = node;
-      this.#occupied[slot >>> 5]! |= 1 << (slot & 31);
-    } else {
-      last.wheelNext = node;
-    }
-    this.#waiting[slot >>> DIGIT_BITS]!++;
+    this.#insert(deadline, slot, this.#level(slot).last(digit), NONE);
   }
 
-  /** Inserts a node into the list before the base; false when it would have to pass too many others. */
-  #linkPast(node: T): boolean {
-    let before = this.#last[PAST];
-    for (let passed = 0; before !== undefined && before.expiresAt > node.expiresAt; passed++) {
+  /** Inserts a deadline into the list before the base; false when it would have to pass too many others. */
+  #linkPast(deadline: Deadline): boolean {
+    const table = this.#table;
+    const past = this.#level(PAST);
+    const at = table.expiresAt(deadline);
+    let before = past.last(0);
+    for (let passed = 0; before !== NONE && table.expiresAt(before) > at; passed++) {
       if (passed === SCAN_MAX) return false;
-      before = before.wheelPrev as T | undefined;
+      before = table.previous(before);
     }
-    const after = before === undefined ? this.#first[PAST] : (before.wheelNext as T | undefined);
-    node.wheelSlot = PAST;
-    node.wheelPrev = before;
-    node.wheelNext = after;
-    if (before === undefined) this.#first[PAST] = node;
-    else before.wheelNext = node;
-    if (after === undefined) this.#last[PAST] = node;
-    else after.wheelPrev = node;
-    this.#waiting[LEVELS]!++;
+    this.#insert(deadline, PAST, before, before === NONE ? past.first(0) : table.next(before));
     return true;
   }
 
-  #unlink(node: T): void {
-    const slot = node.wheelSlot;
-    const { wheelPrev: prev, wheelNext: next } = node;
-    if (prev === undefined) this.#first[slot] = next as T | undefined;
-    else prev.wheelNext = next;
-    if (next === undefined) this.#last[slot] = prev as T | undefined;
-    else next.wheelPrev = prev;
-    if (prev === undefined && next === undefined) this.#occupied[slot >>> 5]! &= ~(1 << (slot & 31));
-    node.wheelPrev = undefined;
-    node.wheelNext = undefined;
-    node.wheelSlot = -1;
-    this.#waiting[slot >>> DIGIT_BITS]!--;
-    if (node.expiresAt === this.#next || this.#size === 0) this.#next = undefined;
+  /** Inserts a deadline into the list of a slot, between two others or at an end. */
+  #insert(deadline: Deadline, slot: number, before: Deadline, after: Deadline): void {
+    const table = this.#table;
+    const level = this.#level(slot);
+    const digit = slot & (SLOTS - 1);
+    table.setSlot(deadline, slot);
+    table.setPrevious(deadline, before);
+    table.setNext(deadline, after);
+    if (before === NONE) level.setFirst(digit, deadline);
+    else table.setNext(before, deadline);
+    if (after === NONE) level.setLast(digit, deadline);
+    else table.setPrevious(after, deadline);
+    level.waiting++;
+  }
+
+  #unlink(deadline: Deadline): void {
+    const table = this.#table;
+    const slot = table.slot(deadline);
+    const level = this.#level(slot);
+    const digit = slot & (SLOTS - 1);
+    const before = table.previous(deadline);
+    const after = table.next(deadline);
+    if (before === NONE) level.setFirst(digit, after);
+    else table.setNext(before, after);
+    if (after === NONE) level.setLast(digit, before);
+    else table.setPrevious(after, before);
+    table.setSlot(deadline, -1);
+    level.waiting--;
+    if (table.expiresAt(deadline) === this.#next || this.#size === 0) this.#next = undefined;
   }
 
   /** The occupied slot with the earliest deadline, lower levels first; -1 when nothing is armed. */
   #firstSlot(): number {
-    if (this.#waiting[LEVELS]! > 0) return PAST;
-    for (let level = 0; level < LEVELS; level++) {
-      if (this.#waiting[level] === 0) continue;
-      for (let word = level * WORDS; ; word++) {
-        const bits = this.#occupied[word]!;
-        if (bits !== 0) return word * 32 + 31 - Math.clz32(bits & -bits);
-      }
+    const levels = this.#levels;
+    if (levels.length > LEVELS && levels[LEVELS]!.waiting > 0) return PAST;
+    for (let index = 0; index < levels.length; index++) {
+      const level = levels[index];
+      if (level !== undefined && level.waiting > 0) return index * SLOTS + level.firstOccupied();
     }
     return -1;
   }
 
   /** The first millisecond of a slot: the base's digits above the slot's level, the slot's own digit, and zeros. */
   #startOf(slot: number): Millis {
-    if (slot === PAST) return this.#first[PAST]!.expiresAt;
+    if (slot === PAST) return this.#table.expiresAt(this.#firstOf(PAST));
     const level = slot >>> DIGIT_BITS;
     const shift = (level % 3) * DIGIT_BITS;
     const digit = (slot & (SLOTS - 1)) << shift;
@@ -230,7 +236,7 @@ export class ExpiryWheel<T extends WheelNode> {
     return level < 3 ? this.#high * HALF + digits : digits * HALF;
   }
 
-  /** Moves the base to the start of a slot, whose nodes must then be moved. */
+  /** Moves the base to the start of a slot, whose deadlines must then be moved. */
   #beginToOpen(slot: number): void {
     this.#moveBase(this.#startOf(slot));
     this.#next = undefined;
@@ -238,17 +244,17 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   /**
-   * Moves at most this many nodes of the slot that is being opened to lower levels, in order. Returns how many more may
-   * be moved.
+   * Moves at most this many deadlines of the slot that is being opened to lower levels, in order. Returns how many more
+   * may be moved.
    */
   #open(most: number): number {
     const slot = this.#opening;
     let left = most;
-    for (let node = this.#first[slot]; node !== undefined; node = this.#first[slot]) {
+    for (let first = this.#firstOf(slot); first !== NONE; first = this.#firstOf(slot)) {
       if (left === 0) return 0;
       left--;
-      this.#unlink(node);
-      this.#link(node);
+      this.#unlink(first);
+      this.#link(first);
     }
     this.#opening = -1;
     this.#next = undefined;
@@ -261,30 +267,31 @@ export class ExpiryWheel<T extends WheelNode> {
   }
 
   /**
-   * Moves the base back to the start of the 37-hour slot that contains the time, and every node to its new place.
+   * Moves the base back to the start of the 37-hour slot that contains the time, and every deadline to its new place.
    * Happens when a clock was set back and many deadlines are before the base; takes O(n), once.
    */
   #rewind(to: Millis): void {
     if (this.#opening >= 0) this.#open(Infinity);
-    const nodes: T[] = [];
+    const all: Deadline[] = [];
     for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) {
-      const node = this.#first[slot]!;
-      this.#unlink(node);
-      nodes.push(node);
+      const first = this.#firstOf(slot);
+      this.#unlink(first);
+      all.push(first);
     }
     this.#moveBase(Math.floor(Math.max(0, to) / HALF) * HALF);
-    for (const node of nodes) this.#link(node);
+    for (const deadline of all) this.#link(deadline);
   }
 
   #findNext(): Millis {
+    const table = this.#table;
     const slot = this.#opening >= 0 ? this.#opening : this.#firstSlot();
     const start = this.#startOf(slot);
-    let node = this.#first[slot];
-    if (slot < SLOTS || slot === PAST) return node!.expiresAt;
+    let deadline = this.#firstOf(slot);
+    if (slot < SLOTS || slot === PAST) return table.expiresAt(deadline);
     if (slot === this.#opening) return start;
-    let earliest = NO_DEADLINE;
-    for (let scanned = 0; node !== undefined; node = node.wheelNext as T | undefined) {
-      if (node.expiresAt < earliest) earliest = node.expiresAt;
+    let earliest = NO_TIME;
+    for (let scanned = 0; deadline !== NONE; deadline = table.next(deadline)) {
+      earliest = Math.min(earliest, table.expiresAt(deadline));
       if (++scanned > SCAN_MAX) return start;
     }
     return earliest;

@@ -15,7 +15,7 @@ import type { Server } from '../../server/server.ts';
 export function fingerprint(server: Server, db: number, key: Bytes): string {
   const now = server.host.clock.now();
   const entry = server.db(db).entries.get(key);
-  const expiresAt = entry?.deadline?.expiresAt;
+  const expiresAt = entry === undefined ? undefined : server.db(db).expiresAt(entry);
   if (entry === undefined || (expiresAt !== undefined && expiresAt < now)) return '';
   const text = canonical(entry.read(), now);
   return text === '' ? '' : `${expiresAt ?? '-'} ${text}`;

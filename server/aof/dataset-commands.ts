@@ -21,7 +21,7 @@ export function commandsOf(server: SnapshotNode): Bytes {
     out += encodeRequest(['SELECT', String(db.index)]);
     for (const [key, entry] of db.entries) {
       for (const argv of creating(key, entry.read(), server)) out += encodeRequest(argv);
-      const expiresAt = entry.deadline?.expiresAt;
+      const expiresAt = db.expiresAt(entry);
       if (expiresAt !== undefined) out += encodeRequest(['PEXPIREAT', key, String(expiresAt)]);
     }
   }

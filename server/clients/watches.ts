@@ -4,8 +4,8 @@ import type { Bytes } from '../../protocol/bytes.ts';
 
 /** True when a key has expired, even if it is still stored: a replica keeps it until its primary's DEL. */
 export function isPastDeadline(db: Keyspace, key: Bytes): boolean {
-  const deadline = db.entries.get(key)?.deadline;
-  return deadline !== undefined && deadline.expiresAt < db.world.now;
+  const entry = db.entries.get(key);
+  return entry !== undefined && db.hasExpired(entry);
 }
 
 /** One watched key. */

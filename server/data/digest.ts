@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { HashValue } from '../../keyspace/collections/hash.ts';
 import type { Entry } from '../../keyspace/entry.ts';
+import { NONE } from '../../keyspace/expiry/deadlines.ts';
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { idMillis, idSequence, MAX_ID, MIN_ID } from '../../keyspace/stream/id.ts';
@@ -91,7 +92,7 @@ function mixEntry(digest: Buffer, entry: Entry, format: RdbFormat): void {
       for (const part of fields) mix(digest, toBuffer(part));
     }
   }
-  if (deadline !== undefined) xor(digest, toBuffer('!!expire!!'));
+  if (deadline !== NONE) xor(digest, toBuffer('!!expire!!'));
 }
 
 /**

@@ -253,7 +253,7 @@ export class Eviction {
     const pool = this.#pool;
     for (const { key, entry } of this.#sample(db, among, count)) {
       if (pool.some((each) => each.entry === entry)) continue;
-      const score = this.#score(entry);
+      const score = this.#score(db, entry);
       let place = pool.length;
       while (place > 0 && pool[place - 1]!.score >= score) place--;
       pool.splice(place, 0, { db, key, entry, score });
@@ -262,9 +262,9 @@ export class Eviction {
     return size;
   }
 
-  #score(entry: Entry): number {
+  #score(db: Keyspace, entry: Entry): number {
     const policy = this.#server.settings['maxmemory-policy'];
-    if (policy === 'volatile-ttl') return -(entry.deadline?.expiresAt ?? Infinity);
+    if (policy === 'volatile-ttl') return -(db.expiresAt(entry) ?? Infinity);
     return policy.endsWith('lfu') ? -this.frequency(entry) : this.#server.now - entry.usedAt;
   }
 

@@ -1,4 +1,5 @@
 /** Active expiry: removes keys when their deadline has passed, with one timer for the earliest deadline. */
+import { NONE } from '../../keyspace/expiry/deadlines.ts';
 import type { Millis } from '../../protocol/bytes.ts';
 import { GATE_PAUSED } from '../gates.ts';
 import type { Timer } from '../host/host.ts';
@@ -57,12 +58,12 @@ export class Expiry {
 
   /** Removes expired keys, but at most this many. Returns how many it has removed. */
   #removeDue(most: number): number {
-    const { wheel, now } = this.#server.world;
+    const { deadlines, wheel, now } = this.#server.world;
     for (let ended = 0; wheel.prepare(now, most); ended++) {
       if (ended === most) return ended;
       const due = wheel.popDue(now);
-      if (due === undefined) return ended;
-      due.db.expire(due);
+      if (due === NONE) return ended;
+      deadlines.owner(due).expire(due);
     }
     return most;
   }

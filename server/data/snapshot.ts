@@ -33,7 +33,7 @@ export interface SnapshotNode extends HasData, HasNow {
 
 function* entriesOf(db: Keyspace): Iterable<RdbEntry> {
   for (const [key, entry] of db.entries) {
-    yield { key, value: entry.read(), expiresAt: entry.deadline?.expiresAt };
+    yield { key, value: entry.read(), expiresAt: db.expiresAt(entry) };
   }
 }
 

@@ -1,5 +1,5 @@
 /** The state that a node's databases share, and the mechanisms to which they report changes, expiries and misses. */
-import type { Deadline } from '../../keyspace/expiry/deadline.ts';
+import { DeadlineTable } from '../../keyspace/expiry/deadlines.ts';
 import { ExpiryWheel } from '../../keyspace/expiry/wheel.ts';
 import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
@@ -34,6 +34,7 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     if (server.notifications.enabled) server.notifications.send(db, key, event, fields);
     if (server.blocking.count > 0) server.blocking.signal(db, key, event);
   };
+  const deadlines = new DeadlineTable();
   return {
     now,
     dirty: 0,
@@ -44,7 +45,8 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     noteUse: undefined,
     listening: false,
     stringPlace: server.dialect.stringPlace,
-    wheel: new ExpiryWheel<Deadline>(),
+    deadlines,
+    wheel: new ExpiryWheel(deadlines),
     onChanged: changed,
     onExpired(db, key) {
       server.stats.expired++;

@@ -1,14 +1,29 @@
 /** The timing wheel against a naive list of deadlines. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpiryWheel, NO_DEADLINE, type WheelNode } from '../../keyspace/expiry/wheel.ts';
+import { type Deadline, DeadlineTable, NO_TIME, NONE } from '../../keyspace/expiry/deadlines.ts';
+import { ExpiryWheel } from '../../keyspace/expiry/wheel.ts';
 
-interface Named extends WheelNode {
-  readonly name: number;
-}
+/** A wheel with the table of its deadlines, whose keys are numbers. */
+class NamedWheel extends ExpiryWheel {
+  readonly table: DeadlineTable;
 
-function node(name: number): Named {
-  return { name, expiresAt: NO_DEADLINE, wheelPrev: undefined, wheelNext: undefined, wheelSlot: -1 };
+  constructor(table = new DeadlineTable()) {
+    super(table);
+    this.table = table;
+  }
+
+  node(name: number): Deadline {
+    return this.table.add(0, String(name));
+  }
+
+  name(deadline: Deadline): number | undefined {
+    return deadline === NONE ? undefined : Number(this.table.key(deadline));
+  }
+
+  popDueName(now: number): number | undefined {
+    return this.name(this.popDue(now));
+  }
 }
 
 /** A simple model: a list of deadlines in the order of arming. */
@@ -60,25 +75,30 @@ describe('the expiry wheel', () => {
         fc.constantFrom(0, 1_700_000_000_000, 2 ** 53 - 2 ** 47),
         fc.array(step, { maxLength: 120, size: 'max' }),
         (start, steps) => {
-          const wheel = new ExpiryWheel<Named>();
+          const wheel = new NamedWheel();
           const model = new Model();
-          const nodes = Array.from({ length: 13 }, (_, i) => node(i));
+          const nodes = Array.from({ length: 13 }, (_, i) => wheel.node(i));
           let now = start;
           for (const { kind, name, by, backwards } of steps) {
             if (kind < 5) {
               wheel.arm(nodes[name]!, now + by);
               model.arm(name, now + by);
-            } else if (kind === 5) {
+            } else if (kind === 5 && by % 2 === 0) {
               wheel.disarm(nodes[name]!);
               model.disarm(name);
+            } else if (kind === 5) {
+              // Its row goes to another deadline.
+              wheel.discard(nodes[name]!);
+              model.disarm(name);
+              nodes[name] = wheel.node(name);
             } else {
               now = Math.max(0, Math.min(2 ** 53, backwards ? now - by : now + by));
               for (;;) {
                 const expected = model.popDue(now);
                 const popped = wheel.popDue(now);
-                expect(popped?.name).toBe(expected?.name);
-                expect(popped?.expiresAt).toBe(expected?.at);
+                expect(wheel.name(popped)).toBe(expected?.name);
                 if (expected === undefined) break;
+                expect(wheel.table.expiresAt(popped)).toBe(expected.at);
               }
             }
             expect(wheel.size).toBe(model.armed.length);
@@ -91,32 +111,32 @@ describe('the expiry wheel', () => {
   });
 
   it('fires strictly after the deadline', () => {
-    const wheel = new ExpiryWheel<Named>();
-    const one = node(1);
+    const wheel = new NamedWheel();
+    const one = wheel.node(1);
     wheel.arm(one, 1000);
-    expect(wheel.popDue(1000)).toBeUndefined();
+    expect(wheel.popDue(1000)).toBe(NONE);
     expect(wheel.popDue(1001)).toBe(one);
-    expect(wheel.popDue(1001)).toBeUndefined();
+    expect(wheel.popDue(1001)).toBe(NONE);
     expect(wheel.next()).toBeUndefined();
   });
 
   it('keeps the order of arming among equal deadlines, also for a node that is armed again', () => {
-    const wheel = new ExpiryWheel<Named>();
-    const nodes = [0, 1, 2, 3].map(node);
+    const wheel = new NamedWheel();
+    const nodes = [0, 1, 2, 3].map((name) => wheel.node(name));
     const at = 1_700_000_123_456;
     for (const one of nodes) wheel.arm(one, at);
-    expect(wheel.popDue(at - 200)).toBeUndefined();
+    expect(wheel.popDue(at - 200)).toBe(NONE);
     wheel.arm(nodes[1]!, at);
-    expect([0, 1, 2, 3].map(() => wheel.popDue(at + 1)?.name)).toEqual([0, 2, 3, 1]);
+    expect([0, 1, 2, 3].map(() => wheel.popDueName(at + 1))).toEqual([0, 2, 3, 1]);
   });
 
   it('never returns a time after the first deadline, and reaches it in a few steps, however crowded a slot is', () => {
-    const wheel = new ExpiryWheel<Named>();
+    const wheel = new NamedWheel();
     const base = 1_700_000_000_000;
-    for (let i = 0; i < 5000; i++) wheel.arm(node(i), base + 30_000 + ((i * 7919) % 5000));
+    for (let i = 0; i < 5000; i++) wheel.arm(wheel.node(i), base + 30_000 + ((i * 7919) % 5000));
     let asked = 0;
     for (let now = wheel.next()!; now < base + 30_000; now = wheel.next()!) {
-      expect(wheel.popDue(now + 1)).toBeUndefined();
+      expect(wheel.popDue(now + 1)).toBe(NONE);
       asked++;
     }
     expect(wheel.next()).toBe(base + 30_000);
@@ -124,56 +144,57 @@ describe('the expiry wheel', () => {
   });
 
   it('handles the largest deadlines, and ones that have already passed', () => {
-    const wheel = new ExpiryWheel<Named>();
-    const [far, past, never] = [node(1), node(2), node(3)];
+    const wheel = new NamedWheel();
+    const [far, past, never] = [wheel.node(1), wheel.node(2), wheel.node(3)];
     wheel.arm(far, 2 ** 53 - 1);
     wheel.arm(never, 2 ** 60);
-    expect(wheel.popDue(1_700_000_000_000)).toBeUndefined();
+    expect(wheel.popDue(1_700_000_000_000)).toBe(NONE);
     wheel.arm(past, 5);
     expect(wheel.next()).toBe(5);
     expect(wheel.popDue(1_700_000_000_000)).toBe(past);
     expect(wheel.next()).toBe(2 ** 53 - 1);
     expect(wheel.popDue(2 ** 53)).toBe(far);
-    expect(wheel.popDue(2 ** 53)).toBeUndefined();
+    expect(wheel.popDue(2 ** 53)).toBe(NONE);
     expect(wheel.size).toBe(1);
   });
 
   it('is empty after clear', () => {
-    const wheel = new ExpiryWheel<Named>();
-    const nodes = Array.from({ length: 100 }, (_, i) => node(i));
-    for (const one of nodes) wheel.arm(one, one.name * 1e9);
+    const wheel = new NamedWheel();
+    const nodes = Array.from({ length: 100 }, (_, i) => wheel.node(i));
+    for (const one of nodes) wheel.arm(one, wheel.name(one)! * 1e9);
     wheel.clear();
     expect(wheel.size).toBe(0);
     expect(wheel.next()).toBeUndefined();
-    expect(wheel.popDue(1e15)).toBeUndefined();
-    expect(nodes.every((one) => one.wheelSlot === -1 && one.expiresAt === NO_DEADLINE)).toBe(true);
+    expect(wheel.popDue(1e15)).toBe(NONE);
+    const { table } = wheel;
+    expect(nodes.every((one) => table.slot(one) === -1 && table.expiresAt(one) === NO_TIME)).toBe(true);
   });
 });
 
 it('drops the bound of a crowded slot when its time comes and no node is left there', () => {
-  const wheel = new ExpiryWheel<Named>();
-  const crowd = Array.from({ length: 100 }, (_, name) => node(name));
-  for (const each of crowd) wheel.arm(each, 1025 + each.name);
-  wheel.arm(node(1000), 100_000);
+  const wheel = new NamedWheel();
+  const crowd = Array.from({ length: 100 }, (_, name) => wheel.node(name));
+  for (const each of crowd) wheel.arm(each, 1025 + wheel.name(each)!);
+  wheel.arm(wheel.node(1000), 100_000);
   expect(wheel.next()).toBe(1024); // A bound, and nobody's deadline.
   for (const each of crowd) wheel.disarm(each);
-  expect(wheel.popDue(1025)).toBeUndefined();
+  expect(wheel.popDue(1025)).toBe(NONE);
   expect(wheel.next()).toBeGreaterThanOrEqual(1025);
 });
 
 it('fires many deadlines before its base in order, in whatever order they were armed', () => {
   for (const order of ['falling', 'rising', 'mixed']) {
-    const wheel = new ExpiryWheel<Named>();
+    const wheel = new NamedWheel();
     const start = 1_700_000_000_000;
-    for (let i = 0; i < 300; i++) wheel.arm(node(1000 + i), start + i * 1_000_000);
+    for (let i = 0; i < 300; i++) wheel.arm(wheel.node(1000 + i), start + i * 1_000_000);
     wheel.popDue(start + 1);
     const past = Array.from({ length: 200 }, (_, i) => i);
     if (order === 'falling') past.reverse();
     if (order === 'mixed') past.sort((a, b) => ((a * 7919) % 200) - ((b * 7919) % 200));
-    for (const i of past) wheel.arm(node(i), start - 5_000_000_000 + i * 20_000_000);
+    for (const i of past) wheel.arm(wheel.node(i), start - 5_000_000_000 + i * 20_000_000);
     const fired: number[] = [];
-    for (let due = wheel.popDue(Infinity); due !== undefined; due = wheel.popDue(Infinity))
-      fired.push(due.name);
+    for (let due = wheel.popDueName(Infinity); due !== undefined; due = wheel.popDueName(Infinity))
+      fired.push(due);
     expect(fired).toEqual([
       ...Array.from({ length: 200 }, (_, i) => i),
       ...Array.from({ length: 299 }, (_, i) => 1001 + i),

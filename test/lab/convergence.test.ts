@@ -60,12 +60,13 @@ function command(client: Client, random: Random): Promise<unknown> {
 function dataset({ server }: LabNode): Map<string, string> {
   const now = server.host.clock.now();
   const found = new Map<string, string>();
-  for (const [key, entry] of server.db(0).entries) {
+  const db = server.db(0);
+  for (const [key, entry] of db.entries) {
     const value = entry.read();
-    const { deadline } = entry;
-    if (deadline !== undefined && deadline.expiresAt < now) continue;
+    const expiresAt = db.expiresAt(entry);
+    if (expiresAt !== undefined && expiresAt < now) continue;
     const held = content(value, now);
-    if (held !== undefined) found.set(key, JSON.stringify([deadline?.expiresAt ?? null, held]));
+    if (held !== undefined) found.set(key, JSON.stringify([expiresAt ?? null, held]));
   }
   return found;
 }

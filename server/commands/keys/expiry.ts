@@ -72,7 +72,7 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
   const bits = argv.length === 3 ? 0 : conditionBits(argv.slice(3));
   const at = instant(argv[2], unit, relative ? server.now : 0, command);
   const entry = db.find(name);
-  if (entry === undefined || !conditionsAllow(bits, entry.deadline?.expiresAt, at)) return 0;
+  if (entry === undefined || !conditionsAllow(bits, db.expiresAt(entry), at)) return 0;
   if (isOver(client, at)) {
     endAtOnce(client, name);
     return 1;
@@ -86,10 +86,11 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
 }
 
 /** Answers -2 if the key does not exist, -1 if it has no deadline, else `shape` of the deadline. */
-function deadlineOf(client: Caller, name: Bytes, shape: (at: Millis) => number): Reply {
-  const entry = client.db.inspect(name);
+function deadlineOf({ db }: Caller, name: Bytes, shape: (at: Millis) => number): Reply {
+  const entry = db.inspect(name);
   if (entry === undefined) return -2;
-  return entry.deadline === undefined ? -1 : shape(entry.deadline.expiresAt);
+  const at = db.expiresAt(entry);
+  return at === undefined ? -1 : shape(at);
 }
 
 function seconds(millis: Millis): number {

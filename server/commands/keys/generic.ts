@@ -49,8 +49,7 @@ function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined)
 function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   const { db } = client;
   const value = entry.read();
-  const { deadline } = entry;
-  const expiresAt = deadline?.expiresAt;
+  const expiresAt = db.expiresAt(entry);
   const before = typeBefore(client, db, to);
   db.remove(from);
   db.remove(to);
@@ -92,7 +91,8 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
   if (taken) target.remove(to);
   const copied = target.put(to, copy);
   carryEncoding(entry, copied);
-  if (entry.deadline !== undefined) target.expireAt(to, copied, entry.deadline.expiresAt);
+  const expiresAt = db.expiresAt(entry);
+  if (expiresAt !== undefined) target.expireAt(to, copied, expiresAt);
   target.changed(to, 'copy_to');
   reportReplaced(client, target, to, before, copy);
   return 1;
@@ -105,7 +105,7 @@ function move(client: Caller, name: Bytes, index: Bytes): Reply {
   if (target === db) fail(SAME);
   const entry = db.find(name);
   if (entry === undefined || target.find(name) !== undefined) return 0;
-  const expiresAt = entry.deadline?.expiresAt;
+  const expiresAt = db.expiresAt(entry);
   db.remove(name);
   const moved = target.put(name, entry.read());
   carryEncoding(entry, moved);

@@ -69,7 +69,7 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
   for (const name of wanted.keys) {
     const entry = db.lookup(name);
     if (entry === undefined) continue;
-    const expiresAt = entry.deadline?.expiresAt;
+    const expiresAt = db.expiresAt(entry);
     const ttl = expiresAt === undefined ? 0 : Math.max(1, expiresAt - server.now);
     keys.push(name);
     restores.push([

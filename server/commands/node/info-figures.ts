@@ -88,9 +88,10 @@ const SAMPLE = 100;
 export function averageTtl(server: Server, db: Keyspace): number {
   if (db.volatile === 0) return 0;
   let [sum, count, seen] = [0, 0, 0];
-  for (const { deadline } of db.entries.values()) {
-    if (deadline !== undefined) {
-      sum += Math.max(0, deadline.expiresAt - server.now);
+  for (const entry of db.entries.values()) {
+    const expiresAt = db.expiresAt(entry);
+    if (expiresAt !== undefined) {
+      sum += Math.max(0, expiresAt - server.now);
       count++;
     }
     if (count >= SAMPLE || ++seen >= SAMPLE * 10) break;

@@ -156,7 +156,7 @@ function increx(client: Caller, argv: Argv<-2>): Reply {
   const byFloat = given.get('BYFLOAT');
   const sum = byFloat === undefined ? addIntegers(given, value) : addFloats(given, value, byFloat);
   if (sum.text === undefined) return sum.reply;
-  const hadDeadline = old?.deadline !== undefined;
+  const hadDeadline = old !== undefined && db.expiresAt(old) !== undefined;
   const expiresAt = given.has('ENX') && hadDeadline ? undefined : at;
   if (expiresAt !== undefined && isOver(client, expiresAt)) {
     if (old !== undefined) endAtOnce(client, name);

@@ -9,9 +9,15 @@ async function occupy(scene: FiveScene, ms: number): Promise<void> {
   await Promise.all(scene.servers.clients('X').map((client) => client.set(L, 'X', 'PX', ms, 'NX')));
 }
 
+/** When the lock of one node ends; 0 when nobody holds it. */
+function expiryOf({ server }: LabNode): number {
+  const entry = server.db(0).entries.get(L);
+  return entry === undefined ? 0 : (server.db(0).expiresAt(entry) ?? 0);
+}
+
 /** When the majority of the leases ends: the earliest end within the longest-lasting majority, on the world's clock. */
 function serverDeadline({ servers }: FiveScene): number {
-  const ends = servers.nodes.map(({ server }) => Number(server.db(0).entries.get(L)?.deadline ?? 0));
+  const ends = servers.nodes.map(expiryOf);
   return ends.sort((a, b) => b - a)[2] as number;
 }
 

@@ -61,7 +61,8 @@ async function stalled(scene: PairScene, lease: number) {
   await scene.pause(800, 400);
   const spinning = spin(b, slow ? scene.random.between(3000, 4500) : 200);
   await scene.pause(300, 50);
-  const deadline = pair.primary.server.db(0).entries.get(L)?.deadline?.expiresAt ?? 0;
+  const db = pair.primary.server.db(0);
+  const deadline = db.expiresAt(db.entries.get(L)!) ?? 0;
   // It arrives before the lease ends, and is executed when the script has ended.
   expect(scene.world.now + 50).toBeLessThan(deadline);
   const renewed = a.eval(RENEW, 1, L, 'A', lease);

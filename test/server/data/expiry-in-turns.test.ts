@@ -1,6 +1,7 @@
 /** Very many keys that expire at once are removed in several turns of the event loop, and none is visible past its deadline. */
 import { expect, test } from 'vitest';
-import { ExpiryWheel, type WheelNode } from '../../../keyspace/expiry/wheel.ts';
+import { DeadlineTable, NONE } from '../../../keyspace/expiry/deadlines.ts';
+import { ExpiryWheel } from '../../../keyspace/expiry/wheel.ts';
 import { nodeHost } from '../../../server/host/node.ts';
 import { createNode } from '../../../server/index.ts';
 import { Talk } from '../../support/talk.ts';
@@ -107,16 +108,10 @@ test('a stopped server runs no further turns', async () => {
 });
 
 test('the wheel moves no more nodes at a time than it is allowed to, and loses none of them', () => {
-  const wheel = new ExpiryWheel<WheelNode & { name: number }>();
-  const fresh = (name: number) => ({
-    name,
-    expiresAt: Infinity,
-    wheelPrev: undefined,
-    wheelNext: undefined,
-    wheelSlot: -1,
-  });
-  const nodes = Array.from({ length: 5000 }, (_, name) => fresh(name));
-  for (const node of nodes) wheel.arm(node, 1_700_000_000_000 + 3_600_000 + (node.name % 1000));
+  const table = new DeadlineTable();
+  const wheel = new ExpiryWheel(table);
+  const nodes = Array.from({ length: 5000 }, (_, name) => table.add(0, String(name)));
+  for (const node of nodes) wheel.arm(node, 1_700_000_000_000 + 3_600_000 + (Number(table.key(node)) % 1000));
   const due = 1_700_000_000_000 + 3_601_000;
   let pauses = 0;
   while (!wheel.prepare(due, 100)) {
@@ -125,8 +120,8 @@ test('the wheel moves no more nodes at a time than it is allowed to, and loses n
   }
   expect(pauses).toBeGreaterThanOrEqual(Math.floor(4990 / 100) - 1);
   const popped: number[] = [];
-  for (let node = wheel.popDue(due); node !== undefined; node = wheel.popDue(due))
-    popped.push(node.expiresAt);
+  for (let node = wheel.popDue(due); node !== NONE; node = wheel.popDue(due))
+    popped.push(table.expiresAt(node));
   expect(popped).toEqual([...popped].sort((a, b) => a - b));
   expect([popped.length, wheel.size]).toEqual([4990, 0]);
 });
