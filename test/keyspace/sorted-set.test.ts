@@ -29,6 +29,17 @@ function compare(set: SortedSet, model: Model): void {
   expect(set.atRank(-1)).toBeUndefined();
 }
 
+/** The members of a large set that are not at the rank of the model; cheaper than `compare`. */
+function misplaced(set: SortedSet, model: Model): string[] {
+  const all = sorted(model);
+  const entries = [...set.entries()];
+  const wrong = all.filter(
+    ({ member }, i) =>
+      entries[i]?.member !== member || set.rank(member) !== i || set.atRank(i)?.member !== member,
+  );
+  return [...wrong.map(({ member }) => member), ...(entries.length === all.length ? [] : ['another number'])];
+}
+
 const member = fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom('__proto__', '\xff', 'a', 'b'));
 const score = fc.oneof(
   fc.integer({ min: -3, max: 3 }),
@@ -98,6 +109,24 @@ describe('a sorted set', () => {
       }),
       { numRuns: 8 },
     );
+  });
+
+  it('stays correct while it grows and shrinks across the sizes at which its chunks have another length', () => {
+    const set = new SortedSet();
+    const model: Model = new Map();
+    const put = (i: number, value: number): void => {
+      set.set(`m${i}`, value);
+      model.set(`m${i}`, value);
+    };
+    for (let i = 0; i < 20_000; i++) put(i, (i * 7919) % 10_007);
+    expect(misplaced(set, model)).toEqual([]);
+    for (let i = 0; i < 20_000; i += 3) put(i, (i * 104_729) % 5003);
+    expect(misplaced(set, model)).toEqual([]);
+    for (let i = 100; i < 20_000; i++)
+      if (!set.delete(`m${i}`) || !model.delete(`m${i}`)) throw new Error(`m${i}`);
+    expect(misplaced(set, model)).toEqual([]);
+    for (let i = 0; i < 1000; i++) put(i, i % 17);
+    expect(misplaced(set, model)).toEqual([]);
   });
 
   it('returns ranges by rank in both directions', () => {
