@@ -1,7 +1,6 @@
 /** A real server as a node of the lab: a process that a test can kill, restart, pause, promote and demote. */
 import { badOption } from '../../embed/options.ts';
 import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
-import { nodeClock } from '../../server/host/node.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { type CrashOptions, checkCrash } from '../failover/node.ts';
@@ -16,6 +15,7 @@ import { Mirror } from './mirror.ts';
 import { argumentsOf } from './options.ts';
 import { freePort, ServerProcess } from './program.ts';
 import { SeenRequests } from './requests.ts';
+import { comesTrue } from './wait.ts';
 
 /** How long a server may take to start, and a replica to apply what it has received, in milliseconds. */
 const PATIENCE = 30_000;
@@ -39,24 +39,10 @@ export interface ProcessSurroundings {
   readonly inTurn: (work: () => Promise<unknown>) => void;
   /** The port at which a node reaches another one through the lab. */
   readonly portBetween: (from: string, to: string) => Promise<number>;
-}
-
-function pass(ms: number): Promise<void> {
-  return new Promise((wake) => void nodeClock.after(ms, wake));
-}
-
-/** Waits for a condition, at most so many milliseconds. Returns whether it came true. */
-export async function comesTrue(
-  condition: () => boolean | Promise<boolean>,
-  ms: number,
-  pauseMs = 2,
-): Promise<boolean> {
-  const end = nodeClock.now() + ms;
-  while (!(await condition())) {
-    if (nodeClock.now() > end) return false;
-    await pass(pauseMs);
-  }
-  return true;
+  /** Further arguments of a node's program, asked for before every start on this port. */
+  readonly argumentsFor?: (name: string, port: number) => Promise<readonly string[]>;
+  /** The files that a node keeps when it loses its data. */
+  readonly keeps?: readonly string[];
 }
 
 /** A redis-server or valkey-server behind the lab's links. */
@@ -166,10 +152,12 @@ export class ProcessNode {
     this.#mirror = this.#newMirror();
     for (let attempt = 1; ; attempt++) {
       if (this.#port === 0) this.#port = await freePort();
+      const further = (await this.#around.argumentsFor?.(this.name, this.#port)) ?? [];
       this.#program.start([
         ...['--port', String(this.#port), '--bind', '127.0.0.1', '--dir', this.#program.folder],
         ...['--save', '', '--repl-diskless-sync-delay', '0', '--daemonize', 'no'],
         ...argumentsOf(this.#around.settings),
+        ...further,
       ]);
       const control = this.#dial();
       const answers = await comesTrue(
@@ -302,7 +290,7 @@ export class ProcessNode {
     if (keep === 'everything' && !this.#paused) await this.ask('SAVE');
     if (silent) for (const wire of this.#wires()) wire.silence();
     await this.#end();
-    if (keep === 'nothing') this.#program.wipe();
+    if (keep === 'nothing') this.#program.wipe(this.#around.keeps);
   }
 
   /** The connections of clients and of other nodes, on either end of which this node is. */

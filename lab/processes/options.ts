@@ -66,6 +66,13 @@ function programsOf(nodes: unknown, names: readonly string[]): Map<string, strin
   return new Map(names.map((name, i) => [name, (paths[i] ?? paths[0]) as string]));
 }
 
+/** The path of a program. Throws TypeError when there is none. */
+export function programFor(command: string): string {
+  const path = findProgram(command);
+  if (path !== undefined) return path;
+  throw badOption('nodes', command, "a program on PATH or a path, such as 'redis-server'");
+}
+
 /** The settings as arguments of the program. */
 export function argumentsOf(settings: Partial<Settings>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [

@@ -125,10 +125,10 @@ export class ServerProcess {
     await this.#ended;
   }
 
-  /** Removes the server's files, and leaves the folder empty. */
-  wipe(): void {
+  /** Removes the server's files, except those of these names. */
+  wipe(except: readonly string[] = []): void {
     for (const name of readdirSync(this.folder)) {
-      rmSync(join(this.folder, name), { recursive: true, force: true });
+      if (!except.includes(name)) rmSync(join(this.folder, name), { recursive: true, force: true });
     }
     mkdirSync(this.folder, { recursive: true });
   }

@@ -16,9 +16,10 @@ import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
 import type { RealActor } from '../real/set.ts';
 import { RealSocket } from '../real/socket.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
-import { comesTrue, ProcessNode } from './node.ts';
+import { ProcessNode } from './node.ts';
 import { checkProcesses, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
 import { ReplicationTap } from './replication-tap.ts';
+import { comesTrue } from './wait.ts';
 
 /** The roles of the nodes, decided on their mirrors. What that asks of the processes happens in turn. */
 class ProcessRoles extends Roles<ProcessNode, RealLane> {

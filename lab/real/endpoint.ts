@@ -15,15 +15,25 @@ export class RealEndpoint {
   readonly name: string;
   readonly #network: RealNetwork;
   readonly #port: () => number;
+  readonly #partyOf: (address: string) => string;
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
   #own = 0;
 
-  /** @param port returns the current primary's port; called for each connection */
-  constructor(network: RealNetwork, name: string, port: () => number) {
+  /**
+   * @param port returns the current primary's port; called for each connection
+   * @param partyOf returns the party that dials from an IP address, where several parties use the endpoint
+   */
+  constructor(
+    network: RealNetwork,
+    name: string,
+    port: () => number,
+    partyOf: (address: string) => string = () => name,
+  ) {
     this.#network = network;
     this.name = name;
     this.#port = port;
+    this.#partyOf = partyOf;
     this.#listener = createServer({ noDelay: true }, (near) => this.#forward(near));
   }
 
@@ -47,7 +57,7 @@ export class RealEndpoint {
   }
 
   #forward(near: Socket): void {
-    const far = new RealSocket(this.#network, this.name, this.#port());
+    const far = new RealSocket(this.#network, this.#partyOf(near.remoteAddress ?? ''), this.#port());
     this.#sockets.add(near);
     near.on('close', () => {
       this.#sockets.delete(near);

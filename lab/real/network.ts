@@ -13,6 +13,8 @@ import { RealTrace, type SentMessage } from './trace.ts';
 export interface RealWire {
   readonly from: string;
   readonly to: string;
+  /** The port at which the dialling end knows the other one. */
+  readonly port: number;
   /** Breaks the connection. Both ends notice at once. */
   reset(): void;
   /** The listening end vanishes without a word: the dialling end is not told. */
@@ -117,7 +119,7 @@ export class RealNetwork extends Lanes<RealLane> {
     return {
       ...host,
       connect: (address, port, receiver, opened) => {
-        const wire = new NodeWire(this, party, this.ownerOf(port), receiver);
+        const wire = new NodeWire(this, party, port, receiver);
         wire.out.pass(undefined, () =>
           host.connect(address, this.behind(port), wire, (near) => opened(wire.attach(near))),
         );
@@ -161,6 +163,7 @@ export function noteArrival(
 class NodeWire implements RealWire, Receiver {
   readonly from: string;
   readonly to: string;
+  readonly port: number;
   readonly out: RealLane;
   readonly #back: RealLane;
   readonly #network: RealNetwork;
@@ -177,9 +180,11 @@ class NodeWire implements RealWire, Receiver {
   #backLost = false;
   readonly #labels: readonly [out: string, back: string];
 
-  constructor(network: RealNetwork, from: string, to: string, receiver: Receiver) {
+  constructor(network: RealNetwork, from: string, port: number, receiver: Receiver) {
+    const to = network.ownerOf(port);
     this.from = from;
     this.to = to;
+    this.port = port;
     this.#labels = labelsOf(network, from, to);
     this.out = network.lane(from, to);
     this.#back = network.lane(to, from);

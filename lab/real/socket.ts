@@ -12,6 +12,7 @@ import { DROPPED, labelsOf, noteArrival, type RealNetwork, type RealWire, type W
 export class RealSocket extends Duplex implements RealWire {
   readonly from: string;
   readonly to: string;
+  readonly port: number;
   connecting = true;
   readonly #socket: Socket;
   readonly #network: RealNetwork;
@@ -36,6 +37,7 @@ export class RealSocket extends Duplex implements RealWire {
   constructor(network: RealNetwork, from: string, port: number) {
     super();
     this.from = from;
+    this.port = port;
     this.to = network.ownerOf(port);
     this.#network = network;
     this.#labels = labelsOf(network, from, this.to);
