@@ -113,7 +113,7 @@ export async function replay(
 /** Throws TypeError for what cannot be played on real servers. */
 function checkReal(on: string, { topology }: FullOptions, { faults }: WorldPlan): void {
   checkString('replay.on', on);
-  for (const name of ['sentinels', 'dialect', 'cluster'] as const) {
+  for (const name of ['sentinels', 'dialect'] as const) {
     if (topology[name] !== undefined)
       throw badOption(`topology.${name}`, topology[name], 'nothing together with replay.on');
   }

@@ -1,13 +1,13 @@
 /** The faults as real servers suffer them, where that takes more than what the lab's links do. */
 import type { ProcessNode } from '../../lab/processes/node.ts';
-import type { ProcessPair } from '../../lab/processes/set.ts';
 import { faultKinds } from '../faults/index.ts';
 import type { Scene } from '../faults/scene.ts';
 import type { PlannedFault } from '../plan.ts';
+import type { RealSet } from './nodes.ts';
 
 /** A play on real servers as faults see it. */
 export interface RealScene extends Omit<Scene, 'sets' | 'changing'> {
-  readonly sets: readonly ProcessPair[];
+  readonly sets: readonly RealSet[];
 }
 
 type Strike = (scene: RealScene, fault: PlannedFault) => Promise<void>;
@@ -22,30 +22,30 @@ export function reasonAgainst({ kind }: PlannedFault): string | undefined {
     : undefined;
 }
 
-function setOf({ sets }: RealScene, name: string): ProcessPair {
+function setOf({ sets }: RealScene, name: string): RealSet {
   const found = sets.find(({ nodes }) => nodes.some((node) => node.name === name));
-  return found ?? (sets[0] as ProcessPair);
+  return found ?? (sets[0] as RealSet);
 }
 
-function reset(scene: RealScene, set: ProcessPair, node: string): void {
+function reset(scene: RealScene, set: RealSet, node: string): void {
   for (const { name } of scene.players) set.network.reset(name, node);
 }
 
-async function failOver(scene: RealScene, set: ProcessPair, how: string, after: number): Promise<void> {
+async function failOver(scene: RealScene, set: RealSet, how: string, after: number): Promise<void> {
   const old = set.primary;
-  const crash = how !== 'demote';
-  if (crash) scene.tell(old.name, 'crashes');
-  await set.failover(crash ? { crash: { keep: how === 'empty' ? 'nothing' : 'everything' }, after } : {});
-  const { length: lost } = set.lost;
-  scene.tell(
-    set.primary.name,
-    `is promoted; ${lost === 1 ? 'an acknowledged write is' : `${lost} acknowledged writes are`} lost`,
-  );
+  await set.replace(how, after, scene.wait, (what) => {
+    if (what === 'crash') scene.tell(old.name, 'crashes');
+    else scene.tell(set.primary.name, `is promoted; ${lostText(set)}`);
+  });
   reset(scene, set, old.name);
-  if (!crash) return;
+  if (how === 'demote') return;
   await scene.wait(AWAY);
   await set.restart(old.name);
   scene.tell(old.name, 'is back');
+}
+
+function lostText({ lost: { length } }: RealSet): string {
+  return length === 1 ? 'an acknowledged write is lost' : `${length} acknowledged writes are lost`;
 }
 
 async function failOverBehind(scene: RealScene, { on, ms, by, how }: PlannedFault): Promise<void> {
@@ -62,7 +62,7 @@ async function failOverBehind(scene: RealScene, { on, ms, by, how }: PlannedFaul
 function restart(keep: 'nothing' | 'everything'): Strike {
   return async (scene, { on, ms }) => {
     const set = setOf(scene, on);
-    await set.node(on).crash({ keep });
+    await set.nodes.find(({ name }) => name === on)?.crash({ keep });
     scene.tell(on, 'crashes');
     await scene.wait(ms);
     await set.restart(on);
@@ -72,9 +72,9 @@ function restart(keep: 'nothing' | 'everything'): Strike {
 
 async function readOnly(scene: RealScene, { on, ms }: PlannedFault): Promise<void> {
   const set = setOf(scene, on);
-  const [old, next] = [set.primary, set.replica];
-  await set.promote(next.name);
-  await set.demote(old.name);
+  const old = set.primary;
+  const next = await set.swap?.();
+  if (next === undefined) return;
   scene.tell(old.name, `becomes a replica of ${next.name}; its clients stay connected`);
   await scene.wait(ms);
   reset(scene, set, old.name);

@@ -1,7 +1,5 @@
 /** Plays the world of a finding on real servers, in real time, in the order in which the virtual world went. */
 
-import type { ProcessPair } from '../../lab/processes/set.ts';
-import { startServers } from '../../lab/start.ts';
 import type { PlayedWorld, Rules, StoryLine } from '../game.ts';
 import { PROBE } from '../game.ts';
 import { historyOf } from '../history.ts';
@@ -10,6 +8,7 @@ import type { PlannedFault } from '../plan.ts';
 import type { Player } from '../player.ts';
 import { describe } from '../player.ts';
 import { type RealScene, strikeReal } from './faults.ts';
+import { type RealNodes, type RealSet, startReal } from './nodes.ts';
 import { type Milestone, Order } from './order.ts';
 import { RealPlayer, type RealStage } from './player.ts';
 
@@ -24,23 +23,19 @@ export interface RealWorld extends PlayedWorld {
 
 /** Plays the plan of a virtual world on `program`. */
 export async function playReal(rules: Rules, virtual: PlayedWorld, program: string): Promise<RealWorld> {
-  const { primaries = 1, replicas = primaries > 1 ? 0 : 1, settings } = rules.topology;
-  const servers = await startServers({
-    ...{ clock: 'real', nodes: program, primaries, replicas },
-    ...(settings !== undefined && { settings }),
-  });
-  const game = new RealGame(rules, virtual, servers.sets);
+  const nodes = await startReal(rules.topology, program);
+  const game = new RealGame(rules, virtual, nodes);
   try {
     await game.play();
     return game.result();
   } finally {
     game.end();
-    await servers.close();
+    await nodes.close();
   }
 }
 
 class RealGame implements RealStage {
-  readonly sets: readonly ProcessPair[];
+  readonly nodes: RealNodes;
   readonly ledger: Ledger;
   readonly order: Order;
   readonly #rules: Rules;
@@ -55,10 +50,10 @@ class RealGame implements RealStage {
   #stopped = false;
   #span = 0;
 
-  constructor(rules: Rules, virtual: PlayedWorld, sets: readonly ProcessPair[]) {
+  constructor(rules: Rules, virtual: PlayedWorld, nodes: RealNodes) {
     this.#rules = rules;
     this.#virtual = virtual;
-    this.sets = sets;
+    this.nodes = nodes;
     this.order = new Order(milestonesOf(virtual));
     this.ledger = new Ledger(() => this.now());
     this.ledger.onEvent = (client, text) => {
@@ -97,7 +92,7 @@ class RealGame implements RealStage {
     const faults = this.#virtual.plan.faults.map((fault) => this.#schedule(fault));
     for (const player of this.#players) this.#watch(player.live(this.#rules.code));
     const struck = Promise.all(faults);
-    await this.#until(PATIENCE, struck);
+    await this.#until(this.#virtual.span + PATIENCE, struck);
     await this.#until(this.#rules.patienceMs, this.#ended());
     this.#ending.abort();
     const { visits, lines } = this.#virtual;
@@ -119,12 +114,13 @@ class RealGame implements RealStage {
     return done;
   }
 
-  /** A reply that waits for the client whose grant comes next is that grant. */
+  /** A reply that waits for the client whose grant comes next is that grant, unless it is about something else. */
   #lookForGrant(): void {
     const { next } = this.order;
     if (next?.kind !== 'grant') return;
-    if (this.#players.some(({ name, hasReply }) => name === next.client && hasReply))
-      this.order.reached(next.client, 'grant');
+    const held = this.nodes.heldFor(next.client);
+    if (held === 'grant') this.order.reached(next.client, 'grant');
+    else if (held === 'other') this.#players.find(({ name }) => name === next.client)?.receive();
   }
 
   #watch(life: Promise<void>): void {
@@ -165,10 +161,10 @@ class RealGame implements RealStage {
   }
 
   #sceneOf(fault: PlannedFault, wait: (ms: number) => Promise<void>): RealScene {
-    const { sets } = this;
+    const { sets } = this.nodes;
     const networkOf = (one: string, other: string) => {
       const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
-      return (found ?? (sets[0] as ProcessPair)).network;
+      return (found ?? (sets[0] as RealSet)).network;
     };
     const network = {
       lane: (from: string, to: string) => networkOf(from, to).lane(from, to),
@@ -229,7 +225,7 @@ class RealGame implements RealStage {
       begunAt: 0,
       startedAt: this.#startedAt,
       events: [],
-      sets: this.sets as unknown as PlayedWorld['sets'],
+      sets: this.nodes.sets as unknown as PlayedWorld['sets'],
       stopped: this.#stopped,
       contended: false,
       span: this.#span,
@@ -260,9 +256,25 @@ function milestonesOf(virtual: PlayedWorld): Milestone[] {
     const struck = virtual.lines.some(({ at, kind }) => kind === 'fault' && at >= granted && at < from);
     return others || struck ? [{ at: granted, client, kind: 'grant' }] : [];
   });
-  return [...grants, ...acts.map(({ at, who }): Milestone => ({ at, client: who, kind: 'act' }))].sort(
-    (a, b) => a.at - b.at,
-  );
+  const known = new Set(grants.map(({ client }) => client));
+  const unused = virtual.plan.clients.filter((client) => !known.has(client)).flatMap(unusedGrant(virtual));
+  return [
+    ...grants,
+    ...unused,
+    ...acts.map(({ at, who }): Milestone => ({ at, client: who, kind: 'act' })),
+  ].sort((a, b) => a.at - b.at);
+}
+
+/** A grant that a client never got to use, because a fault struck it before: it died, or lost the reply. */
+function unusedGrant(virtual: PlayedWorld): (client: string) => Milestone[] {
+  const { writes } = historyOf(virtual);
+  return (client) => {
+    const own = virtual.lines.filter(({ who }) => who === client);
+    const struck = own.find(({ kind }) => kind === 'fault');
+    if (struck === undefined || own.some(({ kind, at }) => kind === 'visit' && at < struck.at)) return [];
+    const granted = writes.findLast((write) => write.client === client && write.at <= struck.at);
+    return granted === undefined ? [] : [{ at: granted.at, client, kind: 'grant' }];
+  };
 }
 
 function pause(ms: number): Promise<void> {

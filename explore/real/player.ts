@@ -1,14 +1,14 @@
 /** One client of a play on real servers. It runs in this process: what it sends, receives and sleeps can be held up. */
-import type { Redis, RedisOptions } from '../../lab/ioredis-types.ts';
-import type { ProcessPair } from '../../lab/processes/set.ts';
+import type { Redis, RedisClusterOptions, RedisOptions } from '../../lab/ioredis-types.ts';
 import type { Ledger, LedgerClient } from '../ledger.ts';
 import { type ClientCode, describe, LIGHT, type LifeEnd } from '../player.ts';
 import { type ClientSession, resourceFor } from '../session.ts';
+import type { RealNodes } from './nodes.ts';
 import type { Order, Turn } from './order.ts';
 
 /** What a client needs of its play. */
 export interface RealStage {
-  readonly sets: readonly ProcessPair[];
+  readonly nodes: RealNodes;
   readonly ledger: Ledger;
   readonly order: Order;
   readonly signal: AbortSignal;
@@ -47,15 +47,14 @@ export class RealPlayer implements LedgerClient {
 
   /** Opens its first clients. Resolves when they are connected. */
   async connect(): Promise<void> {
-    const { sets } = this.#stage;
-    this.#urls = await Promise.all(sets.map(async (set) => (await set.actor(this.name)).url));
-    this.#servers = sets.map((set) => this.#client(set, {}));
-    // The reply to PING comes after those to the greeting: none of them may be taken for a grant.
-    await Promise.all(this.#servers.map((redis) => redis.ping()));
+    const { nodes } = this.#stage;
+    this.#urls = await nodes.urls(this.name);
+    this.#servers = Array.from({ length: nodes.entrances }, (_, i) => this.#client({}, i));
+    await Promise.all(this.#servers.map((redis) => nodes.ready(redis)));
   }
 
-  #client(set: ProcessPair, options: RedisOptions): Redis {
-    const redis = set.client(this.name, { ...LIGHT, ...options });
+  #client(options: RedisOptions | RedisClusterOptions, entrance: number): Redis {
+    const redis = this.#stage.nodes.open(this.name, { ...LIGHT, ...options }, entrance);
     this.#clients.push(redis);
     return redis;
   }
@@ -88,19 +87,18 @@ export class RealPlayer implements LedgerClient {
   }
 
   #session(life: number): ClientSession {
-    const { sets, ledger, signal } = this.#stage;
+    const { nodes, ledger, signal } = this.#stage;
     const servers = this.#servers;
     const alive = (): void => {
       if (life !== this.life || !this.alive) throw new Error('this process is dead');
     };
     return {
       ...{ name: this.name, redis: servers[0] as Redis, servers, urls: this.#urls, signal },
-      connect: (options: RedisOptions = {}, primary = 0) => {
+      connect: (options: RedisOptions | RedisClusterOptions = {}, primary = 0) => {
         alive();
-        const set = sets[primary];
-        if (set === undefined)
-          throw new RangeError(`there is no primary ${primary}; there are ${sets.length}`);
-        return this.#client(set, options);
+        if (primary < 0 || primary >= nodes.entrances)
+          throw new RangeError(`there is no primary ${primary}; there are ${nodes.entrances}`);
+        return this.#client(options, primary);
       },
       sleep: (ms) => this.#sleep(ms, life),
       resource: (name, options) => {
@@ -131,9 +129,10 @@ export class RealPlayer implements LedgerClient {
     this.#apply();
   }
 
-  /** True when a reply waits for the client. */
-  get hasReply(): boolean {
-    return this.#links().some(({ back }) => back.waiting > 0);
+  /** Receives the replies that wait, and goes on being held up. */
+  receive(): void {
+    if (this.paused) return;
+    for (const { back } of this.#links()) if (back.held) back.release({ messages: back.waiting });
   }
 
   pause(): void {
@@ -171,9 +170,7 @@ export class RealPlayer implements LedgerClient {
   }
 
   #links() {
-    return this.#stage.sets.flatMap(({ network, nodes }) =>
-      nodes.map(({ name }) => network.link(this.name, name)),
-    );
+    return this.#stage.nodes.links(this.name);
   }
 
   /** Kills the process, as far as that can be seen from outside: its connections break, and its code does nothing more. */
@@ -181,8 +178,7 @@ export class RealPlayer implements LedgerClient {
     this.alive = false;
     this.#stage.ledger.died(this.name);
     if (this.end === undefined) this.end = 'died';
-    for (const { network, nodes } of this.#stage.sets)
-      for (const { name } of nodes) network.reset(this.name, name);
+    for (const link of this.#links()) link.reset();
     this.disconnect();
     this.#died?.();
   }

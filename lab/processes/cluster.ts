@@ -12,7 +12,12 @@ import { ANYBODY, RealEndpoint } from '../real/endpoint.ts';
 import { CLOSED } from '../real/lane.ts';
 import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
 import { RealSocket } from '../real/socket.ts';
-import { type ClusterConstructor, type IoredisConstructor, loadClusterClient, loadIoredis } from '../virtual/client.ts';
+import {
+  type ClusterConstructor,
+  type IoredisConstructor,
+  loadClusterClient,
+  loadIoredis,
+} from '../virtual/client.ts';
 import { ProcessNode } from './node.ts';
 import { programFor } from './options.ts';
 import { freePort } from './program.ts';
@@ -173,7 +178,9 @@ export class ProcessCluster {
       this.nodes.map(async (node) => {
         if (!node.up || node.paused) return false;
         const info = String(await node.ask('CLUSTER', 'INFO'));
-        const lines = String(await node.ask('CLUSTER', 'NODES')).trim().split('\n');
+        const lines = String(await node.ask('CLUSTER', 'NODES'))
+          .trim()
+          .split('\n');
         const { isReplica, linkUp } = await node.standing();
         const isConnected = lines.every((line) => line.split(' ')[7] === 'connected');
         return info.includes('cluster_state:ok') && isConnected && (!isReplica || linkUp);
@@ -195,7 +202,9 @@ export class ProcessCluster {
   node(name: string): ProcessNode {
     const found = this.nodes.find((node) => node.name === name);
     if (found !== undefined) return found;
-    throw new RangeError(`no node is called '${name}'; there are ${this.#places.map((each) => each.name).join(', ')}`);
+    throw new RangeError(
+      `no node is called '${name}'; there are ${this.#places.map((each) => each.name).join(', ')}`,
+    );
   }
 
   /** Where clients begin, as the cluster announces its nodes. */

@@ -25,9 +25,6 @@ const SCRIPTS: ReadonlySet<Bytes> = new Set(['eval', 'evalsha', 'fcall']);
 /** Behind these commands, what the connection receives are not only replies. */
 const LISTENING: ReadonlySet<Bytes> = new Set(['subscribe', 'psubscribe', 'ssubscribe', 'monitor']);
 
-/** The errors after which a client of a cluster asks again, perhaps elsewhere. */
-const REDIRECTION = /^-(?:MOVED|ASK|TRYAGAIN|CLUSTERDOWN)\b/;
-
 /** One request that may write, or a transaction. */
 class SeenRequest {
   readonly wire: RealWire;
@@ -38,8 +35,6 @@ class SeenRequest {
   end: number | undefined;
   /** When the reply arrived. */
   repliedAt = Infinity;
-  /** True for a reply that sends the client to another node, or asks it to try again. */
-  isRedirected = false;
   /** True for a reply that is usual for a request that has written nothing. */
   idle = false;
 
@@ -66,7 +61,7 @@ class SeenRequest {
 export class SeenRequests {
   readonly #server: () => Server;
   #open: SeenRequest[] = [];
-  /** The requests whose reply has arrived, but not yet at the client when that was last looked at. */
+  /** The requests that have perhaps written, and whose reply had not reached the client when that was last looked at. */
   #unread: SeenRequest[] = [];
 
   /** @param server returns the server whose commands the clients use */
@@ -98,13 +93,13 @@ export class SeenRequests {
     this.#open = this.#open.filter((each) => each !== request);
   }
 
-  /** The reply to a request has arrived at the link. */
+  /** The reply to a request that may have written has arrived at the link. */
   answered(request: SeenRequest): void {
     this.#unread = this.#unread.filter((each) => !isRead(each));
-    if (!request.isRedirected) this.#unread.push(request);
+    this.#unread.push(request);
   }
 
-  /** True when the reply to a write waits on the client's link. Replies by which a cluster redirects do not count. */
+  /** True when the reply to a write waits on the client's link: no error, and no refusal such as that of SET NX. */
   hasReplyFor(client: string): boolean {
     return this.#unread.some((request) => request.wire.from === client && !isRead(request));
   }
@@ -186,9 +181,8 @@ class Conversation implements WireTap {
       if (request === undefined) continue;
       request.end = end;
       request.repliedAt = nodeClock.now();
-      request.isRedirected = REDIRECTION.test(head);
       request.idle = /^(:0|\$-1|_|\*-1)$/.test(head);
-      this.#requests.answered(request);
+      if (!head.startsWith('-') && (request.isScript || !request.idle)) this.#requests.answered(request);
       // A script may have written before its error.
       if (!request.isScript && head.startsWith('-')) this.#requests.drop(request);
     }
