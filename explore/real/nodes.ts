@@ -86,7 +86,7 @@ class PairNodes implements RealNodes {
 
   constructor(pairs: readonly ProcessPair[], close: () => Promise<void>) {
     this.#pairs = pairs;
-    this.sets = pairs.map((pair) => new PairSet(pair));
+    this.sets = pairs.map((pair) => new RealPairSet(pair));
     this.close = close;
   }
 
@@ -117,7 +117,7 @@ class PairNodes implements RealNodes {
 }
 
 /** A primary and its replicas, whose roles the lab decides. */
-class PairSet implements RealSet {
+class RealPairSet implements RealSet {
   readonly #pair: ProcessPair;
 
   constructor(pair: ProcessPair) {
@@ -182,7 +182,7 @@ class ClusterNodes implements RealNodes {
 
   constructor(cluster: ProcessCluster) {
     this.#cluster = cluster;
-    this.sets = cluster.shards.map((shard) => new ShardSet(cluster, shard));
+    this.sets = cluster.shards.map((shard) => new RealShardSet(cluster, shard));
   }
 
   async urls(): Promise<string[]> {
@@ -215,7 +215,7 @@ class ClusterNodes implements RealNodes {
 }
 
 /** A shard of a cluster, whose nodes decide on their roles. */
-class ShardSet implements RealSet {
+class RealShardSet implements RealSet {
   readonly #cluster: ProcessCluster;
   readonly #shard: ProcessShard;
 

@@ -47,7 +47,7 @@ export interface ProcessClusterOptions {
 }
 
 /** One node's place in the cluster. */
-interface Place {
+interface NodePlace {
   readonly id: string;
   readonly name: string;
   /** The address from which the process dials: by it the links know who does. */
@@ -67,7 +67,7 @@ export class ProcessCluster {
   readonly shards: readonly ProcessShard[];
   /** All nodes, node-1 and so on, those that began as primaries first. */
   readonly nodes: readonly ProcessNode[];
-  readonly #places: readonly Place[];
+  readonly #places: readonly NodePlace[];
   readonly #options: ProcessClusterOptions;
   readonly #ioredis: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor };
   readonly #clients: (Redis | Cluster)[] = [];
@@ -102,10 +102,10 @@ export class ProcessCluster {
     this.nodes = names.flatMap((name) => all.find((node) => node.name === name) ?? []);
   }
 
-  #place(name: string, dialsFrom: string): Place {
+  #place(name: string, dialsFrom: string): NodePlace {
     const partyOf = (address: string): string =>
       this.#places.find((place) => place.dialsFrom === address)?.name ?? ANYBODY;
-    const place: Place = {
+    const place: NodePlace = {
       id: Array.from({ length: 40 }, () => Math.floor(nodeHost().random() * 16).toString(16)).join(''),
       ...{ name, dialsFrom, ownBus: 0 },
       clients: new RealEndpoint(this.network, ANYBODY, () => this.node(name).port, partyOf),
@@ -114,8 +114,8 @@ export class ProcessCluster {
     return place;
   }
 
-  #placeOf(name: string): Place {
-    return this.#places.find((place) => place.name === name) as Place;
+  #placeOf(name: string): NodePlace {
+    return this.#places.find((place) => place.name === name) as NodePlace;
   }
 
   #tap(wire: RealWire): WireTap | undefined {
@@ -128,7 +128,7 @@ export class ProcessCluster {
     return tap;
   }
 
-  async #argumentsFor(place: Place, port: number): Promise<readonly string[]> {
+  async #argumentsFor(place: NodePlace, port: number): Promise<readonly string[]> {
     place.ownBus = await freePort();
     this.network.name(place.clients.port, place.name, port);
     this.network.name(port, place.name);
