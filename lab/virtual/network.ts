@@ -30,6 +30,8 @@ interface Wire {
   readonly back: Pipe;
   readonly dialler: Actor;
   listener: Actor | undefined;
+  /** True once the listening process has accepted it. Before that, the connection is its kernel's alone. */
+  accepted: boolean;
 }
 
 /** The world that a network belongs to, as far as the network needs it. */
@@ -142,8 +144,8 @@ export class Network extends Lanes<Lane> {
   /**
    * @internal
    * Does what the kernel does for a process that died: stops listening, delivers what was sent, and ends the
-   * connections. A connection with a request that the process has not read is reset, which is how a killed redis-server
-   * leaves its clients.
+   * connections. A connection that the process has not accepted, or with a request that it has not read, is reset, which
+   * is how a killed redis-server leaves its clients.
    * @param silent true when the machine lost power: nobody is notified
    */
   abandon(actor: Actor, silent = false): void {
@@ -157,7 +159,8 @@ export class Network extends Lanes<Lane> {
       const { unread } = into;
       into.close();
       if (silent) continue;
-      if (unread) out.break();
+      const isRead = !unread && (wire.dialler === actor || wire.accepted);
+      if (!isRead) out.break();
       else out.leave();
     }
   }
@@ -191,7 +194,7 @@ export class Network extends Lanes<Lane> {
         if (message === 'open') this.#answer(wire, address, local);
       },
     );
-    const wire: Wire = { forward, back, dialler: actor, listener: undefined };
+    const wire: Wire = { forward, back, dialler: actor, listener: undefined, accepted: false };
     this.#sweep();
     this.#wires.add(wire);
     for (const pipe of [forward, back]) pipe.trouble = (what) => this.#meet(wire, what);
@@ -233,8 +236,13 @@ export class Network extends Lanes<Lane> {
     });
     wire.forward.handOver(actor, connection.take);
     const { schedule } = this.#world;
+    // The kernel completes the handshake, also for a process that stands still. A process that runs answers in its turn: the
+    // order of the events of one instant is part of every trace.
+    const early = actor.paused;
+    if (early) wire.back.send('accepted');
     const admit = new Task(actor, true, () => {
-      wire.back.send('accepted');
+      if (!early) wire.back.send('accepted');
+      wire.accepted = true;
       const receiver = accept(connection);
       if (receiver !== undefined) connection.attach(receiver);
     });

@@ -274,6 +274,37 @@ test("a socket's own timeout runs on virtual time and restarts with traffic", as
   expect(atClient.at(-1)).toEqual([171, 'timeout']);
 });
 
+test('the kernel of a paused process completes a connection, and resets it when the process is killed', async () => {
+  // As a redis-server does that gets SIGSTOP, a connection and SIGKILL.
+  const { world, host, atNode, atClient, dial, write } = await exchange();
+  world.actor('node').pause();
+  const socket = await dial();
+  await world.advance(10);
+  expect(atClient).toEqual([[2, 'connect']]);
+  await write(socket, 'unread');
+  await world.advance(10);
+  host.crash();
+  await world.advance(10);
+  expect(atClient.slice(1)).toEqual([
+    [21, 'error read ECONNRESET'],
+    [21, 'close true'],
+  ]);
+  expect(atNode).toEqual([]);
+});
+
+test('a connection that a paused process has not accepted is reset when the process is killed, though nothing was sent', async () => {
+  const { world, host, atClient, dial } = await exchange();
+  world.actor('node').pause();
+  await dial();
+  await world.advance(10);
+  host.crash();
+  await world.advance(10);
+  expect(atClient.slice(1)).toEqual([
+    [11, 'error read ECONNRESET'],
+    [11, 'close true'],
+  ]);
+});
+
 test('while a reader is paused, bytes accumulate at the sender, and none are lost', async () => {
   const { world, atNode, connections, dial, write } = await exchange();
   const socket = await dial();
