@@ -8,7 +8,7 @@ import { faultKinds } from './faults/index.ts';
 import type { Scales, Scene } from './faults/scene.ts';
 import { type Breach, Ledger, type Visit } from './ledger.ts';
 import type { NodeSet } from './node-set.ts';
-import type { PlannedFault, WorldPlan } from './plan.ts';
+import { encodePlan, NO_HASH, type PlannedFault, type WorldPlan } from './plan.ts';
 import { type ClientCode, describe, Player, type PlayerStage } from './player.ts';
 import { type Nodes, startNodes, type Topology } from './topology.ts';
 
@@ -88,6 +88,10 @@ export async function playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWo
     const game = new Game(rules, plan, nodes);
     await nodes.world.run(() => game.play(), LONGEST_WORLD);
     return game.result();
+  } catch (error) {
+    if (error instanceof Error)
+      error.message += `\nThe world can be played again: ${encodePlan(plan, NO_HASH)}`;
+    throw error;
   } finally {
     await nodes.close();
   }

@@ -42,6 +42,9 @@ const VERSION = '1';
 /** How many hexadecimal digits of the trace's hash the text has. */
 const DIGITS = 12;
 
+/** Stands for the hash of a world that could not be played to its end. */
+export const NO_HASH = '0'.repeat(DIGITS);
+
 /** The text of a plan: `1:seed:jitter:clients:faults:hash`. */
 export function encodePlan({ seed, jitter, clients, faults }: WorldPlan, hash: string): string {
   const struck = faults.map(({ kind, at, on, ms, by, how }) =>
