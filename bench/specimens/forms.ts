@@ -68,7 +68,9 @@ export function lock(parts: {
     const end = (believes === 'from the reply' ? heard : sent) + LEASE - 20;
     if (believes !== 'always' && performance.now() >= end) return;
     const stop = beside?.(session, token);
-    await inside(session, { ms, goesOn: believes === 'always' ? always : () => performance.now() < end });
+    // A step that would end after the lease is not begun.
+    const goesOn = (): boolean => performance.now() + STEP < end;
+    await inside(session, { ms, goesOn: believes === 'always' ? always : goesOn });
     stop?.();
     await (parts.give ?? give)(session, token);
   };
