@@ -243,6 +243,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     scales,
     promises,
     remains: undefined,
+    written: new Set(),
     patienceMs: LONGEST_LEASE,
   };
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
@@ -257,7 +258,11 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   }
   const leaseMs = leaseOf(world);
   const patienceMs = Math.max(10_000, 4 * leaseMs);
-  return { rules: { ...rough, scales: { ...scales, leaseMs }, remains: world.remains, patienceMs }, world };
+  const written = new Set(
+    world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
+  );
+  const rules = { ...rough, scales: { ...scales, leaseMs }, remains: world.remains, written, patienceMs };
+  return { rules, world };
 }
 
 /** The shortest lease that a key was given. */

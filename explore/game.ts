@@ -63,6 +63,8 @@ export interface Rules {
   readonly promises: ReadonlySet<string>;
   /** What was left after the run without faults; undefined for that run itself. */
   readonly remains: string | undefined;
+  /** The resources that were written to in that run. */
+  readonly written: ReadonlySet<string>;
   /** How long clients may go on after the last fault, in virtual milliseconds. */
   readonly patienceMs: number;
   /** True to play on after a breach, so that a timeline shows what follows; default false. */
@@ -128,7 +130,7 @@ class Game implements PlayerStage {
     this.nodes = nodes;
     this.world = nodes.world;
     this.#director = this.world.actor('director');
-    this.ledger = new Ledger(() => this.now());
+    this.ledger = new Ledger(() => this.now(), rules.written);
     this.#stopping = new Promise((resolve) => {
       this.#stop = resolve;
     });

@@ -70,7 +70,7 @@ interface ResourceState {
   readonly permits: number;
   readonly visits: Visit[];
   fence: number;
-  /** True once any client has written: a visit then ends with its last act before a pause. */
+  /** True if the code writes without faults, or a client has written: a visit then ends with its last act before a pause. */
   written: boolean;
 }
 
@@ -89,9 +89,16 @@ export class Ledger {
   /** When each client last left a resource or started, by name. */
   readonly #lastAsked = new Map<string, number>();
 
-  /** @param now milliseconds since the clients started */
-  constructor(now: () => number) {
+  /** The resources that the code writes to when nothing goes wrong. */
+  readonly #written: ReadonlySet<string>;
+
+  /**
+   * @param now milliseconds since the clients started
+   * @param written the resources that the code writes to when nothing goes wrong
+   */
+  constructor(now: () => number, written: ReadonlySet<string> = new Set()) {
     this.#now = now;
+    this.#written = written;
   }
 
   /** The names of the resources that were entered. */
@@ -185,7 +192,7 @@ export class Ledger {
   #state(resource: string, permits: number): ResourceState {
     let state = this.#resources.get(resource);
     if (state === undefined) {
-      state = { permits, visits: [], fence: -Infinity, written: false };
+      state = { permits, visits: [], fence: -Infinity, written: this.#written.has(resource) };
       this.#resources.set(resource, state);
     }
     return state;

@@ -55,7 +55,7 @@ class RealGame implements RealStage {
     this.#virtual = virtual;
     this.nodes = nodes;
     this.order = new Order(milestonesOf(virtual));
-    this.ledger = new Ledger(() => this.now());
+    this.ledger = new Ledger(() => this.now(), rules.written);
     this.ledger.onEvent = (client, text) => {
       this.#line(client, text, 'visit');
       if (client !== PROBE) this.order.reached(client, 'act');

@@ -228,6 +228,22 @@ test('the error of a world that cannot be played names the world', async () => {
   );
 });
 
+test('a client that stalls, and then leaves because its lease is over, breaks nothing, though nobody had written yet', async () => {
+  const client = async ({ name, redis, sleep, resource }: ClientSession): Promise<void> => {
+    let end = 0;
+    do end = Date.now() + 150;
+    while ((await redis.set('lock', name, 'PX', 200, 'NX')) !== 'OK' && (await sleep(RETRY), true));
+    const inside = resource('stock').enter();
+    await sleep(WORK);
+    if (Date.now() < end) inside.write();
+    inside.leave();
+    await redis.eval(RELEASE, 1, 'lock', name);
+  };
+  const report = await explore({ ...pauses, client });
+  expect(report.coverage.faults['client-pause']).toBeGreaterThan(10);
+  report.assertNone();
+});
+
 test('wrong options are refused by name', async () => {
   const base = { name: 'x', client: tokenLock };
   const refused = (options: object): Promise<unknown> => explore({ ...base, ...options } as typeof base);

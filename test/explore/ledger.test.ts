@@ -5,9 +5,9 @@ import { decodePlan, encodePlan, type WorldPlan } from '../../explore/plan.ts';
 import { resourceFor } from '../../explore/session.ts';
 
 /** A ledger, two clients, and a clock that a test sets. */
-function scene() {
+function scene(written?: ReadonlySet<string>) {
   let now = 0;
-  const ledger = new Ledger(() => now);
+  const ledger = new Ledger(() => now, written);
   const client = (name: string) => ({ name, life: 1, paused: false, resumedAt: -1 });
   const at = (time: number): void => {
     now = time;
@@ -24,6 +24,25 @@ test('two clients that are inside at once break exclusion; readers do not', () =
   ledger.enter(b, 's', 1, {});
   expect(ledger.breaches).toMatchObject([{ promise: 'mutual-exclusion', visits: [2, 3] }]);
 });
+
+test.each([
+  [undefined, 1],
+  [new Set(['r']), 0],
+])(
+  'a client that stalls before anybody writes, and then only leaves: without faults the code writes to %o',
+  (written, breaches) => {
+    const { ledger, a, b, at } = scene(written);
+    const first = ledger.enter(a, 'r', 1, {});
+    a.paused = true;
+    at(100);
+    ledger.enter(b, 'r', 1, {});
+    a.paused = false;
+    a.resumedAt = 200;
+    at(200);
+    ledger.leave(first, a);
+    expect(ledger.breaches).toHaveLength(breaches);
+  },
+);
 
 test('a client that stalls does harm only if it acts afterwards', () => {
   const { ledger, a, b, at } = scene();
