@@ -20,7 +20,7 @@ const SHORT = 16;
 const spare: Buffer[] = [];
 
 function release(block: Buffer): void {
-  if (spare.length < SPARE_MAX) spare.push(block);
+  if (spare.length < SPARE_MAX && block.length === BLOCK_BYTES) spare.push(block);
 }
 
 /** The socket, as its long output sees it. */
@@ -64,7 +64,7 @@ export class LongOutput {
   /** Hands over as much as the kernel takes now. The rest follows by itself. */
   write(): void {
     while (this.#length > 0 && !this.#isWaiting && !this.#socket.destroyed) {
-      const block = spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const block = this.#takeBlock();
       const bytes = block.subarray(0, this.#fill(block));
       let isTaken = false;
       this.#socket.write(bytes, (error) => {
@@ -75,6 +75,12 @@ export class LongOutput {
       if (isTaken) release(block);
       else this.#isWaiting = this.#holds;
     }
+  }
+
+  /** Where the socket holds output, a short piece gets memory of its own size: it may stay there for long. */
+  #takeBlock(): Buffer {
+    if (!this.#holds && this.#length < BLOCK_BYTES) return Buffer.allocUnsafeSlow(this.#length);
+    return spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
   }
 
   /** Runs the task when everything has been handed over; at once if there is nothing left. */

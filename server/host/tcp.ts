@@ -59,6 +59,7 @@ export class SocketConnection implements Connection {
   /** Longer output, which comes before #out. */
   readonly #long: LongOutput;
   #isListed = false;
+  #isClosing = false;
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
@@ -85,12 +86,20 @@ export class SocketConnection implements Connection {
   }
 
   send(bytes: Bytes): void {
+    if (this.#isClosing) {
+      this.#refuse();
+      return;
+    }
     if (this.#out.length + bytes.length > LARGE) this.#lengthen();
     this.#out += bytes;
     this.#list();
   }
 
   sendPieces(pieces: readonly Bytes[]): void {
+    if (this.#isClosing) {
+      this.#refuse();
+      return;
+    }
     this.#lengthen();
     for (const piece of pieces) this.#long.add(piece);
     this.#list();
@@ -99,6 +108,11 @@ export class SocketConnection implements Connection {
   #lengthen(): void {
     if (this.#out !== '') this.#long.add(this.#out);
     this.#out = '';
+  }
+
+  /** Output after the end breaks the connection, so that what nobody reads cannot grow without limit. */
+  #refuse(): void {
+    this.#socket.destroy();
   }
 
   /** Takes a place in the order of writes. A connection's place is that of its first output. */
@@ -130,6 +144,7 @@ export class SocketConnection implements Connection {
 
   close(): void {
     this.#write();
+    this.#isClosing = true;
     this.#long.whenDone(() => this.#socket.destroySoon());
   }
 

@@ -86,6 +86,34 @@ for (const [ending, end] of Object.entries(ends)) {
   });
 }
 
+test.each(Object.entries(ends))('a client that %s and reads nothing gets no more output', async (_, end) => {
+  await using server = await filled({ settings: { 'client-output-buffer-limit': 'pubsub 0 0 0' } });
+  const socket = connect(server.port, server.host).on('error', () => {});
+  socket.pause();
+  socket.write('SUBSCRIBE c\r\n');
+  const publisher = server.connect();
+  let receivers = '';
+  publisher.on('data', (chunk) => (receivers = String(chunk)));
+  const message = 'x'.repeat(100_000);
+  const publish = (): void =>
+    void publisher.write(`*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$${message.length}\r\n${message}\r\n`);
+  await until(() => server.node.pubsub.channels.has('c'), { what: 'the subscription' });
+  await until(
+    () => (
+      publish(),
+      [...server.node.clients.values()].some(({ connection }) => (connection?.pending ?? 0) > 9_000_000)
+    ),
+    {
+      what: 'output that the client does not read',
+    },
+  );
+  end(socket);
+  await until(() => (publish(), receivers === ':0\r\n'), { what: 'the end of the subscription' });
+  expect(receivers).toBe(':0\r\n');
+  publisher.destroy();
+  socket.destroy();
+});
+
 test('a message that follows long output arrives behind it', async () => {
   await using server = await filled({ settings: { 'client-output-buffer-limit': 'pubsub 0 0 0' } });
   const { requests, replies } = exchange(LATE);
