@@ -10,7 +10,7 @@ import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import type { Breach } from './ledger.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
-import { decodePlan, type WorldPlan } from './plan.ts';
+import { decodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { reasonAgainst } from './real/faults.ts';
 import { playReal } from './real/game.ts';
 import type { ExploreReport } from './report.ts';
@@ -97,7 +97,7 @@ export async function replay(
     const { rules } = await survey(full);
     const world = await playWorld(rules, plan);
     const hash = world.hash();
-    if (sameTrace && !hash.startsWith(decoded.hash)) {
+    if (sameTrace && decoded.hash !== NO_HASH && !hash.startsWith(decoded.hash)) {
       const error = new Error(
         `this world does not repeat: its trace is ${hash.slice(0, 12)} and was ${decoded.hash}. ` +
           'The code, a library or the lab has changed since, or the code is not deterministic',

@@ -264,8 +264,10 @@ class RealShardSet implements RealSet {
     if (how === 'forced') await wait(after);
     if (how === 'demote' || how === 'forced') await this.#shard.failover();
     // The virtual time of the fault goes on meanwhile. It may have to wait for clients that need the new primary.
-    const decided = comesTrue(isDecided, DECISION_MAY_TAKE).then((is) => is && told('promotion'));
+    const isOver = (): boolean => isDecided() || this.network.closed;
+    const decided = comesTrue(isOver, DECISION_MAY_TAKE).then(() => isDecided() && told('promotion'));
     for (let waited = 0; !isDecided(); waited += LOOKS_EVERY) {
+      if (this.network.closed) throw new Error('the play is over');
       if (waited > DECISION_MAY_TAKE)
         throw new Error(`no replica is promoted within ${DECISION_MAY_TAKE} ms`);
       await wait(LOOKS_EVERY);

@@ -99,7 +99,10 @@ export class SeenRequests {
     this.#unread.push(request);
   }
 
-  /** True when the reply to a write waits on the client's link: no error, and no refusal such as that of SET NX. */
+  /**
+   * True when the reply to a write waits on the client's link: no error, and no refusal such as that of SET NX. Any reply of a
+   * script counts, because each script has its own way to refuse.
+   */
   hasReplyFor(client: string): boolean {
     return this.#unread.some((request) => request.wire.from === client && !isRead(request));
   }

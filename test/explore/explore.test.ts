@@ -206,7 +206,7 @@ test.each([
   'node-pause@99/redis-1/300;busy@100/redis-1/228;restart-disk@108/redis-1/4',
   'node-pause@99/redis-1/300;busy@100/redis-1/228;restart-disk@320/redis-1/4',
 ])('a long script ends with its world, though its node is restarted: %s', async (faults) => {
-  const { history } = await replay(pauses, `1:1:0:A,B:${faults}:000000000000`, { sameTrace: false });
+  const { history } = await replay(pauses, `1:1:0:A,B:${faults}:000000000000`);
   expect(history.faults.map(({ kind }) => kind)).toContain('busy');
 });
 
@@ -241,7 +241,7 @@ test('a client that stalls, and then leaves because its lease is over, breaks no
   };
   // A resumes while B is inside, and before B writes.
   const text = '1:1:0:A,B:client-pause@3/A/230:000000000000';
-  const { breaches, history } = await replay({ ...pauses, client }, text, { sameTrace: false });
+  const { breaches, history } = await replay({ ...pauses, client }, text);
   const [one, other] = history.visits;
   expect([one?.client, other?.client]).toEqual(['A', 'B']);
   expect(one!.to).toBeGreaterThan(other!.from);
