@@ -174,7 +174,7 @@ export class Network extends Lanes<Lane> {
 
   /**
    * @internal
-   * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused'.
+   * Opens a connection for an end of any kind. Its first message is 'accepted' or 'refused', or 'reset' if the connection breaks before.
    * @param inner true when the end is our own synchronous code
    */
   open(actor: Actor, host: string, port: number, inner: boolean, take: (message: PipeMessage) => void): Ends {
