@@ -116,32 +116,49 @@ class PairNodes implements RealNodes {
   }
 }
 
-/** A primary and its replicas, whose roles the lab decides. */
-class RealPairSet implements RealSet {
-  readonly #pair: ProcessPair;
+/** The nodes of a pair or of a shard, and their roles. */
+type NodesWithRoles = Pick<ProcessShard, 'nodes' | 'primary' | 'replicas' | 'lost' | 'network'>;
 
-  constructor(pair: ProcessPair) {
-    this.#pair = pair;
+/** What a pair and a shard have in common. */
+abstract class Roled implements RealSet {
+  readonly #roles: NodesWithRoles;
+
+  constructor(roles: NodesWithRoles) {
+    this.#roles = roles;
   }
 
   get nodes(): readonly ProcessNode[] {
-    return this.#pair.nodes;
+    return this.#roles.nodes;
   }
 
   get primary(): ProcessNode {
-    return this.#pair.primary;
+    return this.#roles.primary;
   }
 
   get replicas(): readonly ProcessNode[] {
-    return this.#pair.replicas;
+    return this.#roles.replicas;
   }
 
   get lost(): readonly Write[] {
-    return this.#pair.lost;
+    return this.#roles.lost;
   }
 
   get network(): RealNetwork {
-    return this.#pair.network;
+    return this.#roles.network;
+  }
+
+  abstract client(name: string, options?: RedisOptions): Redis;
+  abstract replace(...how: Parameters<RealSet['replace']>): Promise<void>;
+  abstract restart(name: string): Promise<void>;
+}
+
+/** A primary and its replicas, whose roles the lab decides. */
+class RealPairSet extends Roled {
+  readonly #pair: ProcessPair;
+
+  constructor(pair: ProcessPair) {
+    super(pair);
+    this.#pair = pair;
   }
 
   client(name: string, options?: RedisOptions): Redis {
@@ -215,33 +232,14 @@ class ClusterNodes implements RealNodes {
 }
 
 /** A shard of a cluster, whose nodes decide on their roles. */
-class RealShardSet implements RealSet {
+class RealShardSet extends Roled {
   readonly #cluster: ProcessCluster;
   readonly #shard: ProcessShard;
 
   constructor(cluster: ProcessCluster, shard: ProcessShard) {
+    super(shard);
     this.#cluster = cluster;
     this.#shard = shard;
-  }
-
-  get nodes(): readonly ProcessNode[] {
-    return this.#shard.nodes;
-  }
-
-  get primary(): ProcessNode {
-    return this.#shard.primary;
-  }
-
-  get replicas(): readonly ProcessNode[] {
-    return this.#shard.replicas;
-  }
-
-  get lost(): readonly Write[] {
-    return this.#shard.lost;
-  }
-
-  get network(): RealNetwork {
-    return this.#shard.network;
   }
 
   client(name: string, options: RedisOptions = {}): Redis {

@@ -172,7 +172,7 @@ export class ProcessCluster {
     return `${lines.join('')}vars currentEpoch ${primaries} lastVoteEpoch 0\n`;
   }
 
-  /** True when every node is up, connected to all others, and finds the cluster well, and the replicas have their primary's data. */
+  /** True when every node is up, is connected to all others and reports cluster_state:ok, and every replica has a link to its primary. */
   async agrees(): Promise<boolean> {
     const isWell = await Promise.all(
       this.nodes.map(async (node) => {
