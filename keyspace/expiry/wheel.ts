@@ -140,11 +140,6 @@ export class ExpiryWheel {
     return NONE;
   }
 
-  /** Disarms every deadline, which takes O(n). */
-  clear(): void {
-    for (let slot = this.#firstSlot(); slot >= 0; slot = this.#firstSlot()) this.disarm(this.#firstOf(slot));
-  }
-
   /** The first deadline of a slot. */
   #firstOf(slot: number): Deadline {
     return this.#levels[slot >>> DIGIT_BITS]!.first(slot & (SLOTS - 1));

@@ -1,7 +1,7 @@
 /** The timing wheel against a naive list of deadlines. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Deadline, DeadlineTable, NO_TIME, NONE } from '../../keyspace/expiry/deadlines.ts';
+import { type Deadline, DeadlineTable, NONE } from '../../keyspace/expiry/deadlines.ts';
 import { ExpiryWheel } from '../../keyspace/expiry/wheel.ts';
 
 /** A wheel with the table of its deadlines, whose keys are numbers. */
@@ -156,18 +156,6 @@ describe('the expiry wheel', () => {
     expect(wheel.popDue(2 ** 53)).toBe(far);
     expect(wheel.popDue(2 ** 53)).toBe(NONE);
     expect(wheel.size).toBe(1);
-  });
-
-  it('is empty after clear', () => {
-    const wheel = new NamedWheel();
-    const nodes = Array.from({ length: 100 }, (_, i) => wheel.node(i));
-    for (const one of nodes) wheel.arm(one, wheel.name(one)! * 1e9);
-    wheel.clear();
-    expect(wheel.size).toBe(0);
-    expect(wheel.next()).toBeUndefined();
-    expect(wheel.popDue(1e15)).toBe(NONE);
-    const { table } = wheel;
-    expect(nodes.every((one) => table.slot(one) === -1 && table.expiresAt(one) === NO_TIME)).toBe(true);
   });
 });
 
