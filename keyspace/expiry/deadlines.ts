@@ -8,7 +8,7 @@
  */
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 
-/** A deadline's number in the table. Whoever has it must release it once, and not use it after that. */
+/** A deadline's number in the table. Its owner releases it once, and must not use it after that. */
 export type Deadline = number;
 
 /** The number of no deadline. */

@@ -22,7 +22,7 @@ export function setsToken({ lease }: Lengths): Act {
 /** Releases the lock if the client still has it. */
 export const byToken: Act = ({ name, redis }) => redis.eval(RELEASE, 1, 'lock', name);
 
-/** Releases the lock, whoever has it. */
+/** Releases the lock even if another client holds it. */
 export const byHand: Act = ({ redis }) => redis.del('lock');
 
 /** A client that takes the lock, works, and gives it back. @param fenced true to take a fence from a counter */
