@@ -202,9 +202,10 @@ test('promises of the user are judged, and what nobody contends for proves nothi
 });
 
 test.each([
-  'busy@101/redis-1/200;restart-disk@110/redis-1/4',
+  // Its operators dial the node while it is paused, and it is killed before it accepts them.
   'node-pause@99/redis-1/300;busy@100/redis-1/228;restart-disk@108/redis-1/4',
-  'node-pause@99/redis-1/300;busy@100/redis-1/228;restart-disk@320/redis-1/4',
+  // The script arrives at the new process after SCRIPT KILL.
+  'node-pause@20/redis-1/1246;busy@30/redis-1/100;restart-disk@1250/redis-1/4',
 ])('a long script ends with its world, though its node is restarted: %s', async (faults) => {
   const { history } = await replay(pauses, `1:1:0:A,B:${faults}:000000000000`);
   expect(history.faults.map(({ kind }) => kind)).toContain('busy');
