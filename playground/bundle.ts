@@ -58,7 +58,7 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
   [/[\\/]lab[\\/]real[\\/]cluster\.ts$/, ['RealCluster']],
   [/[\\/]lab[\\/]processes[\\/]set\.ts$/, ['startProcessServers']],
   [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline', 'checkTimelineFile']],
-  [/[\\/]embed[\\/]thread[\\/]worker-file\.ts$/, ['workerFile']],
+  [/[\\/]embed[\\/]thread[\\/]threaded-server\.ts$/, ['startThread']],
   [
     /[\\/]server[\\/]host[\\/]real-time\.ts$/,
     ['realDelay', 'realSoon', 'realTick', 'realNow', 'realElapsed', 'realMicros'],
@@ -69,8 +69,22 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
 const idle =
   /[\\/]sucrase[\\/]dist[\\/]esm[\\/](Options|CJSImportProcessor|computeSourceMap|parser[\\/]plugins[\\/](flow|jsx[\\/]index)|transformers[\\/](CJSImport|Flow|JSX|JestHoist|ReactDisplayName|ReactHotLoader)Transformer|util[\\/](formatTokens|getJSXPragmaInfo))\.js$|[\\/]ioredis[\\/]built[\\/]constants[\\/]TLSProfiles\.js$/;
 
-/** Parts of readable-stream that neither ioredis nor the lab uses, and what takes their place. */
+/** Parts of packages that neither ioredis nor the lab uses, and what takes their place. */
 const unused: readonly (readonly [file: RegExp, contents: string])[] = [
+  // Of the HIMPORT command, a part of ioredis that is asked at each command. Without its option it says no.
+  [
+    /[\\/]himport[\\/]HimportCoordinator\.js$/,
+    `const no = () => false;
+    module.exports = {
+      hasHimportCoordinator: Symbol('none'),
+      cloneHimportFieldsets: () => undefined,
+      getHimportBinding: () => undefined,
+      interceptHimportCommand: no,
+      interceptHimportPipeline: no,
+      isInternalHimportCommand: no,
+      isHimportControlCommand: no,
+    };`,
+  ],
   [
     /[\\/]streams[\\/]operators\.js$/,
     'exports.streamReturningOperators = exports.promiseReturningOperators = {};',
