@@ -12,15 +12,15 @@ export type { StreamEntry };
 /** The options of XTRIM and of XADD's trimming. */
 export interface TrimOptions {
   /** Keep at most this many entries (MAXLEN). */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
   /** Keep no entry with a smaller id (MINID). */
-  readonly minId?: StreamId;
+  readonly minId?: StreamId | undefined;
   /** `~`: remove whole nodes only. */
-  readonly approximate?: boolean;
+  readonly approximate?: boolean | undefined;
   /** Stop before removing more than this many entries; 0 for no limit. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** What happens to the references of consumer groups; KEEPREF unless said otherwise. */
-  readonly references?: ReferencePolicy;
+  readonly references?: ReferencePolicy | undefined;
 }
 
 /**

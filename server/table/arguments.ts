@@ -122,6 +122,11 @@ export class Options {
     return this.#at < this.#argv.length;
   }
 
+  /** The position of the next word in the request. */
+  get at(): number {
+    return this.#at;
+  }
+
   /** The number of words left. */
   get left(): number {
     return this.#argv.length - this.#at;
