@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import { encodeBulkHead } from '../../protocol/encode.ts';
 import type { Connection } from '../host/host.ts';
-import type { PushMessage } from './message.ts';
+import { type PushMessage, SharedOutput } from './message.ts';
 
 /** In bytes. Longer output is handed over before the end of the batch, because a string cannot grow beyond 512 MB. */
 const OUT_MAX = 64 * 1024 ** 2;
@@ -12,6 +12,9 @@ export const LONG_BULK = 4096;
 
 /** In bytes. Output up to this length never exceeds a limit: Redis keeps it in a buffer that it does not count. */
 export const UNLIMITED = 16 * 1024;
+
+/** The output to which a client's first message is added. The two protocols never share output. */
+const NOTHING = { 2: new SharedOutput(''), 3: new SharedOutput('') } as const;
 
 /** Collects the outputs that have something to send at the end of the current event. */
 export interface OutputQueue {
@@ -40,6 +43,8 @@ export class Output {
   /** Output that has not been handed to the connection yet: pieces, and what comes after them. */
   #pieces: Bytes[] = [];
   #out = '';
+  /** What `#out` is, while only messages were queued. */
+  #shared: SharedOutput | undefined;
   /** The number of bytes in both. */
   #queued = 0;
   /** Pushes that wait for the end of EXEC's reply. */
@@ -63,6 +68,7 @@ export class Output {
   write(bytes: Bytes): void {
     if (!this.#makeRoom(bytes)) return;
     this.#out += bytes;
+    this.#shared = undefined;
     this.#count(bytes.length);
   }
 
@@ -72,6 +78,7 @@ export class Output {
     const head = encodeBulkHead(text.length);
     this.#pieces.push(this.#out + head, text);
     this.#out = '\r\n';
+    this.#shared = undefined;
     this.#count(head.length + text.length + 2);
   }
 
@@ -95,7 +102,12 @@ export class Output {
     const { protocol } = this.#owner;
     const bytes = message.bytes(protocol);
     if (this.#held !== undefined && protocol === 3) this.#held += bytes;
-    else this.write(bytes);
+    else if (this.#makeRoom(bytes)) {
+      const before = this.#queued === 0 ? NOTHING[protocol] : this.#shared;
+      this.#shared = before && message.addedTo(before, protocol);
+      this.#out = this.#shared?.bytes ?? this.#out + bytes;
+      this.#count(bytes.length);
+    }
   }
 
   /** Holds RESP3 pushes back until `releasePushes`, because a push would break the array that is being written. */
@@ -153,6 +165,7 @@ export class Output {
   #empty(): void {
     if (this.#pieces.length > 0) this.#pieces = [];
     this.#out = '';
+    this.#shared = undefined;
     this.#queued = 0;
   }
 }

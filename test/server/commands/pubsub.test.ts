@@ -35,6 +35,25 @@ test('thousands of subscribers of both protocols get a message', async () => {
   }
 });
 
+test('clients share output while they got the same messages, and get only their own after that', async () => {
+  const listeners: [Talk, string, string][] = ['a', 'a b', 'a', 'b a'].map((channels) => [
+    new Talk(server),
+    channels,
+    channels === 'a' ? '135' : '12345',
+  ]);
+  for (const [listener, channels] of listeners) await listener.ask(`SUBSCRIBE ${channels}`);
+  await talk.ask('HELLO 3', 'SUBSCRIBE a');
+  // One chunk: the messages stay queued until the last one is there.
+  talk.send('PUBLISH a 1', 'PUBLISH b 2', 'PUBLISH a 3', 'PUBLISH b 4', 'PUBLISH a 5');
+  const message = (text: string, sign = '*'): string =>
+    `${sign}3\r\n$7\r\nmessage\r\n$1\r\n${Number(text) % 2 === 0 ? 'b' : 'a'}\r\n$1\r\n${text}\r\n`;
+  for (const [listener, , texts] of listeners) {
+    expect(await listener.hear()).toBe([...texts].map((text) => message(text)).join(''));
+  }
+  const own = ['1', '3', '5'].map((text) => `${message(text, '>')}:5\r\n`);
+  expect(await talk.hear()).toBe(own.join(':2\r\n'));
+});
+
 test('PUBLISH and SPUBLISH are replicated unchanged, with and without subscribers', async () => {
   const effects = recordEffects(server);
   await talk.ask('PUBLISH a x');
