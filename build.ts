@@ -62,6 +62,9 @@ writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAl
 mkdirSync(join(staging, 'playground'), { recursive: true });
 for (const [name, text] of await playgroundFiles()) writeFileSync(join(staging, 'playground', name), text);
 
+for (const path of Object.keys(metafile.outputs))
+  if (path.endsWith('.js')) writeFileSync(path, withOwnModules(readFileSync(path, 'utf8')));
+
 // esbuild splits ES modules only, so its output is converted to CommonJS file by file.
 await build({
   ...common,
@@ -108,6 +111,23 @@ function requireDependencies(): Plugin {
   };
 }
 
+/**
+ * Makes an ES module take Node's modules from `process`. For an import, Node reads everything that the module exports, and
+ * so loads what is behind its getters: streams, the certificates of authorities and Web Crypto.
+ */
+function withOwnModules(code: string): string {
+  const names = (list: string): string => list.replaceAll(' as ', ': ');
+  return code
+    .replace(
+      /^import (\{[^}]*\}) from ("node:(?!timers|module)[^"]+");$/gm,
+      (_, list: string, name: string) => `const ${names(list)} = process.getBuiltinModule(${name});`,
+    )
+    .replace(
+      /^import (?:\* as )?(\w+) from ("node:(?!timers|module)[^"]+");$/gm,
+      'const $1 = process.getBuiltinModule($2);',
+    );
+}
+
 /** Puts the code of the timeline page into the package as text. */
 function bundledPage(code: PageCode): Plugin {
   return {
@@ -151,6 +171,7 @@ function commonJsNeighbours(): Plugin {
         contents: readFileSync(path, 'utf8')
           .replace(/^import { createRequire.* } from "node:module";$/gm, '')
           .replace(/\w+\(import\.meta\.url\)\(/g, 'require(')
+          .replaceAll('process.getBuiltinModule(', 'require(')
           .replaceAll('import.meta.dirname', '__dirname'),
         resolveDir: dirname(path),
       }));

@@ -1,6 +1,6 @@
 /** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
 
-export { type ClusterOptions, LostlockCluster } from './embed/cluster.ts';
+export type { ClusterOptions } from './embed/cluster.ts';
 export type {
   InterceptedReply,
   Interception,
@@ -10,11 +10,12 @@ export type {
 export type { NativeReply, NativeScript, ScriptRegistry } from './embed/control/native-scripts.ts';
 export type { InterceptedRequest, RecordedRequest, RequestRecording } from './embed/control/recording.ts';
 export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
-export { LostlockServer } from './embed/running.ts';
-export { LostlockSentinel } from './embed/sentinel.ts';
+export { LostlockCluster } from './embed/running/cluster.ts';
+export { LostlockSentinel } from './embed/running/sentinel.ts';
+export { LostlockServer } from './embed/running/server.ts';
 export type { SentinelsOptions } from './embed/sentinel-options.ts';
-export { startServer } from './embed/start.ts';
 export type { StartOptions, ThreadOptions } from './embed/start-options.ts';
+export { startServer } from './embed/start-server.ts';
 export type { ThreadedSentinel, ThreadedServer } from './embed/thread/threaded-server.ts';
 export type { TlsOptions } from './embed/tls.ts';
 export type { LabClusterOptions, RealClusterOptions, VirtualClusterOptions } from './lab/cluster.ts';

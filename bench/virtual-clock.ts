@@ -60,6 +60,6 @@ export async function virtualClock(rounds: number, minutes: number): Promise<Row
       other: 2000,
       unit: 'times real time',
     },
-    await worldsPlayed(rounds, minutes * 20),
+    await worldsPlayed(rounds, minutes * 60),
   ];
 }

@@ -4,8 +4,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ConnectionOptions, createSecureContext, type TlsOptions as NodeOptions } from 'node:tls';
+import type { ConnectionOptions, TlsOptions as NodeOptions } from 'node:tls';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
+import { nodeTls } from '../server/host/tls.ts';
 import type { Settings } from '../server/settings/settings.ts';
 
 /** Certificates and keys, in PEM. */
@@ -147,6 +148,7 @@ export function tlsContext(certificates: Certificates, settings: Settings): TlsC
     checkServerIdentity: () => undefined,
   };
   try {
+    const { createSecureContext } = nodeTls();
     createSecureContext(serve);
     // Made once: to read the certificates again for each connection would take longer than the rest of its handshake.
     return { serve, connect: { ...connect, secureContext: createSecureContext(connect) } };

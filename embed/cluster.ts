@@ -3,13 +3,13 @@
 import { arrange, isSettled, showReplicas, showsReplicas } from '../cluster/arrange.ts';
 import { ClusterNode } from '../cluster/node.ts';
 import { type Bytes, fromText } from '../protocol/bytes.ts';
-import { SLOT_COUNT, slotOf } from '../protocol/slot.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { realDelay } from '../server/host/real-time.ts';
 import type { LogLevel } from '../server/ports.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { badOption, checkInteger, checkNames } from './options.ts';
-import type { LostlockServer } from './running.ts';
+import { LostlockCluster } from './running/cluster.ts';
+import type { LostlockServer } from './running/server.ts';
 import { startServer } from './start.ts';
 import type { TlsOptions } from './tls.ts';
 
@@ -90,61 +90,6 @@ export function checkClusterSettings(settings: Partial<Settings>): void {
   }
 }
 
-/** A running cluster. */
-export class LostlockCluster implements AsyncDisposable {
-  /** The nodes, those that began as primaries first. */
-  readonly nodes: readonly LostlockServer[];
-
-  /** @internal */
-  constructor(nodes: readonly LostlockServer[]) {
-    this.nodes = nodes;
-  }
-
-  /** The nodes that are primaries now, and have not stopped. */
-  get primaries(): readonly LostlockServer[] {
-    return this.nodes.filter(({ node }) => node.role === 'primary' && !node.stopped);
-  }
-
-  /** The nodes that are replicas now. */
-  get replicas(): readonly LostlockServer[] {
-    return this.nodes.filter(({ node }) => node.role === 'replica' && !node.stopped);
-  }
-
-  /** The addresses of all nodes: for ioredis `new Cluster(cluster.addresses)`. */
-  get addresses(): { readonly host: string; readonly port: number }[] {
-    return this.nodes.map(({ host, port }) => ({ host, port }));
-  }
-
-  /** The URLs of all nodes, such as `redis://127.0.0.1:7000`. */
-  get urls(): string[] {
-    return this.nodes.map(({ url }) => url);
-  }
-
-  /**
-   * The primary that serves a key, as the nodes that are up see it.
-   * @throws RangeError when no node serves it
-   */
-  primaryOf(key: string): LostlockServer {
-    const slot = slotOf(fromText(key));
-    const owner = this.primaries.find(({ node }) => {
-      const { cluster: member } = node;
-      return member instanceof ClusterNode && member.cluster.owners[slot] === member.cluster.myself;
-    });
-    if (owner === undefined)
-      throw new RangeError(`no primary of the cluster serves slot ${slot} of ${SLOT_COUNT}`);
-    return owner;
-  }
-
-  /** Stops every node. Resolves when no handle is left. A second call has no effect. */
-  async stop(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.stop()));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
-  }
-}
-
 /**
  * Makes nodes that listen a cluster: gives them all the same view, and waits until each knows the others and the replicas are in sync.
  * @param ip the address of all nodes
@@ -173,6 +118,12 @@ function pause(): Promise<void> {
 function memberOf({ node: { cluster } }: LostlockServer): ClusterNode {
   if (!(cluster instanceof ClusterNode)) throw new Error('lostlock: the server is no node of a cluster');
   return cluster;
+}
+
+/** Returns whether the node serves the slot, as it sees the cluster itself. */
+function serves(server: LostlockServer, slot: number): boolean {
+  const { cluster } = memberOf(server);
+  return cluster.owners[slot] === cluster.myself;
 }
 
 /**
@@ -222,7 +173,7 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
     }
     await formCluster(nodes.map(memberOf), fromText(host), primaries, pause);
     for (const { node } of nodes) node.settings['cluster-node-timeout'] = nodeTimeout;
-    return new LostlockCluster(nodes);
+    return new LostlockCluster(nodes, serves);
   } catch (error) {
     await Promise.all(nodes.map((node) => node.stop()));
     throw error;

@@ -1,12 +1,12 @@
 /** Starts Sentinels on the real clock: nodes of this process that have their own ports and share nothing. */
 import { fromText } from '../protocol/bytes.ts';
 import { createSentinel } from '../sentinel/index.ts';
-import type { SentinelServer } from '../sentinel/server.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { Listener } from '../server/host/tcp.ts';
 import type { LogLevel } from '../server/ports.ts';
 import type { TlsContext } from './certificates.ts';
+import { LostlockSentinel } from './running/sentinel.ts';
 import { type SentinelsOptions, watch } from './sentinel-options.ts';
 
 /** What a Sentinel needs besides its options. */
@@ -24,37 +24,6 @@ export interface SentinelPlace {
   readonly dialect?: DialectName;
   readonly strict?: boolean;
   readonly log?: (level: LogLevel, text: string) => void;
-}
-
-/** A running Sentinel. */
-export class LostlockSentinel implements AsyncDisposable {
-  /** @internal The node itself, for access to what this class does not expose. */
-  readonly node: SentinelServer;
-  /** The address that it listens on. */
-  readonly host: string;
-  /** The TCP port that it listens on. */
-  readonly port: number;
-  readonly #listener: Listener;
-
-  /** @internal */
-  constructor(node: SentinelServer, host: string, port: number, listener: Listener) {
-    this.node = node;
-    this.host = host;
-    this.port = port;
-    this.#listener = listener;
-    node.onShutdown = () => void this.stop();
-    node.sentinel.onCrash = () => node.onShutdown();
-  }
-
-  /** Closes every connection and the listener. Resolves when no handle is left. */
-  async stop(): Promise<void> {
-    this.node.stop();
-    await this.#listener.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
-  }
 }
 
 /** Starts one Sentinel. Rejects with Node's error if the address is not available. */

@@ -6,15 +6,8 @@ import type { LogLevel } from '../server/ports.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
-import {
-  badOption,
-  checkDialect,
-  checkFlag,
-  checkInteger,
-  checkNames,
-  checkSettings,
-  checkString,
-} from './options.ts';
+import { checkDialect, checkSettings } from './node-options.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from './options.ts';
 import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
 import { checkTls, type TlsOptions } from './tls.ts';
 

@@ -17,13 +17,16 @@ import type { Server, ServerOptions } from '../server/server.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import { defaultSettings, type Settings } from '../server/settings/settings.ts';
 import { createServerNode, openBus } from './cluster-node.ts';
+import { Contents } from './control/contents.ts';
 import { Door } from './control/door.ts';
+import { Interceptor } from './control/interceptor.ts';
 import { MovableClock } from './control/movable-clock.ts';
 import { seed } from './control/seed.ts';
 import { listen, reachableHost } from './listening.ts';
 import { badOption } from './options.ts';
-import { LostlockServer } from './running.ts';
-import { type LostlockSentinel, type SentinelPlace, startSentinels } from './sentinel.ts';
+import type { LostlockSentinel } from './running/sentinel.ts';
+import { LostlockServer } from './running/server.ts';
+import { type SentinelPlace, startSentinels } from './sentinel.ts';
 import { readSentinels } from './sentinel-options.ts';
 import { checkOptions, type StartOptions, settingsOf, type ThreadOptions } from './start-options.ts';
 import { startThread, type ThreadedServer } from './thread/threaded-server.ts';
@@ -205,6 +208,8 @@ async function startHere(options: StartOptions): Promise<LostlockServer> {
     const renew = (old: Server): Server => renewed(old, host, options, settings);
     const parts = {
       door,
+      contents: new Contents(door),
+      interceptor: new Interceptor(node),
       listeners,
       replicas,
       sentinels,

@@ -3,11 +3,12 @@ import {
   type ClusterOptions,
   type ClusterSize,
   checkClusterSettings,
-  type LostlockCluster,
   readSize,
   startServersOfCluster,
 } from '../embed/cluster.ts';
-import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../embed/options.ts';
+import { checkSettings } from '../embed/node-options.ts';
+import { badOption, checkFlag, checkInteger, checkNames } from '../embed/options.ts';
+import type { LostlockCluster } from '../embed/running/cluster.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { checkDialects } from './failover/dialects.ts';

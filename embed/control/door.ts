@@ -1,7 +1,9 @@
 /** The door through which connections reach a node. A test can shut it, and a restart puts a new node behind it. */
 
+import type { Duplex } from 'node:stream';
 import { PRIMARY_LINK, REPLICA_LINK } from '../../server/clients/client.ts';
 import type { Acceptor, Connection, Receiver } from '../../server/host/host.ts';
+import { connectInMemory } from '../../server/host/in-memory.ts';
 import type { Server } from '../../server/server.ts';
 
 /** Accepts connections for a node, while it is open. */
@@ -19,6 +21,11 @@ export class Door implements Acceptor {
     if (this.open) return this.node.connections.accept(connection);
     connection.abort();
     return undefined;
+  }
+
+  /** Opens an in-memory connection. */
+  connect(): Duplex {
+    return connectInMemory(this);
   }
 
   /** Resets the connections of clients. Links to replicas and to the primary stay. @returns how many there were */

@@ -15,6 +15,8 @@ export class MovableClock implements Clock {
   readonly #alarms = new Set<Alarm>();
   /** How far this clock is ahead, in milliseconds. */
   #ahead = 0;
+  /** What `micros` returns while `set` rings the alarms. */
+  #held: number | undefined;
 
   constructor(base: Clock) {
     this.#base = base;
@@ -25,7 +27,7 @@ export class MovableClock implements Clock {
   }
 
   micros(): number {
-    return this.#base.micros() + this.#ahead * 1000;
+    return this.#held ?? this.#base.micros() + this.#ahead * 1000;
   }
 
   at(deadline: Millis, task: () => void): Timer {
@@ -47,9 +49,21 @@ export class MovableClock implements Clock {
     return this.#base.soon(task);
   }
 
-  /** Sets the clock, forwards or backwards, and rings the alarms that are due, the earliest first, before it returns. */
+  /**
+   * Sets the clock, forwards or backwards, and rings the alarms that are due, the earliest first, before it returns.
+   * Meanwhile `micros` stands still, so that work with a time limit, such as the removal of expired keys, is done to its end.
+   */
   set(now: Millis): void {
     this.#ahead = now - this.#base.now();
+    this.#held = this.micros();
+    try {
+      this.#ringAll();
+    } finally {
+      this.#held = undefined;
+    }
+  }
+
+  #ringAll(): void {
     for (const alarm of this.#alarms) {
       alarm.timer.cancel();
       alarm.timer = this.#arm(alarm.deadline, () => this.#ring(alarm));

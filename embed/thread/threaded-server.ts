@@ -1,13 +1,13 @@
 /** A server in a thread of its own, with the members of one in the program's thread. */
 import { createConnection } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ConnectorClass, connectorFor } from '../connector.ts';
 import { AddressedServer } from '../control/address.ts';
 import type { Interception, Intervention, RequestFilter } from '../control/interceptor.ts';
 import type { RecordedRequest, RequestRecording } from '../control/recording.ts';
 import type { DumpEntry, Seed } from '../dataset.ts';
 import { badOption } from '../options.ts';
-import type { LostlockServer } from '../running.ts';
+import { type ConnectorClass, connectorFor } from '../running/connector.ts';
+import type { LostlockServer } from '../running/server.ts';
 import type { ThreadOptions } from '../start-options.ts';
 import type { Described } from './messages.ts';
 import { ServerThread } from './thread.ts';

@@ -1,6 +1,6 @@
 /** The thread of a server: starts it, and does what the program asks. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { LostlockServer } from '../running.ts';
+import type { LostlockServer } from '../running/server.ts';
 import { startServer } from '../start.ts';
 import {
   ANSWERED,

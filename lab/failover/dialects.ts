@@ -1,5 +1,6 @@
 /** Which server each node of a set answers as: all the same, or each its own, as in a rolling upgrade. */
-import { badOption, checkDialect, checkFlag, checkNames } from '../../embed/options.ts';
+import { checkDialect } from '../../embed/node-options.ts';
+import { badOption, checkFlag, checkNames } from '../../embed/options.ts';
 import type { DialectName } from '../../server/dialects/index.ts';
 
 /** The server that nodes answer as. */

@@ -1,5 +1,6 @@
 /** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
-import { badOption, checkFlag, checkInteger, checkNames, checkSettings } from '../../embed/options.ts';
+import { checkSettings } from '../../embed/node-options.ts';
+import { badOption, checkFlag, checkInteger, checkNames } from '../../embed/options.ts';
 import { readSentinels, type SentinelsOptions } from '../../embed/sentinel-options.ts';
 import { parameters, type Settings } from '../../server/settings/settings.ts';
 import { checkDialects, type DialectOptions } from './dialects.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { slotsOf } from '../../cluster/arrange.ts';
-import { connectorFor } from '../../embed/connector.ts';
+import { connectorFor } from '../../embed/running/connector.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { CLUSTER_FILE } from '../failover/shards.ts';

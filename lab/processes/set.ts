@@ -1,6 +1,7 @@
 /** Primaries and replicas that are real servers, behind the links of the lab: the controls of a pair on the real clock. */
-import { connectorFor } from '../../embed/connector.ts';
+
 import { badOption } from '../../embed/options.ts';
+import { connectorFor } from '../../embed/running/connector.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';
 import type { Losses } from '../failover/losses.ts';

@@ -3,8 +3,8 @@
  * there.
  */
 
-import { connectorFor } from '../../embed/connector.ts';
 import { badOption, checkFlag, checkInteger } from '../../embed/options.ts';
+import { connectorFor } from '../../embed/running/connector.ts';
 import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkMillis } from '../checks.ts';

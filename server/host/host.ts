@@ -116,8 +116,11 @@ export interface ProcessFacts {
 export interface Host {
   readonly clock: Clock;
   readonly disk: Disk;
-  /** How many keys may expire in one turn of the event loop; the others follow in later turns. Absent: no limit. */
-  readonly expiriesPerTurn?: number;
+  /**
+   * How long expired keys may be removed in one turn of the event loop, in microseconds; the others follow in later
+   * turns. Absent: no limit.
+   */
+  readonly expiryMicros?: number;
   /** Returns a random number in [0, 1). */
   random(): number;
   /** The share of the process' memory limit that is in use, from 0 to 1. Absent if it does not matter. */

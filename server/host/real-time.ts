@@ -1,9 +1,9 @@
-/** The real timers and clocks. They are saved when this module loads, because test frameworks replace the globals. */
-import { Socket } from 'node:net';
+/**
+ * The real timers and clocks. They are saved when this module loads, because test frameworks replace the globals. It loads
+ * with the package, so the modules of Node that it needs only beside fakes are loaded there.
+ */
 import { performance as meter } from 'node:perf_hooks';
 import timers from 'node:timers';
-import { runInNewContext } from 'node:vm';
-import { MessageChannel } from 'node:worker_threads';
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Timer } from './host.ts';
 
@@ -74,6 +74,7 @@ function genuineDelay(): Delay {
 
 /** A socket's idle timer is internal to Node, so no fake replaces it. */
 const socketDelay: Delay = (task, ms) => {
+  const { Socket } = process.getBuiltinModule('node:net');
   const socket = new Socket();
   socket.setTimeout(ms, () => {
     socket.setTimeout(0);
@@ -97,6 +98,7 @@ function genuineSoon(): Soon {
 /** Messages between two ports arrive in a later turn of the event loop, and no fake replaces them. */
 function messageSoon(): Soon {
   const queue: ((() => void) | undefined)[] = [];
+  const { MessageChannel } = process.getBuiltinModule('node:worker_threads');
   const { port1, port2 } = new MessageChannel();
   port1.on('message', () => {
     const task = queue.shift();
@@ -123,7 +125,8 @@ const NATIVE_NOW = 'function now() { [native code] }';
 function genuineDate(): DateConstructor {
   const date = original(globalThis.Date);
   const text = Function.prototype.toString.call(date.now);
-  return text === NATIVE_NOW ? date : (runInNewContext('Date') as DateConstructor);
+  if (text === NATIVE_NOW) return date;
+  return process.getBuiltinModule('node:vm').runInNewContext('Date') as DateConstructor;
 }
 
 function genuineTick(): (task: () => void) => void {

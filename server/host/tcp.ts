@@ -1,10 +1,11 @@
 /** The transport over TCP, TLS and unix sockets: Node sockets as connections of a server. */
 import { createServer, type Server as NetServer, Socket } from 'node:net';
-import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { LongOutput } from './long-output.ts';
 import { realElapsed, realSoon } from './real-time.ts';
+import { nodeTls } from './tls.ts';
 
 /** In bytes. Longer output is not joined to one string. */
 const LARGE = 1 << 16;
@@ -63,7 +64,7 @@ export class SocketConnection implements Connection {
 
   constructor(socket: Socket, path?: string) {
     this.#socket = socket;
-    this.isSecure = socket instanceof TLSSocket;
+    this.isSecure = 'encrypted' in socket;
     this.#long = new LongOutput(socket, !this.isSecure);
     this.#isTcp = path === undefined && !this.isSecure;
     this.remote = path === undefined ? `${socket.remoteAddress}:${socket.remotePort}` : `${path}:0`;
@@ -202,7 +203,7 @@ export class Listener {
     this.#net =
       tls === undefined
         ? createServer({ noDelay: true, allowHalfOpen: true }, accept)
-        : createTlsServer({ ...tls, noDelay: true, allowHalfOpen: false }, (socket) => {
+        : nodeTls().createServer({ ...tls, noDelay: true, allowHalfOpen: false }, (socket) => {
             if (!isForged(socket)) accept(socket);
             else {
               failed?.(String(socket.authorizationError), `${socket.remoteAddress}:${socket.remotePort}`);

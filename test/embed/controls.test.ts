@@ -35,6 +35,15 @@ describe('the clock', () => {
     expect(await redis.info('stats')).toContain('expired_keys:1\r\n');
   });
 
+  test('however many keys expire, all are gone when fastForward returns', async () => {
+    const { server } = await started();
+    const expiresAt = Date.now() + 30_000;
+    const locks = Array.from({ length: 10_000 }, (_, i) => `lock:${i}`);
+    server.seed(locks.map((key) => ({ key, type: 'string', value: 'A', expiresAt })));
+    server.fastForward(30_001);
+    expect(server.node.db(0).size).toBe(0);
+  });
+
   test('fastForward answers blocked clients whose timeout has passed', async () => {
     const { server, redis } = await started();
     const popped = redis.blpop('list', 3600);

@@ -10,7 +10,7 @@ test('the help fits on a screen of 50 lines with 120 columns', () => {
 });
 
 test('the help names every command that the program has', () => {
-  const commands = [...readFileSync('cli.ts', 'utf8').matchAll(/argv\[0\] === '(\w+)'/g)].map(
+  const commands = [...readFileSync('command.ts', 'utf8').matchAll(/argv\[0\] === '(\w+)'/g)].map(
     (match) => match[1] ?? '',
   );
   expect(commands).toContain('demo');

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { createSentinel as createNodeRedis } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { LostlockSentinel } from '../../embed/sentinel.ts';
+import type { LostlockSentinel } from '../../embed/running/sentinel.ts';
 import { type LostlockServer, startServer } from '../../index.ts';
 import { createLocks } from '../../locks/index.ts';
 import { until } from '../support/until.ts';

@@ -65,10 +65,27 @@ test('the lab is not loaded before its first node is started', () => {
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('lab/virtual/world.ts');
 });
 
+test('the server is not loaded before the first one is started', () => {
+  const inServer = (path: string): boolean => /^(server\/(?!host\/real-time)|keyspace|scripting)/.test(path);
+  for (const entry of ['dist/index.js', 'dist/cli.js'])
+    expect(sourcesOf(loadedWith(entry, false)).filter(inServer), entry).toEqual([]);
+  expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('server/server.ts');
+});
+
+test('a server without TLS does not load it', () => {
+  writeFileSync(
+    join(project, 'plain.mjs'),
+    `import { startServer } from 'lostlock';
+    await (await startServer()).stop();
+    console.log(process.moduleLoadList.filter((name) => /NativeModule (net|tls)$/.test(name)).join());`,
+  );
+  expect(node('plain.mjs')).toBe('NativeModule net\n');
+});
+
 test('each entry is a few files, and each source is in one of them', () => {
   for (const entry of entries) {
     // Each piece of code that some entries share is a file, so entries that load more of the package load more files.
-    const most = /^dist\/(index|locks)/.test(entry) ? 13 : 24;
+    const most = /^dist\/(index|locks)/.test(entry) ? 13 : 28;
     expect(loadedWith(entry, false).length, entry).toBeLessThan(most);
   }
   const sources = sourcesOf(Object.keys(outputs));

@@ -1,7 +1,8 @@
 /** Sentinels of lostlock and a real redis-sentinel in one quorum, on real servers, through the death of the primary. */
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { type LostlockSentinel, startSentinel } from '../../embed/sentinel.ts';
+import type { LostlockSentinel } from '../../embed/running/sentinel.ts';
+import { startSentinel } from '../../embed/sentinel.ts';
 import { startServer } from '../../index.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
 import { RawClient } from '../support/raw-client.ts';

@@ -63,6 +63,7 @@ const doors = [
   'server/host/real-time.ts',
   'server/host/ambient-clock.ts',
   'server/host/tcp.ts',
+  'server/host/tls.ts',
   'server/host/in-memory.ts',
 ];
 const coreFolders = ['protocol', 'keyspace', 'scripting', 'server', 'sentinel', 'cluster'];

@@ -8,18 +8,20 @@ import { Talk } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 
 const KEYS = 1000;
-const PER_TURN = 100;
+/** Expiry looks at the clock after every 32 keys. */
+const PER_TURN = 3 * 32;
 
-/** A server whose later turns are run by the test. */
-function setUp(perTurn: number | 'all' = PER_TURN) {
+/** A server whose later turns are run by the test, and whose clock advances by a microsecond when someone looks at it. */
+function setUp(limits: { expiryMicros?: number } = { expiryMicros: 3 }) {
   const host = new TestHost();
   const turns: (() => void)[] = [];
   host.clock.soon = (task) => {
     turns.push(task);
     return { cancel: () => void turns.splice(turns.indexOf(task), 1) };
   };
-  const limited = Object.assign(host, perTurn === 'all' ? {} : { expiriesPerTurn: perTurn });
-  const server = createNode(limited, { settings: { 'notify-keyspace-events': 'Ex' } });
+  let micros = 0;
+  host.clock.micros = () => micros++;
+  const server = createNode(Object.assign(host, limits), { settings: { 'notify-keyspace-events': 'Ex' } });
   const talk = new Talk(server);
   const listener = new Talk(server);
   return { host, server, turns, talk, listener };
@@ -33,7 +35,7 @@ function expired(bytes: string): string[] {
   return [...bytes.matchAll(/\$\d+\r\n(k\d+)\r\n/g)].map(([, key = '']) => key);
 }
 
-test('each turn removes a limited number of keys, in order of their deadlines', async () => {
+test('a turn ends when its time is over, and the next one goes on in order of the deadlines', async () => {
   const { host, server, turns, talk, listener } = setUp();
   await listener.ask('SUBSCRIBE __keyevent@0__:expired');
   talk.send(...sets);
@@ -59,12 +61,13 @@ test('an expired key that is not yet removed is invisible, and only DBSIZE count
   await talk.hear((bytes) => bytes.length === 5 * KEYS);
   host.advance(60_001);
   while (server.db(0).size === KEYS) turns.shift()?.(); // At first they are only sorted.
-  expect(server.db(0).size).toBe(KEYS - PER_TURN);
-  expect(await talk.ask('DBSIZE')).toBe(`:${KEYS - PER_TURN}\r\n`);
+  const stored = server.db(0).size;
+  expect(stored).toBeGreaterThanOrEqual(KEYS - PER_TURN);
+  expect(await talk.ask('DBSIZE')).toBe(`:${stored}\r\n`);
   expect(await talk.ask('GET k999', 'EXISTS k998', 'TTL k997', 'SET k996 new NX', 'TYPE k995')).toBe(
     '$-1\r\n:0\r\n:-2\r\n+OK\r\n+none\r\n',
   );
-  expect(server.db(0).size).toBe(KEYS - PER_TURN - 4);
+  expect(server.db(0).size).toBe(stored - 4);
   expect(await talk.ask('KEYS *')).toBe('*1\r\n$4\r\nk996\r\n');
   expect(turns).toHaveLength(1); // Requests in between do no further part of the work.
   while (turns.length > 0) turns.shift()?.();
@@ -89,12 +92,12 @@ test('a TTL that is set or removed meanwhile takes effect', async () => {
 });
 
 test('a host without a limit, such as the lab, expires all due keys at their instants', async () => {
-  const { host, server, turns, talk } = setUp('all');
+  const { host, server, turns, talk } = setUp({});
   talk.send(...sets);
   await talk.hear((bytes) => bytes.length === 5 * KEYS);
   host.advance(60_000 + 10 + 1);
   expect([server.db(0).size, turns.length]).toEqual([KEYS - 10, 0]);
-  expect(nodeHost().expiriesPerTurn).toBeGreaterThan(0);
+  expect(nodeHost().expiryMicros).toBeGreaterThan(0);
 });
 
 test('a stopped server runs no further turns', async () => {

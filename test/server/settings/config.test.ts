@@ -172,7 +172,7 @@ const SOURCES = ['server', 'lab', 'embed', 'scripting']
       .filter((file) => file.endsWith('.ts'))
       .map((file) => join(folder, file)),
   )
-  .concat('cli.ts')
+  .concat('command.ts')
   .filter((file) => !/(settings|refusals|variants|configuration)\.ts$|^server\/dialects\//.test(file))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');

@@ -1,26 +1,20 @@
 /**
- * A running server as `startServer` returns it: its address, in-memory connections, data, intercept rules, and `stop`.
+ * A running server as `startServer` returns it: its address, in-memory connections, data, intercept rules, and `stop`. The
+ * package exports the class, so this file loads with the package: what it needs of the server, it is given.
  */
 import type { Duplex } from 'node:stream';
-import { empty } from '../server/commands/node/server.ts';
-import { connectInMemory } from '../server/host/in-memory.ts';
-import type { Listener } from '../server/host/tcp.ts';
-import type { Server } from '../server/server.ts';
+import type { Listener } from '../../server/host/tcp.ts';
+import type { Server } from '../../server/server.ts';
+import { AddressedServer } from '../control/address.ts';
+import type { Contents } from '../control/contents.ts';
+import type { Door } from '../control/door.ts';
+import type { Interception, Interceptor, Intervention, RequestFilter } from '../control/interceptor.ts';
+import type { MovableClock } from '../control/movable-clock.ts';
+import { ScriptRegistry } from '../control/native-scripts.ts';
+import type { RequestRecording } from '../control/recording.ts';
+import type { DumpEntry, Seed } from '../dataset.ts';
+import { badOption, checkFlag, checkInteger } from '../options.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
-import { AddressedServer } from './control/address.ts';
-import type { Door } from './control/door.ts';
-import {
-  type Interception,
-  Interceptor,
-  type Intervention,
-  type RequestFilter,
-} from './control/interceptor.ts';
-import type { MovableClock } from './control/movable-clock.ts';
-import { ScriptRegistry } from './control/native-scripts.ts';
-import type { RequestRecording } from './control/recording.ts';
-import { seed } from './control/seed.ts';
-import { type DumpEntry, dump, type Seed } from './dataset.ts';
-import { badOption, checkFlag, checkInteger } from './options.ts';
 import type { LostlockSentinel } from './sentinel.ts';
 
 /** The latest moment that a Date can hold, in milliseconds since the epoch. */
@@ -29,6 +23,8 @@ const LATEST = 8.64e15;
 /** What a running server consists of. */
 export interface Parts {
   readonly door: Door;
+  readonly contents: Contents;
+  readonly interceptor: Interceptor;
   readonly listeners: readonly Listener[];
   readonly replicas: readonly LostlockServer[];
   readonly sentinels: readonly LostlockSentinel[];
@@ -49,7 +45,6 @@ export class LostlockServer extends AddressedServer {
   /** The Sentinels, as the option `sentinels` requested. `stop` stops them as well. */
   readonly sentinels: readonly LostlockSentinel[];
   readonly #parts: Parts;
-  readonly #interceptor: Interceptor;
   #stopped = false;
 
   /** @internal */
@@ -68,7 +63,6 @@ export class LostlockServer extends AddressedServer {
     this.sentinels = parts.sentinels;
     this.connector = connectorFor(() => this.connect());
     this.scripts = new ScriptRegistry(node, () => this.#assertRunning('scripts.register()'));
-    this.#interceptor = new Interceptor(node);
     this.#obey(node);
   }
 
@@ -99,29 +93,25 @@ export class LostlockServer extends AddressedServer {
     this.#assertRunning('connect()');
     if (!this.connected)
       throw new Error(`lostlock: connect() on a server that is not connected (${this.host}:${this.port})`);
-    return connectInMemory(this.#parts.door);
+    return this.#parts.door.connect();
   }
 
   /** Stores keys, overwriting existing ones, in one step. Throws TypeError for invalid data and then stores nothing. */
   seed(data: Seed): void {
     this.#assertRunning('seed()');
-    seed(this.node, data);
+    this.#parts.contents.seed(data);
   }
 
   /** Every key as plain values, in the form that `seed` accepts. */
   dump(): DumpEntry[] {
     this.#assertRunning('dump()');
-    return dump(this.node);
+    return this.#parts.contents.dump();
   }
 
   /** Removes every key of every database. */
   flush(): void {
     this.#assertRunning('flush()');
-    this.node.unit(() => {
-      empty(this.node, this.node.databases);
-      this.node.effects.propagateAlso(this.node.db(0), ['FLUSHALL']);
-    });
-    this.node.settle();
+    this.#parts.contents.flush();
   }
 
   /** The names that clients sent and that are no command of this server, each with its number of requests. */
@@ -135,7 +125,7 @@ export class LostlockServer extends AddressedServer {
    */
   intercept(filter: RequestFilter, intervention: Intervention): Interception {
     this.#assertRunning('intercept()');
-    return this.#interceptor.add(filter, intervention);
+    return this.#parts.interceptor.add(filter, intervention);
   }
 
   /**
@@ -144,7 +134,7 @@ export class LostlockServer extends AddressedServer {
    */
   requests(): RequestRecording {
     this.#assertRunning('requests()');
-    return this.#interceptor.record();
+    return this.#parts.interceptor.record();
   }
 
   /** Resets the connections of all clients, which may connect again at once. @returns how many there were */
@@ -218,7 +208,7 @@ export class LostlockServer extends AddressedServer {
     door.node = renew(door.node);
     this.#obey(door.node);
     this.scripts.attach(door.node);
-    this.#interceptor.attach(door.node);
+    this.#parts.interceptor.attach(door.node);
   }
 
   /** Closes every connection and listener. Resolves when no handle is left. A second call has no effect. */

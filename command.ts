@@ -1,0 +1,246 @@
+/** What the command line does: it starts a server, or runs another command, which loads what it needs. */
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { isSea } from 'node:sea';
+import { startOptionsOf } from './embed/arguments.ts';
+import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
+import { BadDirective } from './embed/configuration.ts';
+import { DiskConfigFile } from './embed/files/config-file.ts';
+import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
+import type { LostlockServer } from './embed/running/server.ts';
+import { startServer } from './embed/start.ts';
+import { toBuffer } from './protocol/bytes.ts';
+import type { LogLevel } from './server/ports.ts';
+import { LOSTLOCK_VERSION } from './server/version.ts';
+
+const parent = process.ppid;
+
+/** What serves until the process ends. */
+interface Serving {
+  stop(): Promise<void>;
+}
+
+/** Starts a pair whose LAB commands other processes use. */
+async function serveLab(invocation: Invocation): Promise<void> {
+  const { configuration, replicas, dialect, strict, labPort } = invocation;
+  const { port = 6379, logfile = '', ...settings } = configuration.settings;
+  const file = toBuffer(logfile).toString();
+  const { startLab } = await import('./lab/wire/serve.ts');
+  const lab = await startLab({
+    port,
+    settings,
+    ...(replicas !== undefined && { replicas }),
+    ...(labPort !== undefined && { labPort }),
+    ...(dialect !== undefined && { dialect }),
+    ...(strict !== undefined && { strict }),
+  });
+  const say = (text: string, role: LogOrigin['role']): void =>
+    write(file, logLine('notice', text, { pid: process.pid, role, at: Date.now() }));
+  follow(lab, invocation);
+  for (const { name, port: own } of lab.pair.nodes) {
+    say(`Node ${name} ready tcp ${own}`, name === lab.pair.primary.name ? 'primary' : 'replica');
+  }
+  say(`Lab ready tcp ${lab.labPort}`, 'primary');
+  const { port: open } = new URL(lab.url);
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${open}\n`);
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${lab.url}\n`);
+  say(`Ready to accept connections tcp ${open}`, 'primary');
+}
+
+/** Starts a cluster, whose nodes listen on consecutive ports. */
+async function serveCluster(invocation: Invocation, primaries: number): Promise<void> {
+  const { configuration, replicas, dialect, strict } = invocation;
+  const {
+    port = (configuration.settings['tls-port'] ?? 0) === 0 ? 6379 : 0,
+    bind,
+    requirepass = '',
+    loglevel = 'notice',
+    logfile = '',
+    ...settings
+  } = configuration.settings;
+  const file = toBuffer(logfile).toString();
+  const { 'cluster-node-timeout': nodeTimeout, ...others } = settings;
+  const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
+    if (loglevel === 'nothing' || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(loglevel as LogLevel))
+      return;
+    write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
+  };
+  const { startCluster } = await import('./lab/start.ts');
+  const cluster = await startCluster({
+    primaries,
+    port,
+    settings: others,
+    log,
+    ...(replicas !== undefined && { replicas }),
+    ...(bind !== undefined && { host: bind }),
+    ...(requirepass !== '' && { password: requirepass }),
+    ...(nodeTimeout !== undefined && { nodeTimeout }),
+    ...(dialect !== undefined && { dialect }),
+    ...(strict !== undefined && { strict }),
+  });
+  follow(cluster, invocation);
+  const [first] = cluster.nodes;
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${first?.port}\n`);
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${first?.url}\n`);
+  const how = first?.tlsPort === undefined ? 'tcp' : 'tls';
+  for (const { port: own, node } of cluster.nodes) log('notice', `Node ready ${how} ${own}`, node.role);
+  log('notice', `Ready to accept connections ${how} ${first?.port}`, 'primary');
+}
+
+/** Ends with a signal, with npm's shell, and with standard input if that was asked for. */
+function follow(serving: Serving, { exitWithParent }: Invocation): void {
+  stopOnSignals(serving);
+  if (process.env.npm_command !== undefined) stopWithShell(serving);
+  if (exitWithParent) process.stdin.resume().once('end', () => stop(serving));
+}
+
+/** Starts the Sentinel of a configuration file. */
+async function serveSentinel(invocation: Invocation): Promise<void> {
+  const { loglevel = 'notice', logfile = '', pidfile = '' } = invocation.configuration.settings;
+  const file = toBuffer(logfile).toString();
+  let level = (): string => loglevel;
+  const log = (at: LogLevel, text: string): void => {
+    if (level() === 'nothing' || LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level() as LogLevel)) return;
+    write(file, logLine(at, text, { pid: process.pid, role: 'sentinel', at: Date.now() }));
+  };
+  const { startSentinelFromFile } = await import('./embed/files/sentinel-file.ts');
+  const sentinel = await startSentinelFromFile(invocation, log);
+  const { node } = sentinel;
+  level = () => node.settings.loglevel;
+  node.onShutdown = () => stop(sentinel);
+  node.sentinel.onCrash = () => process.exit(99);
+  follow(sentinel, invocation);
+  const port = node.settings.port || node.settings['tls-port'];
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${port}\n`);
+  if (pidfile !== '') writePid(toBuffer(pidfile).toString());
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `redis://127.0.0.1:${port}\n`);
+  log('notice', `Ready to accept connections ${node.settings.port === 0 ? 'tls' : 'tcp'} ${port}`);
+}
+
+async function serve(invocation: Invocation): Promise<void> {
+  if (invocation.sentinel === true) return serveSentinel(invocation);
+  if (invocation.lab === true) return serveLab(invocation);
+  if (invocation.cluster !== undefined) return serveCluster(invocation, invocation.cluster);
+  const options = startOptionsOf(invocation);
+  const { pidfile = '', ...settings } = invocation.configuration.settings;
+  const startLevel = settings.loglevel ?? 'notice';
+  const file = toBuffer(settings.logfile ?? '').toString();
+  let server: LostlockServer | undefined;
+  const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
+    const least = server?.node.settings.loglevel ?? startLevel;
+    if (least === 'nothing') return;
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least as LogLevel)) return;
+    write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
+  };
+  server = await startServer({ ...options, log });
+  follow(server, invocation);
+  if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
+  server.node.onFatal = () => process.exit(1);
+  if (invocation.configFile !== undefined) {
+    server.node.configFile = new DiskConfigFile(invocation.configFile);
+  }
+  if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
+  if (pidfile !== '') writePid(toBuffer(pidfile).toString());
+  if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
+  for (const replica of server.replicas) log('notice', `Replica ready tcp ${replica.port}`, 'replica');
+  for (const { port: ready } of server.sentinels) log('notice', `Sentinel ready tcp ${ready}`, 'sentinel');
+  const transport = server.tlsPort === server.port ? 'tls' : 'tcp';
+  log('notice', `Ready to accept connections ${transport} ${server.port}`, server.node.role);
+  if (server.tlsPort !== undefined && server.tlsPort !== server.port) {
+    log('notice', `Ready to accept connections tls ${server.tlsPort}`, server.node.role);
+  }
+  const { unixSocket } = options;
+  if (unixSocket !== undefined)
+    log('notice', `Ready to accept connections unix ${unixSocket}`, server.node.role);
+}
+
+// A script that waits for the ready line may close the pipe afterwards. redis-server keeps running then, and so do we.
+process.stdout.on('error', () => {});
+
+/** Appends a line to the log file, or prints it when there is no log file. Scripts may log any bytes. */
+function write(file: string, line: string): void {
+  const bytes = Buffer.from(`${line}\n`, /[^\x00-\xff]/.test(line) ? 'utf8' : 'latin1');
+  if (file === '') process.stdout.write(bytes);
+  else appendFileSync(file, bytes);
+}
+
+/** Writes the process id to a file, and removes the file on exit. */
+function writePid(path: string): void {
+  writeFileSync(path, `${process.pid}\n`);
+  process.once('exit', () => rmSync(path, { force: true }));
+}
+
+function stop(server: Serving): void {
+  void server.stop().then(() => process.exit(0));
+}
+
+/** npm and npx start us through a shell that does not forward SIGTERM. Stops the server when that shell is gone. */
+function stopWithShell(server: Serving): void {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop(server);
+  }, 250);
+  watch.unref();
+}
+
+function stopOnSignals(server: Serving): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(server));
+}
+
+/** Ends the process because of a wrong flag. */
+function refuse(error: UsageError): never {
+  console.error(`lostlock: ${error.message}\n\n${HELP}`);
+  process.exit(2);
+}
+
+/** Serves as the flags say. */
+function serverCommand(argv: readonly string[]): void {
+  try {
+    serve(parseCommandLine(argv)).catch((error: Error) => {
+      if (error instanceof BadDirective) console.error(error.message);
+      else console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
+      process.exit(1);
+    });
+  } catch (error) {
+    if (error instanceof BadDirective) {
+      console.error(error.message);
+      process.exit(1);
+    }
+    if (!(error instanceof UsageError)) throw error;
+    refuse(error);
+  }
+}
+
+/** Ends the single executable, which cannot load the files of other programs. */
+function refuseInExecutable(command: string): never {
+  console.error(`lostlock: ${command} loads your code, so it needs Node.js: npx lostlock ${command}`);
+  process.exit(2);
+}
+
+/** Runs the command that the first word names. A function, because the executable is CommonJS, which has no await here. */
+async function main(argv: readonly string[]): Promise<void> {
+  if (argv[0] === 'demo') {
+    await import('./lab/router.ts');
+    process.exitCode = await (await import('./lab/demo/command.ts')).demoCommand(argv.slice(1));
+  } else if (argv[0] === 'explore') {
+    if (isSea()) refuseInExecutable('explore');
+    const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
+    if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
+    else process.exitCode = await exploreCommand(argv.slice(1));
+  } else if (argv[0] === 'playground') {
+    if (isSea()) refuseInExecutable('playground');
+    const { playgroundCommand } = await import('./playground/command.ts');
+    process.exitCode = await playgroundCommand(argv.slice(1));
+  } else if (argv.includes('--help') || argv.includes('-h')) {
+    console.log(HELP);
+  } else if (argv.includes('--version') || argv.includes('-v')) {
+    console.log(`lostlock ${LOSTLOCK_VERSION}`);
+  } else {
+    serverCommand(argv);
+  }
+}
+
+// A link to this file that is called redis-sentinel starts a Sentinel, as it does for redis-server.
+const isSentinel = basename(process.argv[1] ?? '').includes('redis-sentinel');
+void main([...process.argv.slice(2), ...(isSentinel ? ['--sentinel'] : [])]);
