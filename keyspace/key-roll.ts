@@ -96,8 +96,14 @@ export class KeyRoll {
   }
 }
 
-/** Makes the roll of a database's keys, in the order of the entries, which is that of their serials. */
-export function rollOf(entries: ReadonlyMap<Bytes, { readonly serial: number }>): KeyRoll {
+/** The keys of a database, in the order of their serials. */
+interface Numbered extends Iterable<[Bytes, { readonly serial: number }]> {
+  readonly size: number;
+  get(key: Bytes): { readonly serial: number } | undefined;
+}
+
+/** Makes the roll of a database's keys. */
+export function rollOf(entries: Numbered): KeyRoll {
   const roll = new KeyRoll(
     (key) => entries.get(key)?.serial,
     () => entries.size,

@@ -7,6 +7,7 @@ import { type Deadline, type DeadlineOwner, type DeadlineTable, NONE } from './e
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import { endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
+import { KeyIndex } from './key-index.ts';
 import { type KeyRoll, rollOf } from './key-roll.ts';
 import { placeDeadline, placeString, type StringPlace } from './string-place.ts';
 import { isEmptied, type TypeName, type Types, type Value } from './value.ts';
@@ -64,7 +65,7 @@ export class Keyspace implements DeadlineOwner {
   /** The database's number; SWAPDB exchanges two numbers. */
   index: number;
   readonly world: KeyspaceWorld;
-  entries: Map<Bytes, Entry>;
+  entries = new KeyIndex();
   /** The number by which deadlines refer to the database. SWAPDB exchanges it too, as the deadlines stay with their keys. */
   owner: number;
   /** The number of keys with a deadline. */
@@ -79,10 +80,9 @@ export class Keyspace implements DeadlineOwner {
   #lastKey: Bytes | undefined;
   #last: Entry | undefined;
 
-  constructor(index: number, world: KeyspaceWorld, entries: Map<Bytes, Entry> = new Map()) {
+  constructor(index: number, world: KeyspaceWorld) {
     this.index = index;
     this.world = world;
-    this.entries = entries;
     this.owner = world.deadlines.enrol(this);
   }
 
@@ -184,7 +184,7 @@ export class Keyspace implements DeadlineOwner {
     const hidden = this.#look(key);
     if (hidden !== undefined) this.#drop(key, hidden);
     const fresh = new Entry(value, ++this.#serial, this.world.now);
-    this.entries.set(key, fresh);
+    this.entries.add(key, fresh);
     placeString(this.world.stringPlace, key, fresh, false);
     timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);

@@ -1,0 +1,142 @@
+/** The index of a database answers as a Map does, whatever is added and removed, and at any size. */
+import { expect, test } from 'vitest';
+import { Entry } from '../../keyspace/entry.ts';
+import { hashOf } from '../../keyspace/key-hash.ts';
+import { KeyIndex } from '../../keyspace/key-index.ts';
+import type { Bytes } from '../../protocol/bytes.ts';
+import { TestHost } from '../support/targets.ts';
+
+/** An index beside a Map, which gets the same calls. */
+class Beside {
+  readonly index = new KeyIndex();
+  readonly map = new Map<Bytes, Entry>();
+  #serial = 0;
+
+  add(key: Bytes): void {
+    const entry = new Entry(key, ++this.#serial, 0);
+    this.index.add(key, entry);
+    this.map.set(key, entry);
+  }
+
+  delete(key: Bytes): void {
+    expect(this.index.delete(key)).toBe(this.map.delete(key));
+  }
+
+  clear(): void {
+    this.index.clear();
+    this.map.clear();
+  }
+
+  /** Compares the entries of these keys. */
+  look(keys: readonly Bytes[]): void {
+    expect(this.index.size).toBe(this.map.size);
+    const differs = keys.filter((key) => this.index.get(key) !== this.map.get(key));
+    expect(differs).toEqual([]);
+    expect(keys.filter((key) => this.index.has(key))).toEqual(keys.filter((key) => this.map.has(key)));
+  }
+
+  /** Compares everything, also the order. */
+  compare(keys: readonly Bytes[]): void {
+    this.look(keys);
+    expect([...this.index.keys()]).toEqual([...this.map.keys()]);
+    const values = [...this.map.values()];
+    expect([...this.index.values()].findIndex((entry, i) => entry !== values[i])).toBe(-1);
+    expect([...this.index].findIndex(([key, entry]) => this.map.get(key) !== entry)).toBe(-1);
+  }
+}
+
+test('adding and removing keys at random gives what a Map gives, in the same order', () => {
+  const host = new TestHost();
+  const both = new Beside();
+  const names = Array.from({ length: 3000 }, (_, i) => `lock:${i}`);
+  for (let phase = 0; phase < 12; phase++) {
+    // The number of keys grows and shrinks in turns.
+    const share = phase % 2 === 0 ? 0.9 : 0.15;
+    for (let i = 0; i < 4000; i++) {
+      const key = names[Math.floor(host.random() * names.length)]!;
+      if (host.random() > share) both.delete(key);
+      else if (!both.map.has(key)) both.add(key);
+    }
+    both.compare(names);
+  }
+  both.clear();
+  both.compare(names);
+  both.add('a');
+  both.compare(['a', 'b']);
+});
+
+test('keys are found, added and removed while the slots move to a larger table', () => {
+  const both = new Beside();
+  const names = Array.from({ length: 13_000 }, (_, i) => `{user:${i}}:lock`);
+  for (const [i, key] of names.entries()) {
+    both.add(key);
+    // 6145 and 12289 keys are too many for 8192 and 16384 slots. Then most slots are still in the old table.
+    if (i < 6144 || (i > 6170 && i < 12_288) || i > 12_340) continue;
+    both.delete(names[i - 6000]!);
+    both.delete(names[i - 5]!);
+    both.delete('none');
+    if (i % 3 === 0) both.add(names[i - 5]!);
+    both.look(names.slice(i - 20, i));
+    if (i % 8 === 0) both.compare(names);
+  }
+  both.compare(names);
+  for (const key of names) both.delete(key);
+  both.compare(names);
+});
+
+test('an index of few keys that has had many still has them, in order', () => {
+  const both = new Beside();
+  const names = Array.from({ length: 5000 }, (_, i) => `k${i}`);
+  for (const key of names) both.add(key);
+  for (const key of names.slice(0, 4990)) both.delete(key);
+  both.compare(names);
+  both.add('k1');
+  both.add('k2');
+  both.compare(names);
+});
+
+test('keys may be removed while others are visited', () => {
+  const both = new Beside();
+  for (let i = 0; i < 2000; i++) both.add(`k${i}`);
+  const seen: Bytes[] = [];
+  for (const key of both.index.keys()) {
+    seen.push(key);
+    both.delete(key);
+    both.delete(`k${Number(key.slice(1)) + 1}`);
+  }
+  expect(seen).toEqual(Array.from({ length: 1000 }, (_, i) => `k${2 * i}`));
+  both.compare(['k0']);
+});
+
+test('keys that were removed and added again are the newest, even with serial numbers near the largest', () => {
+  const index = new KeyIndex();
+  const first = Number.MAX_SAFE_INTEGER - 10;
+  for (const [i, key] of ['a', 'b', 'c'].entries()) index.add(key, new Entry('', first + i, 0));
+  index.delete('a');
+  index.add('d', new Entry('', first + 4, 0));
+  index.delete('b');
+  index.add('a', new Entry('', first + 5, 0));
+  expect([...index.keys()]).toEqual(['c', 'd', 'a']);
+});
+
+test('names that differ in one place only do not crowd together', () => {
+  const families = [
+    (i: number) => `key:${String(i).padStart(12, '0')}`,
+    (i: number) => `{user:${i}}:lock:resource-of-a-long-name`,
+    (i: number) => `${i}:lock`,
+    (i: number) => `lock:${(i * 2 ** 20).toString(16)}`,
+    (i: number) => `l:${String.fromCharCode(i & 255, (i >> 8) & 255)}:${'x'.repeat(40)}`,
+  ];
+  const slots = 2 ** 17;
+  for (const name of families) {
+    const crowd = new Uint32Array(slots);
+    const hashes = new Set<number>();
+    for (let i = 0; i < 65_536; i++) {
+      const hash = hashOf(name(i));
+      hashes.add(hash);
+      crowd[hash & (slots - 1)]!++;
+    }
+    expect(hashes.size).toBeGreaterThan(65_500);
+    expect(crowd.reduce((most, count) => Math.max(most, count))).toBeLessThan(12);
+  }
+});
