@@ -4,6 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { WORLD_FLAGS } from '../../explore/command/workers.ts';
 import { mergeReports, type ReportData } from '../../explore/index.ts';
 import { safeForms } from './safe-forms.ts';
 import { search } from './search.ts';
@@ -33,9 +34,6 @@ interface Part {
   /** Seconds of CPU. */
   readonly cpu: number;
 }
-
-/** A large young generation, because all of a world dies with it, and machine code from the first call of a function. */
-const FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=64', '--always-sparkplug'];
 
 if (values.worker === undefined) await main();
 else await work(Number(values.worker));
@@ -82,7 +80,7 @@ async function main(): Promise<void> {
 
   const children = Array.from({ length: workers }, (_, i) => {
     const args = [...process.argv.slice(2), '--worker', String(i + 1)];
-    return fork(fileURLToPath(import.meta.url), args, { execArgv: [...process.execArgv, ...FLAGS] });
+    return fork(fileURLToPath(import.meta.url), args, { execArgv: [...process.execArgv, ...WORLD_FLAGS] });
   });
   await Promise.all(children.map((child) => ended(child.on('message', take))));
   const million = ((cpu / worlds) * 1e6) / 3600;

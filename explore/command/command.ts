@@ -51,11 +51,7 @@ async function run(chosen: Chosen): Promise<number> {
   const reports: ExploreReport[] = [];
   for (const [at, options] of explorations.entries()) {
     const own = { ...withChoices(options, chosen), signal: stop.signal };
-    reports.push(
-      chosen.workers > 1
-        ? await onWorkers(own, chosen, at, stop.signal, show)
-        : await explore({ ...own, shard: chosen.shard, progress: show }),
-    );
+    reports.push(await onWorkers(own, chosen, at, stop.signal, show));
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   return await conclude(chosen, reports, explorations);

@@ -17,6 +17,17 @@ export type WorkerNews =
   | { readonly report: ReportData }
   | { readonly refused: string };
 
+/**
+ * V8's flags for a process that plays world after world. A world dies as a whole, so the young generation is large, and
+ * nothing is allocated in the old one in advance: an object there keeps its whole world until the next full collection.
+ * Together they halve the CPU time of a world.
+ */
+export const WORLD_FLAGS: readonly string[] = [
+  '--no-allocation-site-pretenuring',
+  '--min-semi-space-size=32',
+  '--max-semi-space-size=64',
+];
+
 /** Shares the worlds among processes, and merges their reports. Rejects with WrongUsage for what `explore` refuses. */
 export async function onWorkers(
   options: ExploreOptions,
@@ -33,6 +44,7 @@ export async function onWorkers(
     const part = { index: (shard.index - 1) * workers + i + 1, of: shard.of * workers };
     const child = fork(process.argv[1] as string, ['explore', chosen.file], {
       env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
+      execArgv: [...process.execArgv, ...WORLD_FLAGS],
     });
     children.push(child);
     const worlds = Number.isFinite(total) ? Math.ceil(total / workers) : undefined;

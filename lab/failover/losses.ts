@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 import { Comparison } from './comparison.ts';
-import { isAnswered, partOf, type Sweep, type Write, type WriteLog } from './write-log.ts';
+import type { Sweep, Write, WriteLog } from './write-log.ts';
 
 /** The writes that a promotion or demotion has lost. */
 export interface Losses {
@@ -45,8 +45,8 @@ export function lossesBetween(old: Logged, fresh: Logged): Losses {
   const behind = goneFrom(old, fresh.server, since, comparison);
   const gone = shared === undefined ? lastPerKey(behind) : behind;
   return {
-    lost: gone.filter(isAnswered),
-    unanswered: gone.filter((write) => !isAnswered(write)),
+    lost: gone.filter((write) => old.log.isAnswered(write)),
+    unanswered: gone.filter((write) => !old.log.isAnswered(write)),
     returned: shared === undefined ? [] : goneFrom(fresh, old.server, since, comparison),
     complete: shared === undefined || old.log.thinnedUpTo <= since,
     unlogged: shared === undefined || old.log.forgottenUpTo > since ? unlogged(old, gone, comparison) : [],
@@ -69,24 +69,25 @@ function goneFrom({ server, log }: Logged, base: Server, since: number, comparis
   };
   for (const sweep of sweeps) {
     takeWrites(sweep.offset);
-    gone.push(...partsOf(sweep, server, present, comparison));
+    gone.push(...partsOf(sweep, { server, log }, present, comparison));
   }
   takeWrites(Infinity);
   return gone;
 }
 
 /** The part of a sweep that concerns each key and library that differs. */
-function partsOf(sweep: Sweep, server: Server, present: Presence, comparison: Comparison): Write[] {
+function partsOf(sweep: Sweep, { server, log }: Logged, present: Presence, comparison: Comparison): Write[] {
   const parts: Write[] = [];
   if (sweep.fate === 'swapped') present.mix(sweep.databases);
   for (const db of new Set(sweep.databases)) {
     for (const key of comparison.differing(db)) {
-      if (sweep.fate === 'unknown' || present.has(db, key)) parts.push(partOf(sweep, server, 'key', db, key));
+      if (sweep.fate === 'unknown' || present.has(db, key))
+        parts.push(log.partOf(sweep, server, 'key', db, key));
     }
   }
   if (!sweep.libraries) return parts;
   for (const name of comparison.differingLibraries()) {
-    parts.push(partOf(sweep, server, 'library', sweep.db, name));
+    parts.push(log.partOf(sweep, server, 'library', sweep.db, name));
   }
   return parts;
 }

@@ -59,23 +59,6 @@ function isWatched(connection: Connection | undefined): connection is Connection
   return connection !== undefined && 'afterNextSend' in connection;
 }
 
-/** How to find out whether the reply to a write has arrived. Kept apart from `Write`, which tests see. */
-const answers = new WeakMap<Write | Sweep, () => boolean>();
-
-/** True when the reply to the write has reached the client. */
-export function isAnswered(write: Write): boolean {
-  return answers.get(write)?.() ?? false;
-}
-
-/** The part of a sweep that concerns one key, with the key's current value, or one library. */
-export function partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: number, key: Bytes): Write {
-  const { command, offset, client, at } = sweep;
-  const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
-  const write: Write = { kind, db, key, ...held, command, offset, client, at };
-  answers.set(write, answers.get(sweep) ?? (() => false));
-  return write;
-}
-
 /** How many writes a log keeps. */
 export interface LogLimits {
   /** Above this number, only the last write and the last answered write of each key are kept. */
@@ -84,6 +67,9 @@ export interface LogLimits {
   readonly kept: number;
 }
 
+/** A write that nobody waits for. */
+const NEVER = (): boolean => false;
+
 const LIMITS: LogLimits = { writes: 100_000, kept: 1_000_000 };
 
 /** The writes of a primary's term, and those that it inherited from earlier terms. */
@@ -91,6 +77,12 @@ export class WriteLog {
   readonly #limits: LogLimits;
   #writes: Write[] = [];
   #sweeps: Sweep[] = [];
+  /**
+   * How to find out whether the reply to a write has arrived. Kept apart from `Write`, which tests see. Each log has a
+   * map of its own, because V8's minor collections keep the values of a map in the old generation, and with them every
+   * world whose writes it had.
+   */
+  readonly #answers = new WeakMap<Write | Sweep, () => boolean>();
   #compactAt: number;
   #thinnedUpTo = 0;
   #forgottenUpTo = 0;
@@ -110,6 +102,20 @@ export class WriteLog {
   /** The writes on whole databases and on libraries of functions, oldest first. */
   get sweeps(): readonly Sweep[] {
     return this.#sweeps;
+  }
+
+  /** True when the reply to a write of this log has reached the client. */
+  isAnswered(write: Write | Sweep): boolean {
+    return this.#answers.get(write)?.() ?? false;
+  }
+
+  /** The part of a sweep that concerns one key, with the key's current value, or one library. */
+  partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: number, key: Bytes): Write {
+    const { command, offset, client, at } = sweep;
+    const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
+    const write: Write = { kind, db, key, ...held, command, offset, client, at };
+    this.#answers.set(write, this.#answers.get(sweep) ?? NEVER);
+    return write;
   }
 
   /** Up to this offset, the log lacks writes that a later write to the same key superseded. */
@@ -136,10 +142,11 @@ export class WriteLog {
 
   /** Starts a term: keeps the former primary's writes up to the shared offset, and this node's writes after it. */
   inherit(former: WriteLog, shared: number): void {
-    const join = <T extends { offset: number }>(theirs: readonly T[], own: readonly T[]): T[] => [
-      ...theirs.filter(({ offset }) => offset <= shared),
-      ...own.filter(({ offset }) => offset > shared),
-    ];
+    const join = <T extends Write | Sweep>(theirs: readonly T[], own: readonly T[]): T[] => {
+      const inherited = theirs.filter(({ offset }) => offset <= shared);
+      for (const write of inherited) this.#answers.set(write, former.#answers.get(write) ?? NEVER);
+      return [...inherited, ...own.filter(({ offset }) => offset > shared)];
+    };
     this.#writes = join(former.#writes, this.#writes);
     this.#sweeps = join(former.#sweeps, this.#sweeps);
     this.#thinnedUpTo = Math.max(this.#thinnedUpTo, Math.min(former.#thinnedUpTo, shared));
@@ -162,12 +169,12 @@ export class WriteLog {
       const { keys, ...swept } = touchedBy(server, effect);
       if (swept.databases.length > 0 || swept.libraries) {
         const sweep: Sweep = { ...common, ...swept };
-        answers.set(sweep, answered);
+        this.#answers.set(sweep, answered);
         this.#sweeps.push(sweep);
       }
       for (const { db, key } of keys) {
         const write: Write = { kind: 'key', ...common, db, key, ...heldBy(server, db, key) };
-        answers.set(write, answered);
+        this.#answers.set(write, answered);
         this.#writes.push(write);
         this.onWrite(write);
       }
@@ -177,8 +184,8 @@ export class WriteLog {
 
   /** Keeps the last write and the last answered write of each key, and drops the rest. */
   #compact(): void {
-    const [writes, dropped] = thin(this.#writes, ({ db, key }) => `${db} ${key}`);
-    const [sweeps, also] = thin(this.#sweeps, ({ db, command }) => `${db} ${command.join(' ')}`);
+    const [writes, dropped] = this.#thin(this.#writes, ({ db, key }) => `${db} ${key}`);
+    const [sweeps, also] = this.#thin(this.#sweeps, ({ db, command }) => `${db} ${command.join(' ')}`);
     this.#thinnedUpTo = Math.max(this.#thinnedUpTo, dropped, also);
     const forgotten = writes.splice(0, Math.max(0, writes.length - this.#limits.kept));
     this.#forgottenUpTo = Math.max(this.#forgottenUpTo, forgotten.at(-1)?.offset ?? 0);
@@ -188,32 +195,32 @@ export class WriteLog {
     // write.
     this.#compactAt = Math.max(this.#limits.writes, 2 * (writes.length + sweeps.length));
   }
-}
 
-/**
- * The last write and the last answered write of each name, in order, and the offset of the newest write that was
- * dropped.
- */
-function thin<T extends Write | Sweep>(all: readonly T[], nameOf: (write: T) => string): [T[], number] {
-  const last = new Set<string>();
-  const lastAnswered = new Set<string>();
-  const kept: T[] = [];
-  let dropped = 0;
-  for (const write of all.toReversed()) {
-    const name = nameOf(write);
-    const answered = answers.get(write)?.() ?? false;
-    if (!last.has(name) || (answered && !lastAnswered.has(name))) kept.push(write);
-    else dropped = Math.max(dropped, write.offset);
-    last.add(name);
-    if (answered) lastAnswered.add(name);
+  /**
+   * The last write and the last answered write of each name, in order, and the offset of the newest write that was
+   * dropped.
+   */
+  #thin<T extends Write | Sweep>(all: readonly T[], nameOf: (write: T) => string): [T[], number] {
+    const last = new Set<string>();
+    const lastAnswered = new Set<string>();
+    const kept: T[] = [];
+    let dropped = 0;
+    for (const write of all.toReversed()) {
+      const name = nameOf(write);
+      const answered = this.isAnswered(write);
+      if (!last.has(name) || (answered && !lastAnswered.has(name))) kept.push(write);
+      else dropped = Math.max(dropped, write.offset);
+      last.add(name);
+      if (answered) lastAnswered.add(name);
+    }
+    return [kept.reverse(), dropped];
   }
-  return [kept.reverse(), dropped];
 }
 
 /** A function that tells whether the reply to the current request has arrived. */
 function followReply(server: Server): () => boolean {
   const connection = server.running?.connection;
-  if (!isWatched(connection)) return () => false;
+  if (!isWatched(connection)) return NEVER;
   let position: number | undefined;
   connection.afterNextSend((end) => {
     position = end;
