@@ -69,7 +69,10 @@ export function playerOf(scene: Scene, name: string): Player | undefined {
   return scene.players.find((player) => player.name === name);
 }
 
-/** A client of the exploration itself, for faults that are commands. */
+/**
+ * A client of the exploration itself, for faults that are commands. It sends no INFO when it connects: a node that runs a
+ * long script refuses INFO, so that ioredis would connect again and again, and never send SCRIPT KILL.
+ */
 export function operatorOf(set: NodeSet): Redis {
-  return set.client('operator', { maxRetriesPerRequest: 0 });
+  return set.client('operator', { maxRetriesPerRequest: 0, enableReadyCheck: false });
 }

@@ -206,6 +206,8 @@ test.each([
   'node-pause@99/redis-1/300;busy@100/redis-1/228;restart-disk@108/redis-1/4',
   // The script arrives at the new process after SCRIPT KILL.
   'node-pause@20/redis-1/1246;busy@30/redis-1/100;restart-disk@1250/redis-1/4',
+  // The script runs in the new process when the client that is to kill it connects.
+  'busy@11.77/redis-1/500;restart-disk@12.06/redis-1/20',
 ])('a long script ends with its world, though its node is restarted: %s', async (faults) => {
   const { history } = await replay(pauses, `1:1:0:A,B:${faults}:000000000000`);
   expect(history.faults.map(({ kind }) => kind)).toContain('busy');
