@@ -204,7 +204,7 @@ export class Keyspace implements DeadlineOwner {
 
   /** Removes every key. If watchers must be notified, call `touchAll` before. */
   clear(): void {
-    for (const entry of this.entries.values()) {
+    for (const entry of this.entries.unordered()) {
       if (entry.deadline !== NONE) this.world.wheel.discard(entry.deadline);
       entry.deadline = NONE;
       forgetFields(this, entry.held);

@@ -44,6 +44,8 @@ export class DeadlineTable {
   /** The keys by row. The first row is not used. */
   #keys: (Bytes | undefined)[] = [undefined];
   readonly #owners: DeadlineOwner[] = [];
+  /** How many hashes of each owner have fields with a deadline. */
+  readonly #hashes: number[] = [];
   #size = 0;
   /** A released row, which links to the next one. */
   #released: Deadline = NONE;
@@ -60,6 +62,7 @@ export class DeadlineTable {
 
   /** Returns the number by which deadlines refer to this owner. */
   enrol(owner: DeadlineOwner): number {
+    this.#hashes.push(0);
     return this.#owners.push(owner) - 1;
   }
 
@@ -67,6 +70,11 @@ export class DeadlineTable {
   exchange(first: number, second: number): void {
     const owners = this.#owners;
     [owners[first], owners[second]] = [owners[second]!, owners[first]!];
+  }
+
+  /** How many deadlines of fields the owner with this number has: one for each hash. */
+  hashes(owner: number): number {
+    return this.#hashes[owner]!;
   }
 
   /**
@@ -87,11 +95,13 @@ export class DeadlineTable {
     this.#times[row * DOUBLES] = NO_TIME;
     this.setSlot(row, -1);
     this.#integers[row * INTEGERS + OWNER] = owner * 2 + (ofFields ? 1 : 0);
+    if (ofFields) this.#hashes[owner]!++;
     return row;
   }
 
   /** Gives up a deadline, which must not be in a wheel. */
   release(row: Deadline): void {
+    if (this.isOfFields(row)) this.#hashes[this.#integers[row * INTEGERS + OWNER]! >> 1]!--;
     this.#keys[row] = undefined;
     this.setNext(row, this.#released);
     this.#released = row;

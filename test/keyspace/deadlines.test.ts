@@ -36,6 +36,10 @@ describe('the table of deadlines', () => {
             model.delete(deadline);
           }
           expect([table.size, wheel.size]).toEqual([model.size, model.size]);
+          const hashes = owners.map((_, owner) =>
+            [...model.values()].filter((each) => each.ofFields && each.owner === owner),
+          );
+          expect(owners.map((_, owner) => table.hashes(owner))).toEqual(hashes.map(({ length }) => length));
           for (const [deadline, { key, owner, at, ofFields }] of model) {
             expect(table.owner(deadline)).toBe(owners[owner]);
             expect(table.isOf(deadline, owner, key)).toBe(true);
@@ -90,5 +94,6 @@ describe('the table of deadlines', () => {
     table.exchange(one, two);
     expect(deadlines.map((deadline) => table.owner(deadline))).toEqual([second, first]);
     expect(table.owner(table.add(one, 'c'))).toBe(second);
+    expect([table.hashes(one), table.hashes(two)]).toEqual([0, 1]);
   });
 });

@@ -44,15 +44,6 @@ export function* eventLoop({ stats, now }: Server): Iterable<Field> {
   yield ['instantaneous_eventloop_duration_usec', stats.turns === 0 ? 0 : Math.round(micros / stats.turns)];
 }
 
-/** How many hashes have fields with a deadline. */
-export function hashesWithDeadlines(db: Keyspace): number {
-  let count = 0;
-  for (const { held } of db.entries.values()) {
-    if (typeof held !== 'string' && held.type === 'hash' && held.times?.first !== undefined) count++;
-  }
-  return count;
-}
-
 /** Network traffic, in total and per second. */
 export function* traffic({ stats, now }: Server): Iterable<Field> {
   const rates = stats.rates(now);
@@ -88,7 +79,7 @@ const SAMPLE = 100;
 export function averageTtl(server: Server, db: Keyspace): number {
   if (db.volatile === 0) return 0;
   let [sum, count, seen] = [0, 0, 0];
-  for (const entry of db.entries.values()) {
+  for (const entry of db.entries.unordered()) {
     const expiresAt = db.expiresAt(entry);
     if (expiresAt !== undefined) {
       sum += Math.max(0, expiresAt - server.now);

@@ -16,7 +16,6 @@ import {
   eventLoop,
   expired,
   type Field,
-  hashesWithDeadlines,
   listeners,
   traffic,
 } from './info-figures.ts';
@@ -230,7 +229,8 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
       if (db.size === 0) continue;
       const plain = `keys=${db.size},expires=${db.volatile},avg_ttl=${averageTtl(server, db)}`;
       const withFields = shows(server.dialect.infoFields, 'subexpiry');
-      yield [`db${db.index}`, withFields ? `${plain},subexpiry=${hashesWithDeadlines(db)}` : plain];
+      const hashes = db.world.deadlines.hashes(db.owner);
+      yield [`db${db.index}`, withFields ? `${plain},subexpiry=${hashes}` : plain];
     }
   },
   *keysizes(server) {

@@ -23,7 +23,7 @@ function printSize(size: number): Bytes {
 /** The fields of one database. A key is counted at the largest power of two that is not above its size. */
 export function* keySizes(db: Keyspace): Iterable<readonly [string, string]> {
   const counts = new Map<string, Map<number, number>>();
-  for (const { held } of db.entries.values()) {
+  for (const { held } of db.entries.unordered()) {
     if (typeof held !== 'string' && held.type === 'stream') continue;
     const type = typeOf(held);
     const size = typeof held === 'string' || held.type === 'string' ? held.length : held.size;
