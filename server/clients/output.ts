@@ -13,8 +13,8 @@ export const LONG_BULK = 4096;
 /** In bytes. Output up to this length never exceeds a limit: Redis keeps it in a buffer that it does not count. */
 export const UNLIMITED = 16 * 1024;
 
-/** The output to which a client's first message is added. The two protocols never share output. */
-const NOTHING = { 2: new SharedOutput(''), 3: new SharedOutput('') } as const;
+/** The output to which a client's first message is added. */
+const NOTHING = { 2: new SharedOutput(2, ''), 3: new SharedOutput(3, '') } as const;
 
 /** Collects the outputs that have something to send at the end of the current event. */
 export interface OutputQueue {
@@ -104,7 +104,8 @@ export class Output {
     if (this.#held !== undefined && protocol === 3) this.#held += bytes;
     else if (this.#makeRoom(bytes)) {
       const before = this.#queued === 0 ? NOTHING[protocol] : this.#shared;
-      this.#shared = before && message.addedTo(before, protocol);
+      // With CLIENT REPLY OFF, HELLO changes the protocol and writes nothing.
+      this.#shared = before?.protocol === protocol ? message.addedTo(before) : undefined;
       this.#out = this.#shared?.bytes ?? this.#out + bytes;
       this.#count(bytes.length);
     }

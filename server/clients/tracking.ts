@@ -321,8 +321,8 @@ class Flush extends PushMessage {
     this.#protocol = protocol;
   }
 
-  override bytes(protocol: 2 | 3): Bytes {
+  protected override encode(protocol: 2 | 3): Bytes {
     const end = encodeReply(null, protocol).length;
-    return super.bytes(protocol).slice(0, -end) + encodeReply(null, this.#protocol);
+    return super.encode(protocol).slice(0, -end) + encodeReply(null, this.#protocol);
   }
 }

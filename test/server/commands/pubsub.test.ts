@@ -1,8 +1,16 @@
 /** What publishing does beyond the transcripts of redis-server 7.0 (test/transcripts/pubsub.txt). */
 import { beforeEach, expect, test } from 'vitest';
 import { PushMessage } from '../../../server/clients/message.ts';
+import { Output } from '../../../server/clients/output.ts';
+import type { Connection } from '../../../server/host/host.ts';
 import { freshServerForEachTest, server } from '../../support/fresh.ts';
 import { recordEffects, Talk } from '../../support/talk.ts';
+
+/** A client as far as its output needs it. */
+interface Queueing {
+  readonly client: { protocol: 2 | 3 };
+  readonly output: Output;
+}
 
 freshServerForEachTest();
 
@@ -52,6 +60,36 @@ test('clients share output while they got the same messages, and get only their 
   }
   const own = ['1', '3', '5'].map((text) => `${message(text, '>')}:5\r\n`);
   expect(await talk.hear()).toBe(own.join(':2\r\n'));
+});
+
+test('a client that changes its protocol without a reply stops sharing its output', () => {
+  const sent: string[] = [];
+  const outbox = { add(): void {} };
+  const [one, other] = ['one', 'other'].map((name) => {
+    const connection = {
+      pending: 0,
+      send: (bytes: string) => sent.push(`${name} ${bytes}`),
+    } as unknown as Connection;
+    const owner = {
+      connection,
+      closing: false,
+      gone: false,
+      server: { outbox },
+      countSent() {},
+      checkOutput() {},
+    };
+    const client: typeof owner & { protocol: 2 | 3 } = { ...owner, protocol: 2 };
+    return { client, output: new Output(client) };
+  }) as unknown as [Queueing, Queueing];
+  for (const text of ['1', '2', '3']) {
+    const message = new PushMessage(text);
+    for (const { output } of [one, other]) output.push(message);
+    one.client.protocol = 3;
+  }
+  for (const { output } of [one, other]) output.flush();
+  const inProtocols = (...signs: string[]): string =>
+    signs.map((sign, i) => `${sign}1\r\n$1\r\n${i + 1}\r\n`).join('');
+  expect(sent).toEqual([`one ${inProtocols('*', '>', '>')}`, `other ${inProtocols('*', '*', '*')}`]);
 });
 
 test('PUBLISH and SPUBLISH are replicated unchanged, with and without subscribers', async () => {
