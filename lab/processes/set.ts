@@ -1,5 +1,4 @@
 /** Primaries and replicas that are real servers, behind the links of the lab: the controls of a pair on the real clock. */
-
 import { badOption } from '../../embed/options.ts';
 import { connectorFor } from '../../embed/running/connector.ts';
 import { nodeClock } from '../../server/host/node.ts';

@@ -66,7 +66,7 @@ export class Expiry {
     const { deadlines, wheel, now } = world;
     const { clock, expiryMicros } = host;
     const end = expiryMicros === undefined ? undefined : clock.micros() + expiryMicros;
-    for (let left = BATCH; ; left--) {
+    for (let left = BATCH; ; ) {
       if (left === 0 || !wheel.prepare(now, BATCH)) {
         if (end !== undefined && clock.micros() >= end) return false;
         left = BATCH;
@@ -75,6 +75,7 @@ export class Expiry {
       const due = wheel.popDue(now);
       if (due === NONE) return true;
       deadlines.owner(due).expire(due);
+      left--;
     }
   }
 
