@@ -64,6 +64,7 @@ export class SortedSet {
   set(member: Bytes, score: number): 'added' | 'updated' | 'same' {
     const scores = this.#scores;
     const old = scores.get(member);
+    let held = member;
     if (old === undefined) {
       this.#bytes += member.length;
       const limits = this.#limits;
@@ -71,12 +72,13 @@ export class SortedSet {
     } else if (old === score) {
       return 'same';
     } else {
-      this.#index.delete(member, old);
+      // The index keeps its string. A second copy of each moved member would take memory, and time in V8's collections.
+      held = this.#index.delete(member, old);
     }
     const kept = score === 0 && !this.#large ? 0 : score;
     scores.set(member, kept);
     if (old === undefined) this.#roll?.add(member);
-    this.#index.insert(member, kept);
+    this.#index.insert(held, kept);
     return old === undefined ? 'added' : 'updated';
   }
 
