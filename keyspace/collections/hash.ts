@@ -10,6 +10,8 @@ import { IndexedKeys } from './random-map.ts';
  * long.
  */
 const PAIRS_MAX = 8;
+/** The array of every new hash. It stays empty. */
+const NO_PAIRS: Bytes[] = [];
 
 /** What few hashes need. A single property for all of it keeps the other hashes small. */
 class Extras {
@@ -25,7 +27,7 @@ class Extras {
 export class HashValue {
   readonly type = 'hash';
   /** Alternating fields and values, while there are few. */
-  #pairs: Bytes[] | undefined = [];
+  #pairs: Bytes[] | undefined = NO_PAIRS;
   /** Fields and values, once there were many. */
   #fields: Map<Bytes, Bytes> | undefined;
   #large = false;
@@ -242,13 +244,24 @@ export class HashValue {
       return false;
     }
     this.#bytes += field.length + value.length;
-    pairs.push(field, value);
-    if (pairs.length > PAIRS_MAX * 2) {
-      this.#fields = new Map(couples(pairs));
+    if (pairs.length < PAIRS_MAX * 2) {
+      this.#pairs = withPair(pairs, field, value);
+    } else {
+      this.#fields = new Map(couples(pairs)).set(field, value);
       this.#pairs = undefined;
     }
     return true;
   }
+}
+
+/** The pairs and a further one, in an array without room for more. `push` makes room for 17 more strings. */
+function withPair(pairs: readonly Bytes[], field: Bytes, value: Bytes): Bytes[] {
+  const { length } = pairs;
+  const longer = new Array<Bytes>(length + 2);
+  for (let i = 0; i < length; i++) longer[i] = pairs[i]!;
+  longer[length] = field;
+  longer[length + 1] = value;
+  return longer;
 }
 
 function* everySecond(pairs: readonly Bytes[], from: number): Generator<Bytes, undefined> {
