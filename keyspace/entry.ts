@@ -1,5 +1,5 @@
 /** The entry of a key: its value, its deadline, and how it was used. */
-import type { Millis } from '../protocol/bytes.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../protocol/errors.ts';
 import { EditedString, type HeldString } from './collections/edited-string.ts';
 import type { StringEncoding } from './collections/encoding.ts';
@@ -22,6 +22,7 @@ let firstUse: Millis | undefined;
 
 /** A key's entry in a database. */
 export class Entry {
+  readonly key: Bytes;
   #held: Held;
   /** Its deadline in the node's table, or NONE. `Keyspace.expiresAt` returns the time. */
   deadline: Deadline = NONE;
@@ -33,7 +34,8 @@ export class Entry {
   #used = 0;
   #traits = NEW_FREQUENCY;
 
-  constructor(value: Value, serial: number, usedAt: Millis) {
+  constructor(key: Bytes, value: Value, serial: number, usedAt: Millis) {
+    this.key = key;
     this.#held = value;
     this.serial = serial;
     firstUse ??= usedAt;

@@ -183,8 +183,8 @@ export class Keyspace implements DeadlineOwner {
     // A hidden expired key is replaced.
     const hidden = this.#look(key);
     if (hidden !== undefined) this.#drop(key, hidden);
-    const fresh = new Entry(value, ++this.#serial, this.world.now);
-    this.entries.add(key, fresh);
+    const fresh = new Entry(key, value, ++this.#serial, this.world.now);
+    this.entries.add(fresh);
     placeString(this.world.stringPlace, key, fresh, false);
     timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);

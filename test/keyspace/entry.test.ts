@@ -5,7 +5,7 @@ import { Entry } from '../../keyspace/entry.ts';
 const NOW = 1_700_000_000_000;
 
 test('the frequency and the way in which a string was made do not disturb each other', () => {
-  const entry = new Entry('value', 1, NOW);
+  const entry = new Entry('key', 'value', 1, NOW);
   expect([entry.frequency, entry.madeAs]).toEqual([5, undefined]);
   for (const madeAs of ['raw', 'int', 'embstr', undefined] as const) {
     for (const frequency of [0, 1, 255]) {
@@ -19,7 +19,7 @@ test('the frequency and the way in which a string was made do not disturb each o
 });
 
 test('the time of use is kept whole, decades before and after the first', () => {
-  const entry = new Entry('value', 1, NOW);
+  const entry = new Entry('key', 'value', 1, NOW);
   for (const at of [NOW, NOW - 1, 0, NOW + 2 ** 31, NOW + 2 ** 40]) {
     entry.usedAt = at;
     expect(entry.usedAt).toBe(at);

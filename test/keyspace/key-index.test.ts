@@ -13,8 +13,8 @@ class Beside {
   #serial = 0;
 
   add(key: Bytes): void {
-    const entry = new Entry(key, ++this.#serial, 0);
-    this.index.add(key, entry);
+    const entry = new Entry(key, key, ++this.#serial, 0);
+    this.index.add(entry);
     this.map.set(key, entry);
   }
 
@@ -113,11 +113,11 @@ test('keys may be removed while others are visited', () => {
 test('keys that were removed and added again are the newest, even with serial numbers near the largest', () => {
   const index = new KeyIndex();
   const first = Number.MAX_SAFE_INTEGER - 10;
-  for (const [i, key] of ['a', 'b', 'c'].entries()) index.add(key, new Entry('', first + i, 0));
+  for (const [i, key] of ['a', 'b', 'c'].entries()) index.add(new Entry(key, '', first + i, 0));
   index.delete('a');
-  index.add('d', new Entry('', first + 4, 0));
+  index.add(new Entry('d', '', first + 4, 0));
   index.delete('b');
-  index.add('a', new Entry('', first + 5, 0));
+  index.add(new Entry('a', '', first + 5, 0));
   expect([...index.keys()]).toEqual(['c', 'd', 'a']);
 });
 
