@@ -4,11 +4,23 @@ import type { Bytes } from './bytes.ts';
 const ESCAPES: Readonly<Record<string, Bytes>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 const HEX = /^[0-9a-fA-F]{2}$/;
 
+const TAB = 9;
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const DOUBLE = 34;
+const SINGLE = 39;
+
 /**
  * C's isspace. Of these, \v and \f separate arguments only where blanks are skipped; they do not end an unquoted word.
  */
-function isBlank(char: string): boolean {
-  return char !== '' && ' \t\n\v\f\r'.includes(char);
+function isBlank(code: number): boolean {
+  return code === SPACE || (code >= TAB && code <= CR);
+}
+
+/** True for a byte that ends an unquoted word. */
+function endsWord(code: number): boolean {
+  return code === SPACE || code === CR || code === LF || code === TAB;
 }
 
 /**
@@ -19,8 +31,8 @@ export function splitInline(line: Bytes): Bytes[] | undefined {
   const argv: Bytes[] = [];
   let at = 0;
   for (;;) {
-    while (isBlank(line.charAt(at))) at++;
-    if (at >= line.length) return argv;
+    while (at < line.length && isBlank(line.charCodeAt(at))) at++;
+    if (at === line.length) return argv;
     const word = readWord(line, at);
     if (word === undefined) return undefined;
     argv.push(word.text);
@@ -29,20 +41,17 @@ export function splitInline(line: Bytes): Bytes[] | undefined {
 }
 
 function readWord(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
-  let text = '';
-  for (let at = start; ; at++) {
-    const char = line.charAt(at);
-    if (char === '' || ' \n\r\t'.includes(char)) return { text, end: at };
-    if (char !== '"' && char !== "'") {
-      text += char;
-      continue;
-    }
-    const quoted = char === '"' ? readDouble(line, at + 1) : readSingle(line, at + 1);
+  let end = start;
+  for (; end < line.length; end++) {
+    const code = line.charCodeAt(end);
+    if (endsWord(code)) break;
+    if (code !== DOUBLE && code !== SINGLE) continue;
+    const quoted = code === DOUBLE ? readDouble(line, end + 1) : readSingle(line, end + 1);
     if (quoted === undefined) return undefined;
-    const after = line.charAt(quoted.end);
-    if (after !== '' && !isBlank(after)) return undefined;
-    return { text: text + quoted.text, end: quoted.end };
+    if (quoted.end < line.length && !isBlank(line.charCodeAt(quoted.end))) return undefined;
+    return { text: line.slice(start, end) + quoted.text, end: quoted.end };
   }
+  return { text: line.slice(start, end), end };
 }
 
 function readDouble(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
