@@ -99,7 +99,7 @@ function tableSize(items: number, bytes: number, strings: number): number {
 
 /** The number of slots of a hash table that has grown to this many items. */
 export function tableSlots(items: number): number {
-  return items === 0 ? 0 : items <= 4 ? 4 : 2 ** (32 - Math.clz32(items - 1));
+  return items === 0 ? 0 : items <= 4 ? 4 : 2 << (31 - Math.clz32(items - 1));
 }
 
 function streamSize(stream: StreamValue): number {

@@ -156,11 +156,28 @@ const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const INFINITE = /^[+-]?inf(inity)?$/i;
 const HEX_FLOAT = /^[+-]?0[xX](?:([0-9a-fA-F]+)(?:\.([0-9a-fA-F]*))?|\.([0-9a-fA-F]+))(?:[pP]([+-]?\d+))?$/;
 
+/** Parses digits, with or without a minus sign. Undefined for anything else, and beyond 2^53. */
+function digitsOnly(text: Bytes): number | undefined {
+  const negative = text.charCodeAt(0) === 45;
+  const start = negative ? 1 : 0;
+  if (text.length === start || text.length > 20) return undefined;
+  let value = 0;
+  for (let i = start; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  if (value > Number.MAX_SAFE_INTEGER) return undefined;
+  return negative ? -value : value;
+}
+
 /**
  * Parses a double like C's strtod, including hexadecimal numbers and infinity, with nothing left over. Undefined for
  * NaN, invalid text, and numbers that are too large or too close to zero, which Redis refuses.
  */
 export function parseDouble(text: Bytes): number | undefined {
+  const whole = digitsOnly(text);
+  if (whole !== undefined) return whole;
   const value = parseAnyDouble(text);
   if (value === undefined) return undefined;
   if (value === 0) return /^[+-]?(0[xX][0.]*([pP]|$)|[0.]*([eE]|$))/.test(text) ? value : undefined;
@@ -171,6 +188,8 @@ export function parseDouble(text: Bytes): number | undefined {
  * Like parseDouble, but a number that is too large becomes infinity, and one that is too close to zero becomes zero.
  */
 export function parseAnyDouble(text: Bytes): number | undefined {
+  const plain = digitsOnly(text);
+  if (plain !== undefined) return plain;
   if (DECIMAL.test(text)) return Number(text);
   const negative = text.charCodeAt(0) === 45;
   if (INFINITE.test(text)) return negative ? -Infinity : Infinity;

@@ -60,10 +60,10 @@ export class SortedSet {
   /**
    * Adds a member or moves it to another score (never NaN). A listpack has no -0, so a small set keeps 0, as
    * redis-server 7.0 does; a score that compares equal to the present one changes nothing.
+   * @param old its present score
    */
-  set(member: Bytes, score: number): 'added' | 'updated' | 'same' {
+  set(member: Bytes, score: number, old = this.score(member)): 'added' | 'updated' | 'same' {
     const scores = this.#scores;
-    const old = scores.get(member);
     let held = member;
     if (old === undefined) {
       this.#bytes += member.length;

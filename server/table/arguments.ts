@@ -72,8 +72,7 @@ export function int32(text: Bytes): number {
 
 /** Reads a double. Throws Redis' error for anything else. */
 export function float(text: Bytes, error = NOT_FLOAT): number {
-  const whole = parseInteger(text);
-  return typeof whole === 'number' ? whole : (parseDouble(text) ?? fail(error));
+  return parseDouble(text) ?? fail(error);
 }
 
 /** The units of expiry options: EX and PX are relative, EXAT and PXAT are times since the epoch. */

@@ -13,6 +13,8 @@ const GT = 4;
 const LT = 8;
 const CH = 16;
 const INCR = 32;
+/** The code of the letter A. */
+const FIRST_LETTER = 65;
 const ADD_OPTIONS: ReadonlyMap<Bytes, number> = new Map([
   ['NX', NX],
   ['XX', XX],
@@ -28,6 +30,8 @@ export function add(client: Caller, argv: Argv<-2>): Reply {
   let bits = 0;
   for (; at < argv.length; at++) {
     const option = wordAt(argv, at);
+    // Every score but `inf` begins with a digit, a sign or a point. They come before the letters.
+    if (option.charCodeAt(0) < FIRST_LETTER) break;
     const bit = ADD_OPTIONS.get(option) ?? ADD_OPTIONS.get(asciiUpper(option));
     if (bit === undefined) break;
     bits |= bit;
@@ -69,7 +73,7 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
     const old = set.score(member);
     const score = nextScore(old, scores[i]!, bits);
     if (score === undefined) continue;
-    const change = set.set(member, score);
+    const change = set.set(member, score, old);
     if (change === 'added') added++;
     else if (change === 'updated') updated++;
     result = score;
