@@ -71,6 +71,8 @@ export class Blocking {
   count = 0;
   /** The number of clients that wait for anything. */
   total = 0;
+  /** The number of clients whose wait ends when their key is removed. */
+  #endedByLoss = 0;
 
   constructor(server: BlockingNode) {
     this.#server = server;
@@ -103,6 +105,7 @@ export class Blocking {
     client.blocked = blocked;
     this.total++;
     if (blocked.kind === 'key') this.count++;
+    if (blocked.gone !== undefined) this.#endedByLoss++;
     for (const key of blocked.keys) this.#queue(blocked.db, key).add(client);
     if (request.wakeAt !== undefined) this.#wakeLater(client, blocked, request.wakeAt);
     this.#server.listen();
@@ -146,6 +149,7 @@ export class Blocking {
     blocked.alarm?.cancel();
     this.total--;
     if (blocked.kind === 'key') this.count--;
+    if (blocked.gone !== undefined) this.#endedByLoss--;
     const queues = this.#waiting.get(blocked.db);
     for (const key of blocked.keys) {
       const queue = queues?.get(key);
@@ -167,7 +171,7 @@ export class Blocking {
     if (type === 'stream') {
       if (SERVES_NOBODY.has(event)) return;
     } else if (type === undefined || !SERVES_ONCE_ADDED.has(type) || (event !== 'new' && event !== '')) {
-      if (!hearsOfLoss(waiters)) return;
+      if (this.#endedByLoss === 0 || !hearsOfLoss(waiters)) return;
     }
     this.#makeReady(db, key);
   }
