@@ -18,6 +18,8 @@ export interface StreamEntry {
 const BYTES_MAX = 2 ** 30;
 /** The size of a listpack's header and end mark, in bytes. */
 const FRAME = 7;
+/** The largest integer of the smallest size in a listpack. */
+const NEAR = 127n;
 
 /** A run of entries. */
 export class StreamNode {
@@ -99,12 +101,20 @@ export class StreamNode {
     return copy;
   }
 
+  /** The size in bytes of an id, which Redis stores relative to the first id. */
+  #distanceSize(id: StreamId): number {
+    const distance = id - this.headId;
+    // Both halves take the fewest bytes. To cut ids into halves was a third of the time that an append took.
+    if (distance >= 0n && distance <= NEAR) return 2 * integerSize(0);
+    const millis = idMillis(id) - idMillis(this.headId);
+    const sequence = BigInt.asIntN(64, idSequence(id) - idSequence(this.headId));
+    return integerSize(millis) + integerSize(sequence);
+  }
+
   #sizeOf({ id, fields }: StreamEntry): number {
     const count = fields.length / 2;
     const same = this.sameFields(fields);
-    let bytes = integerSize(same ? 2 : 0);
-    bytes += integerSize(idMillis(id) - idMillis(this.headId));
-    bytes += integerSize(BigInt.asIntN(64, idSequence(id) - idSequence(this.headId)));
+    let bytes = integerSize(same ? 2 : 0) + this.#distanceSize(id);
     bytes += same ? integerSize(count + 3) : integerSize(count) + integerSize(count * 2 + 4);
     for (let i = same ? 1 : 0; i < fields.length; i += same ? 2 : 1) bytes += elementSize(fields[i]!);
     return bytes;
