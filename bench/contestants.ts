@@ -1,7 +1,7 @@
 /**
  * The servers that the bench compares: ours and redis-server, each in its own process, and on its own core if possible.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +26,18 @@ export function pinned(core: number, command: string, args: readonly string[]): 
   return canPin ? ['taskset', ['-c', String(core), command, ...args]] : [command, [...args]];
 }
 
-async function launch(name: string, command: string, args: string[], port: number): Promise<Contestant> {
-  const [program, words] = pinned(SERVER_CORE, command, args);
+/**
+ * Starts a server on a free port, and waits until it answers PING.
+ * @param args the arguments for that port
+ */
+export async function launch(
+  name: string,
+  command: string,
+  args: (port: string) => readonly string[],
+  core: number = SERVER_CORE,
+): Promise<Contestant> {
+  const port = await freePort();
+  const [program, words] = pinned(core, command, args(String(port)));
   const child = spawn(program, words, { stdio: 'ignore' });
   await until(() => answers(port), { what: `the first PONG of ${name}`, limitMs: 60_000 });
   return { name, port, process: child };
@@ -48,21 +58,15 @@ async function answers(port: number): Promise<boolean> {
 
 /** Starts our server as users do, from the built package. @param profile a folder for a profile of its CPU time */
 export async function startOurs(profile?: string): Promise<Contestant> {
-  const port = await freePort();
   const cli = join(import.meta.dirname, '..', 'dist', 'cli.js');
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-  return launch('lostlock', process.execPath, [...flags, cli, '--port', String(port)], port);
+  return launch('lostlock', process.execPath, (port) => [...flags, cli, '--port', port]);
 }
 
 /** Starts redis-server without persistence. */
-export async function startReal(): Promise<Contestant> {
-  const port = await freePort();
-  return launch(
-    'redis-server',
-    'redis-server',
-    ['--port', String(port), '--save', '', '--appendonly', 'no'],
-    port,
-  );
+export async function startReal(core: number = SERVER_CORE): Promise<Contestant> {
+  const args = ['--save', '', '--appendonly', 'no'];
+  return launch('redis-server', 'redis-server', (port) => ['--port', port, ...args], core);
 }
 
 /** Ends the server's process. It gets the time to write a profile. */
@@ -71,6 +75,11 @@ export async function stop({ process: child }: Contestant): Promise<void> {
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGTERM');
   await ended;
+}
+
+/** Lets a process run on the given core only, on systems that allow it. */
+export function pin(pid: number, core: number): void {
+  if (canPin) execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
 }
 
 /** The CPU time of all threads of a server's process so far, in microseconds; NaN on systems that do not tell. */

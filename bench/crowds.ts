@@ -53,21 +53,21 @@ async function timed(contestant: Contestant, steps: number, work: () => Promise<
   return { rate: (steps * 1000) / (performance.now() - started), cpu: (cpuOf(contestant) - cpu) / steps };
 }
 
-/** PUBLISH, until every subscriber has every message. */
-async function publish(contestant: Contestant, count: number): Promise<Measured> {
-  const subscribers = await lines(contestant.port, 1000);
+/** PUBLISH to so many subscribers, until every one of them has every message. */
+const publish = (subscriberCount: number) => async (contestant: Contestant, count: number) => {
+  const subscribers = await lines(contestant.port, subscriberCount);
   const confirmed = '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n'.length;
   await Promise.all(subscribers.map((line) => line.send('SUBSCRIBE c\r\n', confirmed)));
   const [publisher] = await lines(contestant.port, 1);
   const message = '*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$4\r\nfree\r\n'.length;
   const measured = await timed(contestant, count, async () => {
     const all = subscribers.map((line) => line.send('', count * message));
-    await publisher?.send('PUBLISH c free\r\n'.repeat(count), count * ':1000\r\n'.length);
+    await publisher?.send('PUBLISH c free\r\n'.repeat(count), count * `:${subscriberCount}\r\n`.length);
     await Promise.all(all);
   });
   close([...subscribers, ...(publisher ? [publisher] : [])]);
   return measured;
-}
+};
 
 /** RPUSH hands elements to the clients that wait in BLPOP, which wait again at once. */
 async function handOver(contestant: Contestant, count: number): Promise<Measured> {
@@ -126,8 +126,11 @@ async function longestStall(contestant: Contestant, keys: number): Promise<numbe
 /** The rows of this chapter. */
 export async function crowds(rounds: number, scale: number): Promise<Row[]> {
   const contestants = [await startOurs(), await startReal()];
-  const kinds: [string, number, typeof publish][] = [
-    ['PUBLISH to 1000 subscribers', 2000, publish],
+  const kinds: [string, number, (contestant: Contestant, count: number) => Promise<Measured>][] = [
+    ['PUBLISH to 1 subscriber', 100_000, publish(1)],
+    ['PUBLISH to 10 subscribers', 40_000, publish(10)],
+    ['PUBLISH to 100 subscribers', 20_000, publish(100)],
+    ['PUBLISH to 1000 subscribers', 2000, publish(1000)],
     ['an element handed over by BLPOP, 100 clients wait', 40_000, handOver],
     ['MULTI, ten SET, EXEC, 16 at a time', 40_000, transactions],
   ];

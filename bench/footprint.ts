@@ -40,57 +40,99 @@ async function startUp(rounds: number): Promise<Row> {
   return { name, ours: median(ours), other: median(real), unit: 'ms', lessIsBetter: true };
 }
 
-const key = (i: number): string => `key:${String(i).padStart(12, '0')}`;
-
-async function bytesPerKey(keys: number, ttl: boolean): Promise<Row | undefined> {
-  const collect = globalThis.gc;
-  if (collect === undefined) return undefined;
-  // What V8 allocates, and the buffers beside its heap.
-  const used = (): number => {
-    collect();
-    const { heapUsed, arrayBuffers } = process.memoryUsage();
-    return heapUsed + arrayBuffers;
-  };
-  const server = await startServer();
-  const before = used();
-  const db = server.node.db(0);
-  server.node.unit(() => {
-    for (let i = 0; i < keys; i++) {
-      // As the decoder makes them: flat strings of their own.
-      const name = Buffer.from(key(i), 'latin1').latin1Slice();
-      const entry = db.put(name, Buffer.from('12345678', 'latin1').latin1Slice());
-      if (ttl) db.expireAt(name, entry, Date.now() + 3_600_000 + i);
-    }
-  });
-  const ours = (used() - before) / keys;
-  await server.stop();
-  const other = await realBytesPerKey(keys, ttl);
-  const name = `bytes per key (16-byte name, 8-byte value), ${ttl ? 'with' : 'without'} a TTL, at ${keys} keys`;
-  return { name, ours, other, unit: 'bytes', lessIsBetter: true };
+/** A kind of key, and the requests that create one. */
+interface Kind {
+  readonly name: string;
+  readonly requests: (key: string, i: number) => readonly (readonly string[])[];
 }
 
-async function realBytesPerKey(keys: number, ttl: boolean): Promise<number> {
+const LEASE = 3_600_000;
+const OWNER = '0f8fad5b-d9cb-469f-a165-70867728950e:1';
+
+/** A value of 8 bytes that no other key has. It is no number, which redis-server would keep in a pointer. */
+const value = (i: number): string => `v${String(i).padStart(7, '0')}`;
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'bytes per key (16-byte name, 8-byte value), without a TTL',
+    requests: (name, i) => [['SET', name, value(i)]],
+  },
+  {
+    name: 'bytes per key (16-byte name, 8-byte value), with a TTL',
+    requests: (name, i) => [['SET', name, value(i), 'PX', `${LEASE + i}`]],
+  },
+  {
+    name: "bytes per lock (16-byte name, a hash with one owner's field and a TTL)",
+    requests: (name, i) => [
+      ['HSET', name, OWNER, '1'],
+      ['PEXPIRE', name, `${LEASE + i}`],
+    ],
+  },
+];
+
+const key = (i: number): string => `key:${String(i).padStart(12, '0')}`;
+
+/** Creates keys. The requests are few at a time, so that they leave little for the collector. */
+async function create(redis: Redis, { requests }: Kind, keys: number): Promise<void> {
+  for (let from = 0; from < keys; from += 1000) {
+    const batch = redis.pipeline();
+    for (let i = from; i < Math.min(keys, from + 1000); i++)
+      for (const [command = '', ...words] of requests(key(i), i)) batch.call(command, ...words);
+    await batch.exec();
+  }
+}
+
+/** What V8 allocates, and the buffers beside its heap, in bytes. */
+function allocated(): number {
+  globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+async function bytesPerKey(kind: Kind, keys: number): Promise<Row> {
+  const server = await startServer();
+  const redis = new Redis({ Connector: server.connector });
+  await create(redis, kind, 1000);
+  await redis.flushall();
+  const before = allocated();
+  await create(redis, kind, keys);
+  const ours = (allocated() - before) / keys;
+  redis.disconnect();
+  await server.stop();
+  const other = await realBytesPerKey(kind, keys);
+  return { name: `${kind.name}, at ${keys} keys`, ours, other, unit: 'bytes', lessIsBetter: true };
+}
+
+async function realBytesPerKey(kind: Kind, keys: number): Promise<number> {
   const real = await startReal();
   const redis = new Redis(real.port, '127.0.0.1', { protocol: 2 });
   const used = async (): Promise<number> =>
     Number(/used_memory:(\d+)/.exec((await redis.info('memory')) as string)?.[1]);
   const before = await used();
-  for (let i = 0; i < keys; i += 10_000) {
-    const batch = redis.pipeline();
-    for (let k = i; k < Math.min(keys, i + 10_000); k++) {
-      if (ttl) batch.set(key(k), '12345678', 'PX', 3_600_000 + k);
-      else batch.set(key(k), '12345678');
-    }
-    await batch.exec();
-  }
+  await create(redis, kind, keys);
   const after = await used();
   redis.disconnect();
   await stop(real);
   return (after - before) / keys;
 }
 
-/** The rows of this chapter. */
+/** What JavaScript itself takes for the keys: their names and values in a Map, without anything else. */
+function bytesInMap(keys: number): Row {
+  const before = allocated();
+  const map = new Map<string, string>();
+  for (let i = 0; i < keys; i++) {
+    // As a server gets them: flat strings of their own.
+    map.set(Buffer.from(key(i), 'latin1').latin1Slice(), Buffer.from(value(i), 'latin1').latin1Slice());
+  }
+  const ours = (allocated() - before) / keys;
+  const name = `the same names and values in a bare Map, at ${map.size} keys`;
+  return { name, ours, other: undefined, unit: 'bytes' };
+}
+
+/** The rows of this chapter. Memory is measured only where the collector can be called (`--expose-gc`). */
 export async function footprint(rounds: number, keys: number): Promise<Row[]> {
-  const rows = [await startUp(rounds), await bytesPerKey(keys, false), await bytesPerKey(keys, true)];
-  return rows.filter((row) => row !== undefined);
+  const rows = [await startUp(rounds)];
+  if (globalThis.gc === undefined) return rows;
+  for (const kind of KINDS) rows.push(await bytesPerKey(kind, keys));
+  return [...rows, bytesInMap(keys)];
 }

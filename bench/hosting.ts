@@ -97,7 +97,7 @@ export async function hosting(rounds: number, servers: number): Promise<Row[]> {
     times[0]?.push(await startTime(false));
     times[1]?.push(await startTime(true));
     times[2]?.push(await processTime(() => startOurs()));
-    times[3]?.push(await processTime(startReal));
+    times[3]?.push(await processTime(() => startReal()));
   }
   const [here, thread, ours, real] = times.map(median);
   const { kib, core } = await idle(servers);

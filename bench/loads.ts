@@ -32,6 +32,8 @@ export interface Load {
   readonly words: (sha: (text: string) => string) => string[];
   /** Lengths of pipelines. */
   readonly depths: readonly number[];
+  /** How many connections send the requests; default 50. */
+  readonly connections?: number;
   /** How many of the usual number of requests are sent; default 1. */
   readonly scale?: number;
   /** Creates the data that the request needs. Loads that share a function share its data. */
@@ -110,24 +112,39 @@ export const WIRE: readonly Load[] = [
   reentrant(1_000_000, [16], true),
 ];
 
+/** How many KiB, in pipelines of which lengths, and how many of the usual number of requests. */
+const LARGE = [
+  [1, [16], 0.5],
+  [4, [1, 16], 0.3],
+  [32, [1, 16], 0.1],
+  [64, [16], 0.05],
+] as const;
+
 /** Larger values. */
-export const SIZES: readonly Load[] = [4, 32].flatMap((kib) => [
+export const SIZES: readonly Load[] = LARGE.flatMap(([kib, depths, scale]) => [
   {
     name: `SET of ${kib} KiB`,
     keys: 100,
-    depths: [1, 16],
-    scale: kib === 4 ? 0.3 : 0.1,
+    depths,
+    scale,
     words: () => ['SET', 'big:__rand_int__', 'x'.repeat(kib * 1024)],
   },
   {
     name: `GET of ${kib} KiB`,
     keys: 100,
-    depths: [1, 16],
-    scale: kib === 4 ? 0.3 : 0.1,
+    depths,
+    scale,
     words: () => ['GET', 'big:__rand_int__'],
     fill: (redis) =>
       inBatches(redis, 100, (batch, i) => batch.set(`big:${padded(i)}`, 'x'.repeat(kib * 1024))),
   },
+]);
+
+/** Other numbers of connections than 50. */
+export const CONNECTIONS: readonly Load[] = [1, 10, 200, 1000].flatMap((connections) => [
+  // One connection waits for each answer, so it takes ten times as long.
+  { ...get(1000), depths: [1], connections, scale: connections === 1 ? 0.2 : 1 },
+  { ...reentrant(1000, [1]), connections, scale: connections === 1 ? 0.2 : 1 },
 ]);
 
 const sortedSet = (members: number): Load[] => {

@@ -29,6 +29,12 @@ export function ratio(row: Row): number | undefined {
   return row.lessIsBetter ? row.other / row.ours : row.ours / row.other;
 }
 
+/** The same for CPU time per request, or of the figures where that is not known. */
+export function cpuRatio(row: Row): number | undefined {
+  const [ours, other] = row.cpu ?? [];
+  return ours === undefined || other === undefined || !Number.isFinite(ours) ? ratio(row) : other / ours;
+}
+
 function figure(value: number | undefined): string {
   if (value === undefined) return '';
   if (value >= 1000) return Math.round(value).toLocaleString('en');

@@ -1,13 +1,17 @@
 /**
- * Measures sequential round trips of ioredis: to lostlock in memory and over TCP, to redis-server over TCP, and to
- * other in-process servers.
+ * Measures sequential round trips of ioredis: to lostlock in memory and over TCP, to redis-server over TCP, to a stream that
+ * answers by itself, and to other in-process servers. Each has a process of its own, and they take turns.
  */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { startServer } from '../index.ts';
-import { median, startReal, stop } from './contestants.ts';
+import { LOAD_CORE, median, pin, SERVER_CORE, startReal, stop } from './contestants.ts';
+import { answered } from './platform/answering.ts';
 import type { Row } from './report.ts';
 
 const UNLOCK =
@@ -18,76 +22,94 @@ interface Caller {
   eval(script: string, keys: number, ...words: string[]): Promise<unknown>;
 }
 
-async function perSecond(count: number, step: () => Promise<unknown>): Promise<number> {
-  const started = performance.now();
-  for (let i = 0; i < count; i++) await step();
-  return (count * 1000) / (performance.now() - started);
+/** What a process measures. */
+interface Task {
+  readonly command: 'get' | 'eval';
+  readonly count: number;
 }
 
-async function best(
-  rounds: number,
-  count: number,
-  callers: readonly Caller[],
-  step: (caller: Caller) => Promise<unknown>,
-) {
-  const figures = callers.map((): number[] => []);
+const PEERS = join(import.meta.dirname, 'peers');
+const require = createRequire(join(PEERS, 'package.json'));
+
+/** What the processes call, by name. `port` is that of a redis-server. */
+const CALLERS: Record<string, (port: number) => Promise<Caller>> = {
+  memory: async () => new Redis({ Connector: (await startServer()).connector }),
+  tcp: async () => new Redis((await startServer()).url),
+  redis: async (port) => new Redis(port, '127.0.0.1'),
+  nobody: async () => new Redis(answered),
+  'ioredis-mock': async () => new (require('ioredis-mock') as new () => Caller)(),
+  'js-redis-server over TCP': async () => {
+    const { createRedisMock } = (await import(require.resolve('js-redis-server'))) as {
+      createRedisMock(): Promise<{ url: string }>;
+    };
+    return new Redis((await createRedisMock()).url, { protocol: 2 });
+  },
+};
+
+/** The processes' part: measures what it is told to, and answers with round trips per second. */
+async function serve(name: string, port: number): Promise<void> {
+  const caller = await (CALLERS[name] as (typeof CALLERS)[string])(port);
+  process.on('message', async ({ command, count }: Task) => {
+    const started = performance.now();
+    for (let i = 0; i < count; i++)
+      await (command === 'get' ? caller.get('key') : caller.eval(UNLOCK, 1, 'lock', 'token'));
+    process.send?.((count * 1000) / (performance.now() - started));
+  });
+  process.send?.('ready');
+}
+
+async function start(name: string, port = 0): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(import.meta.url), [name, String(port)]);
+  await once(child, 'message');
+  pin(child.pid as number, LOAD_CORE);
+  return child;
+}
+
+/** The medians of the processes' rates. The first round warms them up. */
+async function rates(rounds: number, task: Task, children: readonly ChildProcess[]): Promise<number[]> {
+  const figures = children.map((): number[] => []);
   for (let round = 0; round <= rounds; round++) {
-    for (const [i, caller] of callers.entries()) {
-      const rate = await perSecond(count, () => step(caller));
+    for (const [i, child] of children.entries()) {
+      child.send(task);
+      const [rate] = (await once(child, 'message')) as [number];
       if (round > 0) figures[i]?.push(rate);
     }
   }
   return figures.map(median);
 }
 
-/** ioredis-mock and js-redis-server, if `npm install` was run in bench/peers. */
-async function peers(): Promise<{ name: string; caller: Caller; close: () => void }[]> {
-  const folder = join(import.meta.dirname, 'peers');
-  if (!existsSync(join(folder, 'node_modules'))) return [];
-  const require = createRequire(join(folder, 'package.json'));
-  const Mock = require('ioredis-mock') as new () => Caller & { disconnect(): void };
-  const mock = new Mock();
-  const found = [{ name: 'ioredis-mock', caller: mock as Caller, close: () => mock.disconnect() }];
-  const { createRedisMock } = (await import(require.resolve('js-redis-server'))) as {
-    createRedisMock(): Promise<{ url: string; close(): Promise<void> }>;
-  };
-  const rival = await createRedisMock();
-  const redis = new Redis(rival.url, { protocol: 2 });
-  const close = (): void => {
-    redis.disconnect();
-    void rival.close();
-  };
-  found.push({ name: 'js-redis-server over TCP', caller: redis as unknown as Caller, close });
-  return found;
-}
-
-/** The rows of this chapter: GET and the unlock script, sequentially. */
+/**
+ * The rows of this chapter: GET and the unlock script, sequentially.
+ * @param count how many GET each round has; ioredis-mock takes a millisecond for a script, of which there are fewer
+ */
 export async function roundTrips(rounds: number, count: number): Promise<Row[]> {
-  const ours = await startServer();
-  const real = await startReal();
-  const memory = new Redis({ Connector: ours.connector });
-  const tcp = new Redis(ours.url);
-  const redis = new Redis(real.port, '127.0.0.1');
-  const others = await peers();
-  const callers = [memory, tcp, redis, ...others.map(({ caller }) => caller)] as unknown as Caller[];
-  const gets = await best(rounds, count, callers, (caller) => caller.get('key'));
-  const evals = await best(rounds, Math.ceil(count / 4), callers, (caller) =>
-    caller.eval(UNLOCK, 1, 'lock', 'token'),
-  );
-  for (const client of [memory, tcp, redis]) client.disconnect();
-  for (const { close } of others) close();
-  await ours.stop();
-  await stop(real);
+  // One at a time, answers of another process come up to five times as fast when it runs on the same core.
+  const [far, near] = [await startReal(SERVER_CORE), await startReal(LOAD_CORE)];
+  const peers = existsSync(join(PEERS, 'node_modules')) ? Object.keys(CALLERS).slice(4) : [];
+  const children = [
+    ...(await Promise.all([start('memory'), start('tcp'), start('redis', far.port)])),
+    ...(await Promise.all([start('redis', near.port), start('nobody')])),
+    ...(await Promise.all(peers.map((name) => start(name)))),
+  ];
+  const gets = await rates(rounds, { command: 'get', count }, children);
+  const evals = await rates(rounds, { command: 'eval', count: Math.ceil(count / 10) }, children);
+  for (const child of children) child.kill();
+  await Promise.all([far, near].map(stop));
   const rows: Row[] = [];
   const row = (name: string, mine: number | undefined, other: number | undefined): void => {
     if (mine !== undefined) rows.push({ name, ours: mine, other, unit: 'round trips/s' });
   };
-  row('GET in memory, beside redis-server over TCP', gets[0], gets[2]);
-  row('GET over TCP in one process, beside redis-server over TCP', gets[1], gets[2]);
-  row('EVAL unlock in memory, beside redis-server over TCP', evals[0], evals[2]);
-  others.forEach(({ name }, i) => {
-    row(`GET in memory, beside ${name}`, gets[0], gets[3 + i]);
-    row(`EVAL unlock in memory, beside ${name}`, evals[0], evals[3 + i]);
+  row('GET in memory, beside redis-server over TCP, on its own core', gets[0], gets[2]);
+  row('GET in memory, beside redis-server over TCP, on the same core', gets[0], gets[3]);
+  row('GET in memory, beside ioredis on a stream that answers by itself', gets[0], gets[4]);
+  row('GET over TCP in one process, beside redis-server over TCP, on its own core', gets[1], gets[2]);
+  row('EVAL unlock in memory, beside redis-server over TCP, on its own core', evals[0], evals[2]);
+  peers.forEach((name, i) => {
+    row(`GET in memory, beside ${name}`, gets[0], gets[5 + i]);
+    row(`EVAL unlock in memory, beside ${name}`, evals[0], evals[5 + i]);
   });
   return rows;
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await serve(process.argv[2] as string, Number(process.argv[3]));

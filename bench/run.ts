@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: all measurements beside redis-server in one run, as ratios. `--smoke` is short and writes no file.
- * `--only CHAPTER` measures one chapter. For the chapters that use redis-benchmark (`wire`, `sizes`, `structures`),
+ * `--only CHAPTER` measures one chapter. For the chapters that use redis-benchmark (`wire`, `sizes`, `connections`, `structures`),
  * `--only CHAPTER:TEXT` measures the rows whose names contain the text, and `--profile FOLDER` writes profiles of our server.
  */
 import { execFileSync } from 'node:child_process';
@@ -10,12 +10,13 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hasRedisServer } from '../test/support/redis-server.ts';
 import { crowds } from './crowds.ts';
-import { curvesOf, drawCurves } from './curves.ts';
+import { drawCurves, panelsOf } from './curves.ts';
 import { entries } from './entries.ts';
 import { footprint } from './footprint.ts';
 import { hosting } from './hosting.ts';
-import { type Load, SIZES, STRUCTURES, WIRE } from './loads.ts';
+import { CONNECTIONS, type Load, SIZES, STRUCTURES, WIRE } from './loads.ts';
 import { lua } from './lua.ts';
+import { platform } from './platform/index.ts';
 import { type Chapter, type Row, table } from './report.ts';
 import { roundTrips } from './round-trips.ts';
 import { type Extent, wire } from './wire.ts';
@@ -47,11 +48,17 @@ const measured = (title: string, loads: readonly Load[]) => async (): Promise<Ch
 const DETAILED: Record<string, () => Promise<Chapter>> = {
   wire: measured('Requests per second over TCP (redis-benchmark)', WIRE),
   sizes: measured('Larger values (redis-benchmark)', SIZES),
+  connections: measured('Fewer and more connections (redis-benchmark)', CONNECTIONS),
   structures: measured('Sorted sets and streams (redis-benchmark)', STRUCTURES),
 };
 
 const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   ...DETAILED,
+  platform: async () => ({
+    title: 'What Node itself takes',
+    beside: 'redis-server',
+    rows: await platform(extent),
+  }),
   crowds: async () => ({
     title: 'Many connections',
     beside: 'redis-server',
@@ -60,7 +67,7 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
   trips: async () => ({
     title: 'Sequential round trips through ioredis 6',
     beside: 'the other',
-    rows: await roundTrips(smoke ? 1 : 5, smoke ? 500 : 10_000),
+    rows: await roundTrips(smoke ? 1 : 5, smoke ? 500 : 20_000),
   }),
   lua: async () => ({
     title: 'Scripts that compute',
@@ -121,11 +128,11 @@ if (wrong !== undefined) {
     chapters.push(printed);
   }
   if (!smoke && chapter === undefined) {
-    const head = `# Bench results\n\nPrinted by \`npm run bench\` on Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? '?'}), beside ${realVersion()}.\nBoth servers run in turn on the same core, the load on another; figures are medians of five rounds, after one that is not counted.\nThe spread is the difference between our largest and smallest figure, as a share of the median.\n\n![ratios by the number of keys](curves.svg)\n`;
+    const head = `# Bench results\n\nPrinted by \`npm run bench\` on Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? '?'}), beside ${realVersion()}.\nBoth servers run in turn on the same core, the load on another; figures are medians of five rounds, after one that is not counted.\nThe spread is the difference between our largest and smallest figure, as a share of the median.\n\n![ratios by the number of keys, connections, bytes and subscribers](curves.svg)\n`;
     writeFileSync(join(import.meta.dirname, 'results.md'), [head, ...chapters].join('\n'));
     const title =
-      'Requests per second, as a multiple of redis-server, by the number of keys (pipelines of 16)';
-    writeFileSync(join(import.meta.dirname, 'curves.svg'), drawCurves(title, curvesOf(rows)));
+      'CPU time per request: that of redis-server, divided by that of lostlock (above 1: lostlock takes less)';
+    writeFileSync(join(import.meta.dirname, 'curves.svg'), drawCurves(title, panelsOf(rows)));
   }
 }
 

@@ -21,14 +21,21 @@ const run = promisify(execFile);
 /** How many requests each measurement sends, by the length of the pipeline. */
 const REQUESTS: Readonly<Record<number, number>> = { 1: 100_000, 16: 600_000, 100: 1_000_000 };
 
+const CONNECTIONS = 50;
+
 /** What a measurement found. */
-interface Measured {
+export interface Measured {
   /** Requests per second. */
   readonly rate: number;
   /** The 99th percentile of the latency, in milliseconds. */
   readonly p99: number;
   /** CPU time of the server per request, in microseconds; NaN where the system does not tell. */
   readonly cpu: number;
+}
+
+/** How many requests a measurement sends. @param scale the share of the usual number */
+export function requestsOf(depth: number, scale: number): number {
+  return Math.ceil((REQUESTS[depth] ?? 600_000) * scale);
 }
 
 /** How much is measured. */
@@ -42,13 +49,16 @@ export interface Extent {
   readonly profile?: string;
 }
 
-async function measure(
+/**
+ * Sends requests with redis-benchmark.
+ * @param requests how many
+ */
+export async function measure(
   contestant: Contestant,
-  { keys }: Load,
-  words: string[],
+  { keys, connections = CONNECTIONS }: Pick<Load, 'keys' | 'connections'>,
+  words: readonly string[],
   depth: number,
   requests: number,
-  connections: number,
 ): Promise<Measured> {
   const size = `-p ${contestant.port} -c ${connections} -P ${depth} -n ${requests} -r ${keys} --csv`;
   const args = [...size.split(' '), ...words];
@@ -83,12 +93,12 @@ export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[
       if (load.fill && !filled.has(load.fill)) for (const { redis } of sides) await load.fill(redis);
       filled.add(load.fill);
       for (const depth of depths) {
-        const requests = Math.ceil((REQUESTS[depth] ?? 600_000) * scale * (load.scale ?? 1));
+        const requests = requestsOf(depth, scale * (load.scale ?? 1));
         const figures: Measured[][] = [[], []];
         for (let round = 0; round <= rounds; round++) {
           for (const i of round % 2 === 0 ? [0, 1] : [1, 0]) {
             const { contestant, sha } = sides[i]!;
-            const measured = await measure(contestant, load, load.words(sha), depth, requests, 50);
+            const measured = await measure(contestant, load, load.words(sha), depth, requests);
             // The first round warms up both servers.
             if (round > 0) figures[i]?.push(measured);
           }
@@ -104,7 +114,9 @@ export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[
 }
 
 function nameOf(load: Load, depth: number): string {
-  return `${load.name} over ${load.keys} keys, 50 connections, pipeline ${depth}`;
+  const { connections = CONNECTIONS } = load;
+  const senders = connections === 1 ? '1 connection' : `${connections} connections`;
+  return `${load.name} over ${load.keys} keys, ${senders}, pipeline ${depth}`;
 }
 
 function rowsOf(load: Load, depth: number, ours: readonly Measured[], real: readonly Measured[]): Row[] {

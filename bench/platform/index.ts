@@ -1,0 +1,84 @@
+/**
+ * Measures what the platform itself costs, beside redis-server: no server on Node can be faster. Targets that these rows
+ * do not reach are out of reach.
+ */
+import { join } from 'node:path';
+import { type Contestant, launch, median, spreadOf, startOurs, startReal, stop } from '../contestants.ts';
+import type { Load } from '../loads.ts';
+import type { Row } from '../report.ts';
+import { type Extent, type Measured, measure, requestsOf } from '../wire.ts';
+
+const KEYS = 1000;
+const SET = ['SET', 'key:__rand_int__', 'xxx'];
+const GET = ['GET', 'key:__rand_int__'];
+
+/** Requests that a bare server understands, and pipelines of which lengths. */
+const LOADS: readonly (Pick<Load, 'name' | 'depths' | 'scale'> & { readonly words: readonly string[] })[] = [
+  { name: 'SET', depths: [1, 16, 100], words: SET },
+  { name: 'GET', depths: [1, 16, 100], words: GET },
+  { name: 'SET of 4 KiB', depths: [1], scale: 0.3, words: [...SET.slice(0, 2), 'x'.repeat(4096)] },
+  { name: 'SET of 32 KiB', depths: [1], scale: 0.1, words: [...SET.slice(0, 2), 'x'.repeat(32_768)] },
+];
+
+/** The length of a request as redis-benchmark sends it, in bytes. */
+function lengthOf(words: readonly string[]): number {
+  const lengths = words.map((word) => word.replace('__rand_int__', '0'.repeat(12)).length);
+  return lengths.reduce((sum, each) => sum + `$${each}\r\n\r\n`.length + each, `*${words.length}\r\n`.length);
+}
+
+async function startBare(kind: string, ...words: string[]): Promise<Contestant> {
+  const file = join(import.meta.dirname, 'bare-server.ts');
+  return await launch(kind, process.execPath, (port) => [...process.execArgv, file, port, kind, ...words]);
+}
+
+/** CPU times per request of several servers, which take turns. */
+async function compare(
+  starts: readonly (() => Promise<Contestant>)[],
+  words: readonly string[],
+  depth: number,
+  requests: number,
+  rounds: number,
+): Promise<Measured[][]> {
+  const contestants = await Promise.all(starts.map((start) => start()));
+  const figures: Measured[][] = contestants.map(() => []);
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      for (const [i, contestant] of contestants.entries()) {
+        const measured = await measure(contestant, { keys: KEYS }, words, depth, requests);
+        if (round > 0) figures[i]?.push(measured);
+      }
+    }
+  } finally {
+    await Promise.all(contestants.map(stop));
+  }
+  return figures;
+}
+
+/** The rows of this chapter. */
+export async function platform({ rounds, scale }: Extent): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { name, depths, words, scale: share = 1 } of LOADS) {
+    const counts = (): Promise<Contestant> => startBare('count', String(lengthOf(words)));
+    const starts = [() => startReal(), counts, () => startBare('store'), () => startOurs()];
+    for (const depth of depths) {
+      const requests = requestsOf(depth, scale * share);
+      const [real = [], ...others] = await compare(starts, words, depth, requests, rounds);
+      const of = (list: readonly Measured[], what: 'rate' | 'cpu'): number =>
+        median(list.map((each) => each[what]));
+      for (const [i, kind] of ['a server that counts bytes', 'a server with a Map', 'lostlock'].entries()) {
+        const figures = others[i] ?? [];
+        const row: Row = {
+          name: `${name}, pipeline ${depth}: ${kind}`,
+          ours: of(figures, 'rate'),
+          other: of(real, 'rate'),
+          unit: 'requests/s',
+          spread: spreadOf(figures.map(({ rate }) => rate)),
+          cpu: [of(figures, 'cpu'), of(real, 'cpu')],
+        };
+        rows.push(row);
+        process.stderr.write(`${row.name}: ${(row.cpu![1] / row.cpu![0]).toFixed(2)} of CPU\n`);
+      }
+    }
+  }
+  return rows;
+}
