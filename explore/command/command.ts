@@ -1,5 +1,6 @@
 /** `npx lostlock explore FILE`: explores what a file describes, on several processes, and writes reports. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -51,7 +52,13 @@ async function run(chosen: Chosen): Promise<number> {
   const reports: ExploreReport[] = [];
   for (const [at, options] of explorations.entries()) {
     const own = { ...withChoices(options, chosen), signal: stop.signal };
-    reports.push(await onWorkers(own, chosen, at, stop.signal, show));
+    // A debugger shows this process only.
+    const isDebugged = chosen.workers === 1 && inspectorUrl() !== undefined;
+    reports.push(
+      isDebugged
+        ? await explore({ ...own, shard: chosen.shard, progress: show })
+        : await onWorkers(own, chosen, at, stop.signal, show),
+    );
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   return await conclude(chosen, reports, explorations);

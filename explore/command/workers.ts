@@ -44,7 +44,7 @@ export async function onWorkers(
     const part = { index: (shard.index - 1) * workers + i + 1, of: shard.of * workers };
     const child = fork(process.argv[1] as string, ['explore', chosen.file], {
       env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
-      execArgv: [...process.execArgv, ...WORLD_FLAGS],
+      execArgv: [...WORLD_FLAGS, ...process.execArgv],
     });
     children.push(child);
     const worlds = Number.isFinite(total) ? Math.ceil(total / workers) : undefined;

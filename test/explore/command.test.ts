@@ -153,6 +153,20 @@ test.each(['1', '2'])(
   },
 );
 
+test('under a debugger, one process plays the worlds, so that breakpoints in the code of clients stop it', () => {
+  writeFileSync(
+    join(project, 'debugged.explore.mjs'),
+    `console.log('loaded by ' + process.pid); ${source(true)}`,
+  );
+  const loads = (flags: readonly string[]): number => {
+    const { stdout, status } = node(...flags, cli, 'explore', 'debugged.explore.mjs');
+    expect(status).toBe(0);
+    return new Set(stdout.match(/loaded by \d+/g)).size;
+  };
+  expect(loads(['--inspect=0'])).toBe(1);
+  expect(loads([])).toBe(2);
+});
+
 test('workers end when the process that started them is killed', async () => {
   const file = join(project, 'pids.txt');
   writeFileSync(
