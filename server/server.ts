@@ -77,6 +77,8 @@ export interface RequestPath {
   call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
 }
 
+const HEX_DIGITS = '0123456789abcdef';
+
 /** A Redis node. Transports attach connections to it through `connections`. */
 export class Server {
   readonly host: Host;
@@ -211,7 +213,7 @@ export class Server {
   /** Returns lower-case hexadecimal digits from the host's random numbers. */
   randomHex(digits: number): Bytes {
     let out = '';
-    while (out.length < digits) out += Math.floor(this.host.random() * 16).toString(16);
+    while (out.length < digits) out += HEX_DIGITS[Math.floor(this.host.random() * 16)];
     return out;
   }
 

@@ -66,7 +66,7 @@ export class Selector {
 
   /** True if nothing is forbidden. */
   get unlimited(): boolean {
-    return this.future && this.allKeys && this.allChannels && this.allowed.every((bit) => bit === 1);
+    return this.future && this.allKeys && this.allChannels && !this.allowed.includes(0);
   }
 
   /** Returns an independent copy. */

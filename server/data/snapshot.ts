@@ -51,10 +51,9 @@ export function snapshot(
   leavesOut: ReadonlySet<DatasetPart> = new Set(),
 ): Bytes {
   const written = leavesOut.has('data') ? [] : server.databases;
-  const databases: RdbDatabase[] = written.map((db) => ({
-    index: db.index,
-    entries: entriesOf(db),
-  }));
+  const databases: RdbDatabase[] = written
+    .filter((db) => db.entries.size > 0)
+    .map((db) => ({ index: db.index, entries: entriesOf(db) }));
   const extras: RdbExtras = {
     libraries: leavesOut.has('functions') ? [] : server.functions.codes(),
     aux: [
