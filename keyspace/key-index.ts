@@ -101,7 +101,7 @@ export class KeyIndex {
     this.#inOrder = true;
   }
 
-  /** Keys that are added meanwhile may be left out. */
+  /** Keys that are added meanwhile may be left out. After `clear`, it goes on with the keys that were removed. */
   *[Symbol.iterator](): IterableIterator<[Bytes, Entry]> {
     const rows = this.#rows;
     for (const row of this.#ordered()) {

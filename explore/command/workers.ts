@@ -28,6 +28,11 @@ export const WORLD_FLAGS: readonly string[] = [
   '--max-semi-space-size=64',
 ];
 
+/** The flags but for those that the user sets in NODE_OPTIONS, which a process' own flags would override. */
+function worldFlags(options = ''): string[] {
+  return WORLD_FLAGS.filter((flag) => !options.includes(flag.split('=')[0] as string));
+}
+
 /** Shares the worlds among processes, and merges their reports. Rejects with WrongUsage for what `explore` refuses. */
 export async function onWorkers(
   options: ExploreOptions,
@@ -44,7 +49,7 @@ export async function onWorkers(
     const part = { index: (shard.index - 1) * workers + i + 1, of: shard.of * workers };
     const child = fork(process.argv[1] as string, ['explore', chosen.file], {
       env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
-      execArgv: [...WORLD_FLAGS, ...process.execArgv],
+      execArgv: [...worldFlags(process.env.NODE_OPTIONS), ...process.execArgv],
     });
     children.push(child);
     const worlds = Number.isFinite(total) ? Math.ceil(total / workers) : undefined;

@@ -72,7 +72,7 @@ export class DeadlineTable {
     [owners[first], owners[second]] = [owners[second]!, owners[first]!];
   }
 
-  /** How many deadlines of fields the owner with this number has: one for each hash. */
+  /** How many hashes of the owner with this number have fields with a deadline. */
   hashes(owner: number): number {
     return this.#hashes[owner]!;
   }

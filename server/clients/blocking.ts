@@ -239,7 +239,7 @@ export class Blocking {
       if (again && blocked.gone === undefined && isPastDeadline(db, key)) continue;
       const entry = db.peek(key);
       // With 100 clients in BLPOP, to look again for each of the others took a tenth of the CPU time.
-      if (entry === undefined && !hearsOfLoss(waiters)) return;
+      if (entry === undefined && (this.#endedByLoss === 0 || !hearsOfLoss(waiters))) return;
       if (entry === undefined || (blocked.type !== undefined && typeOf(entry.held) !== blocked.type)) {
         if (blocked.gone !== undefined) this.#conclude(client, blocked.gone(key));
         continue;

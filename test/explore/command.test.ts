@@ -167,6 +167,18 @@ test('under a debugger, one process plays the worlds, so that breakpoints in the
   expect(loads([])).toBe(2);
 });
 
+test("V8's flags for worlds leave out those in NODE_OPTIONS", () => {
+  writeFileSync(
+    join(project, 'flags.explore.mjs'),
+    `console.log('flags: ' + process.execArgv.join(' ')); ${source(true)}`,
+  );
+  const env = { ...process.env, NODE_OPTIONS: '--max-semi-space-size=16' };
+  const args = [cli, 'explore', 'flags.explore.mjs'];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', env });
+  expect(stdout).toContain('--min-semi-space-size=');
+  expect(stdout).not.toContain('--max-semi-space-size=');
+});
+
 test('workers end when the process that started them is killed', async () => {
   const file = join(project, 'pids.txt');
   writeFileSync(

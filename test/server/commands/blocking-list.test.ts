@@ -57,6 +57,22 @@ test('blocking pops are replicated as the plain commands they amount to, after t
   ]);
 });
 
+test('clients that wait for the key again at once are served only by the next push', async () => {
+  const waiters: Talk[] = [];
+  for (let i = 0; i < 3; i++) {
+    const waiting = await waiter('BLPOP l 0');
+    waiting.send('BLPOP l 0', 'BLPOP l 0');
+    waiters.push(waiting);
+  }
+  const popped = (text: string): string => `*2\r\n$1\r\nl\r\n$1\r\n${text}\r\n`;
+  for (const texts of ['123', '456', '789']) {
+    expect(await talk.ask(`RPUSH l ${texts.split('').join(' ')}`)).toBe(':3\r\n');
+    for (const [i, waiting] of waiters.entries())
+      expect(await waiting.hear()).toBe(popped(texts[i] as string));
+  }
+  expect(server.blocking.total).toBe(0);
+});
+
 test('CLIENT UNBLOCK ends a wait like a time-out, or with an error', async () => {
   const client = new Talk(server);
   const id = (await client.ask('CLIENT ID')).replace(/\D/g, '');
