@@ -8,7 +8,7 @@ export interface Curve {
   readonly points: readonly (readonly [amount: number, ratio: number])[];
 }
 
-const COLORS = ['#4477aa', '#ee6677', '#228833', '#aa7700', '#66ccee', '#aa3377'];
+const COLORS = ['#4477aa', '#ee6677', '#228833', '#aa7700', '#66ccee', '#aa3377', '#777777'];
 const [LEFT, TOP, WIDTH, HEIGHT] = [50, 60, 420, 200];
 /** The height of a panel with its labels. */
 const PANEL = TOP + HEIGHT + 40;
