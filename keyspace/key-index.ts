@@ -1,22 +1,23 @@
 /**
  * The index of a database: finds the entry of a key. It is a hash table with open addressing in one Int32Array, whose
- * slots refer to rows of entries.
+ * slots refer to rows.
  *
  * A Map of V8 copies all its keys at once when it has become too small, and again when three quarters of them are gone.
  * With a million keys that takes 40 ms, in which no client gets an answer. Here the slots move to a larger table a part
- * at a time, whenever a key is added. A look-up also touches fewer places in memory than in a Map. That is why entries know
- * their keys: an array of keys would be one more.
+ * at a time, whenever a key is added.
  */
-import type { Bytes } from '../protocol/bytes.ts';
-import type { Entry } from './entry.ts';
+import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { Entry } from './entry.ts';
 import { hashOf } from './key-hash.ts';
+import { Rows } from './rows.ts';
+import type { Held } from './value.ts';
 
 /** A slot is two numbers: the hash of a key and its row. The row is 0 in a free slot. */
 const SLOT = 2;
 const FIRST_SLOTS = 8;
 /** An index without keys has this one free slot. */
 const NO_SLOTS = new Int32Array(SLOT);
-/** The row of a slot that was emptied in a table whose slots are being moved. It is below those of entries. */
+/** The row of a slot that was emptied in a table whose slots are being moved. It is below those of keys. */
 const EMPTIED = -1;
 /** How many slots are moved when a key is added. */
 const MOVED_AT_ONCE = 512;
@@ -24,21 +25,14 @@ const MOVED_AT_ONCE = 512;
 const KEPT_ROWS = 1024;
 const SPARSE = 64;
 
-/** The entry of a row in use, or the number of the next free row. */
-type Row = Entry | number;
-
-/** Entries by key. Iterates in the order in which the entries were made. */
+/** Entries by key. Iterates in the order in which the keys were made. */
 export class KeyIndex {
   #size = 0;
   #slots = NO_SLOTS;
   /** The smaller table while its slots are being moved, and the place in it up to which they have been. */
   #old: Int32Array | undefined;
   #moved = 0;
-  /** Row 0 is not used. */
-  #rows: Row[] = [0];
-  #free = 0;
-  /** False once a free row was used again: rows are then no longer in the order of the entries. */
-  #inOrder = true;
+  #rows = new Rows();
 
   /** The number of keys. */
   get size(): number {
@@ -46,29 +40,23 @@ export class KeyIndex {
   }
 
   get(key: Bytes): Entry | undefined {
-    const hash = hashOf(key);
-    const slot = find(this.#slots, this.#rows, key, hash);
-    if (slot >= 0) return this.#rows[this.#slots[slot + 1]!] as Entry;
-    const old = this.#old;
-    if (old === undefined) return undefined;
-    const place = find(old, this.#rows, key, hash);
-    return place < 0 ? undefined : (this.#rows[old[place + 1]!] as Entry);
+    const row = this.#rowOf(key);
+    return row === 0 ? undefined : entryOf(this.#rows, row);
   }
 
   has(key: Bytes): boolean {
-    return this.get(key) !== undefined;
+    return this.#rowOf(key) !== 0;
   }
 
-  /** Adds the entry of a key that does not exist. It must be newer than all others. */
-  add(entry: Entry): void {
+  /** Adds a key that does not exist. Its serial must be higher than all others. */
+  add(key: Bytes, value: Held, serial: number, usedAt: Millis): Entry {
     if (this.#rows.length > KEPT_ROWS && this.#size * SPARSE < this.#rows.length) this.#shrink();
-    this.#size++;
-    if (this.#size * SLOT * 4 > this.#slots.length * 3) this.#grow();
-    insert(this.#slots, hashOf(entry.key), this.#takeRow(entry));
-    if (this.#old !== undefined) this.#move(this.#old, MOVED_AT_ONCE);
+    const row = this.#rows.add(key, value, serial, usedAt);
+    this.#insert(key, row);
+    return entryOf(this.#rows, row);
   }
 
-  /** Removes a key; false when it does not exist. */
+  /** Removes a key; false when it does not exist. Its entry must not be used any more. */
   delete(key: Bytes): boolean {
     const hash = hashOf(key);
     const slots = this.#slots;
@@ -86,8 +74,7 @@ export class KeyIndex {
       }
     }
     if (row === 0) return false;
-    this.#rows[row] = this.#free;
-    this.#free = row;
+    this.#rows.release(row);
     if (--this.#size === 0 && this.#rows.length > KEPT_ROWS) this.clear();
     return true;
   }
@@ -96,17 +83,15 @@ export class KeyIndex {
     this.#size = 0;
     this.#slots = NO_SLOTS;
     this.#old = undefined;
-    this.#rows = [0];
-    this.#free = 0;
-    this.#inOrder = true;
+    this.#rows = new Rows();
   }
 
   /** Keys that are added meanwhile may be left out. After `clear`, it goes on with the keys that were removed. */
   *[Symbol.iterator](): IterableIterator<[Bytes, Entry]> {
     const rows = this.#rows;
-    for (const row of this.#ordered()) {
-      const entry = rows[row]!;
-      if (typeof entry !== 'number') yield [entry.key, entry];
+    for (const row of rows.ordered(this.#size)) {
+      const key = rows.key(row);
+      if (key !== undefined) yield [key, entryOf(rows, row)];
     }
   }
 
@@ -116,16 +101,26 @@ export class KeyIndex {
 
   /** The entries in any order. Unlike the other iterators, it does not sort what it may never get to. */
   *unordered(): IterableIterator<Entry> {
-    for (const entry of this.#rows) if (typeof entry !== 'number') yield entry;
+    const rows = this.#rows;
+    for (let row = 1; row < rows.length; row++) if (rows.key(row) !== undefined) yield entryOf(rows, row);
   }
 
-  #takeRow(entry: Entry): number {
-    const row = this.#free;
-    if (row === 0) return this.#rows.push(entry) - 1;
-    this.#free = this.#rows[row] as number;
-    this.#rows[row] = entry;
-    this.#inOrder = false;
-    return row;
+  /** The number of a key's row, or 0. */
+  #rowOf(key: Bytes): number {
+    const hash = hashOf(key);
+    const slot = find(this.#slots, this.#rows, key, hash);
+    if (slot >= 0) return this.#slots[slot + 1]!;
+    const old = this.#old;
+    if (old === undefined) return 0;
+    const place = find(old, this.#rows, key, hash);
+    return place < 0 ? 0 : old[place + 1]!;
+  }
+
+  #insert(key: Bytes, row: number): void {
+    this.#size++;
+    if (this.#size * SLOT * 4 > this.#slots.length * 3) this.#grow();
+    insert(this.#slots, hashOf(key), row);
+    if (this.#old !== undefined) this.#move(this.#old, MOVED_AT_ONCE);
   }
 
   #grow(): void {
@@ -145,34 +140,17 @@ export class KeyIndex {
     if (end === old.length) this.#old = undefined;
   }
 
+  /** Moves the keys to rows without gaps. Entries that were got before read their keys as they were until now. */
   #shrink(): void {
-    const all = [...this];
+    const before = this.#rows;
+    const used = before.ordered(this.#size);
     this.clear();
-    for (const [, entry] of all) this.add(entry);
-  }
-
-  /** The numbers of the rows in use, in the order of their entries. */
-  #ordered(): Float64Array {
-    const rows = this.#rows;
-    const count = rows.length;
-    const used = new Float64Array(this.#size);
-    let end = 0;
-    for (let row = 1; row < count; row++) if (typeof rows[row] !== 'number') used[end++] = row;
-    return this.#inOrder ? used : sorted(used, rows);
+    for (const row of used) this.#insert(before.key(row)!, this.#rows.adopt(before, row));
   }
 }
 
-/** Sorts the numbers of rows by the serial numbers of their entries. */
-function sorted(used: Float64Array, rows: readonly Row[]): Float64Array {
-  const serial = (row: number): number => (rows[row] as Entry).serial;
-  const count = rows.length;
-  const newest = used.reduce((most, row) => Math.max(most, serial(row)), 0);
-  if (newest >= Number.MAX_SAFE_INTEGER / count) return used.sort((a, b) => serial(a) - serial(b));
-  // A million numbers are sorted ten times as fast without a function that compares them.
-  return used
-    .map((row) => serial(row) * count + row)
-    .sort()
-    .map((rank) => rank % count);
+function entryOf(rows: Rows, row: number): Entry {
+  return new Entry(rows.chunk(row), rows.within(row));
 }
 
 /** The slot where a hash belongs, in a table without end: SLOT times the hash. */
@@ -181,12 +159,12 @@ function homeOf(hash: number): number {
 }
 
 /** The slot of a key, or -1. */
-function find(slots: Int32Array, rows: readonly Row[], key: Bytes, hash: number): number {
+function find(slots: Int32Array, rows: Rows, key: Bytes, hash: number): number {
   const mask = slots.length - 1;
   for (let slot = homeOf(hash) & mask; ; slot = (slot + SLOT) & mask) {
     const row = slots[slot + 1]!;
     if (row === 0) return -1;
-    if (slots[slot] === hash && row > 0 && (rows[row] as Entry).key === key) return slot;
+    if (slots[slot] === hash && row > 0 && rows.key(row) === key) return slot;
   }
 }
 

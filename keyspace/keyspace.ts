@@ -2,7 +2,7 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { EDIT_MIN, type EditedString, type HeldString } from './collections/edited-string.ts';
 import { IndexedKeys } from './collections/random-map.ts';
-import { Entry, stringIn, valueIn } from './entry.ts';
+import { type Entry, stringIn, valueIn } from './entry.ts';
 import { type Deadline, type DeadlineOwner, type DeadlineTable, NONE } from './expiry/deadlines.ts';
 import type { ExpiryWheel } from './expiry/wheel.ts';
 import { endFields, forgetFields, timeFields } from './field-expiry.ts';
@@ -183,13 +183,12 @@ export class Keyspace implements DeadlineOwner {
     // A hidden expired key is replaced.
     const hidden = this.#look(key);
     if (hidden !== undefined) this.#drop(key, hidden);
-    const fresh = new Entry(key, value, ++this.#serial, this.world.now);
-    this.entries.add(fresh);
+    const fresh = this.entries.add(key, value, ++this.#serial, this.world.now);
+    this.#lastKey = key;
+    this.#last = fresh;
     placeString(this.world.stringPlace, key, fresh, false);
     timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
-    this.#lastKey = key;
-    this.#last = fresh;
     if (this.world.listening) this.world.onChanged(this, key, 'new');
     return fresh;
   }
@@ -236,7 +235,8 @@ export class Keyspace implements DeadlineOwner {
   expireAt(key: Bytes, entry: Entry, at: Millis): void {
     if (entry.deadline === NONE) {
       placeDeadline(this.world.stringPlace, key, entry);
-      entry.deadline = this.world.deadlines.add(this.owner, key);
+      // The entry's own string of the key, so that this request's can be freed.
+      entry.deadline = this.world.deadlines.add(this.owner, entry.key);
       this.volatile++;
       this.world.footprint += DEADLINE_BYTES;
       this.#volatileKeys?.add(key);
@@ -321,8 +321,8 @@ export class Keyspace implements DeadlineOwner {
   }
 
   /** Removes a key to free memory, and fails transactions that watch it. */
-  evict(key: Bytes, entry: Entry): void {
-    this.#drop(key, entry);
+  evict(key: Bytes): void {
+    this.#drop(key, this.entries.get(key)!);
     if (this.watchers.size !== 0) this.touch(key);
     if (this.world.listening) this.world.onChanged(this, key, 'evicted');
   }
@@ -392,9 +392,9 @@ export class Keyspace implements DeadlineOwner {
 
   #drop(key: Bytes, entry: Entry): void {
     this.world.footprint -= entry.footprint;
-    this.entries.delete(key);
-    if (key === this.#lastKey) this.#last = undefined;
     this.persist(entry);
     forgetFields(this, entry.held);
+    if (key === this.#lastKey) this.#last = undefined;
+    this.entries.delete(key);
   }
 }

@@ -24,7 +24,8 @@ const USE_CLOCK_MAX = 0xffffff;
 interface Victim {
   readonly db: Keyspace;
   readonly key: Bytes;
-  readonly entry: Entry;
+  /** That of the key's entry: a key that was removed and made again has another. */
+  readonly serial: number;
   /** The key with the highest score is evicted first. */
   readonly score: number;
 }
@@ -129,7 +130,7 @@ export class Eviction {
     while (this.measure() > limit) {
       const victim = this.#choose();
       if (victim === undefined) return false;
-      this.#evict(victim.db, victim.key, victim.entry);
+      this.#evict(victim);
     }
     return true;
   }
@@ -214,17 +215,17 @@ export class Eviction {
     entry.frequency = counts ? Math.min(FREQUENCY_MAX, frequency + 1) : frequency;
   }
 
-  #evict(db: Keyspace, key: Bytes, entry: Entry): void {
+  #evict({ db, key }: Pick<Victim, 'db' | 'key'>): void {
     const server = this.#server;
     server.unit(() => {
       const verb = server.settings['lazyfree-lazy-eviction'] ? 'UNLINK' : 'DEL';
       server.effects.propagateAlso(db, [verb, key]);
       server.stats.evicted++;
-      db.evict(key, entry);
+      db.evict(key);
     });
   }
 
-  #choose(): Victim | undefined {
+  #choose(): Pick<Victim, 'db' | 'key'> | undefined {
     const { settings, databases } = this.#server;
     const policy = settings['maxmemory-policy'];
     const among = policy.startsWith('volatile') ? 'volatile' : 'all';
@@ -232,7 +233,7 @@ export class Eviction {
       for (let i = 0; i < databases.length; i++) {
         const db = databases[this.#nextDb++ % databases.length]!;
         const [found] = this.#sample(db, among, 1);
-        if (found !== undefined) return { db, ...found, score: 0 };
+        if (found !== undefined) return { db, key: found.key };
       }
       return undefined;
     }
@@ -240,7 +241,7 @@ export class Eviction {
       let keys = 0;
       for (const db of databases) keys += this.#fillPool(db, among, settings['maxmemory-samples']);
       for (let best = this.#pool.pop(); best !== undefined; best = this.#pool.pop()) {
-        if (best.db.entries.get(best.key) === best.entry) return best;
+        if (best.db.entries.get(best.key)?.serial === best.serial) return best;
       }
       if (keys === 0) return undefined;
     }
@@ -252,11 +253,12 @@ export class Eviction {
     if (size === 0) return 0;
     const pool = this.#pool;
     for (const { key, entry } of this.#sample(db, among, count)) {
-      if (pool.some((each) => each.entry === entry)) continue;
+      const { serial } = entry;
+      if (pool.some((each) => each.db === db && each.serial === serial)) continue;
       const score = this.#score(db, entry);
       let place = pool.length;
       while (place > 0 && pool[place - 1]!.score >= score) place--;
-      pool.splice(place, 0, { db, key, entry, score });
+      pool.splice(place, 0, { db, key, serial, score });
       if (pool.length > POOL) pool.shift();
     }
     return size;

@@ -38,8 +38,8 @@ export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
 }
 
 /** Copies that note to an entry that holds the same string, which may itself be too long to be stored with its key. */
-export function carryEncoding(from: Entry, to: Entry): void {
-  to.madeAs ??= from.madeAs;
+export function carryEncoding(madeAs: StringEncoding | undefined, to: Entry): void {
+  to.madeAs ??= madeAs;
 }
 
 /** Returns the encoding of an entry's value, as reported by OBJECT ENCODING. */

@@ -48,13 +48,14 @@ function count(argv: readonly Bytes[], find: (name: Bytes) => Entry | undefined)
 /** Moves an entry with its deadline to another key. Reports both keys, but counts one change. */
 function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
   const { db } = client;
+  const { madeAs } = entry;
   const value = entry.read();
   const expiresAt = db.expiresAt(entry);
   const before = typeBefore(client, db, to);
   db.remove(from);
   db.remove(to);
   const moved = db.put(to, value);
-  carryEncoding(entry, moved);
+  carryEncoding(madeAs, moved);
   if (expiresAt !== undefined) db.expireAt(to, moved, expiresAt);
   db.changed(from, 'rename_from');
   db.changed(to, 'rename_to', 0);
@@ -90,7 +91,7 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
   const before = typeBefore(client, target, to);
   if (taken) target.remove(to);
   const copied = target.put(to, copy);
-  carryEncoding(entry, copied);
+  carryEncoding(entry.madeAs, copied);
   const expiresAt = db.expiresAt(entry);
   if (expiresAt !== undefined) target.expireAt(to, copied, expiresAt);
   target.changed(to, 'copy_to');
@@ -105,10 +106,12 @@ function move(client: Caller, name: Bytes, index: Bytes): Reply {
   if (target === db) fail(SAME);
   const entry = db.find(name);
   if (entry === undefined || target.find(name) !== undefined) return 0;
+  const { madeAs } = entry;
+  const value = entry.read();
   const expiresAt = db.expiresAt(entry);
   db.remove(name);
-  const moved = target.put(name, entry.read());
-  carryEncoding(entry, moved);
+  const moved = target.put(name, value);
+  carryEncoding(madeAs, moved);
   if (expiresAt !== undefined) target.expireAt(name, moved, expiresAt);
   db.changed(name, 'move_from');
   target.changed(name, 'move_to', 0);
