@@ -48,7 +48,8 @@ export type {
 } from './lab/real/set.ts';
 export { startCluster, startPair, startServers } from './lab/start.ts';
 export type { Actor } from './lab/time/actor.ts';
-export type { Trace, TraceEvent } from './lab/time/trace.ts';
+export type { TraceEvent } from './lab/time/event.ts';
+export type { Trace } from './lab/time/trace.ts';
 export type { LabCluster, LabClusterNode } from './lab/virtual/cluster.ts';
 export type { Lane } from './lab/virtual/lane.ts';
 export type { LabNode } from './lab/virtual/node.ts';

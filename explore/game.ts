@@ -1,7 +1,7 @@
 /** Plays one world: the clients' code, the faults of the plan, and the check that the lock can be had again. */
 import type { Actor } from '../lab/time/actor.ts';
+import type { TraceEvent } from '../lab/time/event.ts';
 import { Task } from '../lab/time/task.ts';
-import type { TraceEvent } from '../lab/time/trace.ts';
 import type { LabNode } from '../lab/virtual/node.ts';
 import type { World } from '../lab/virtual/world.ts';
 import { faultKinds } from './faults/index.ts';

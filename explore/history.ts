@@ -1,5 +1,5 @@
 /** The history of one world, as promises of the user judge it and as files hold it. */
-import type { TraceEvent } from '../lab/time/trace.ts';
+import type { TraceEvent } from '../lab/time/event.ts';
 import type { PlayedWorld, StoryLine } from './game.ts';
 import type { Visit } from './ledger.ts';
 import type { PlannedFault } from './plan.ts';

@@ -1,5 +1,5 @@
 /** Compares two plays of one plan: where code is not deterministic, it says from which event on. */
-import type { TraceEvent } from '../lab/time/trace.ts';
+import type { TraceEvent } from '../lab/time/event.ts';
 import type { PlayedWorld } from './game.ts';
 
 const CAUSES =

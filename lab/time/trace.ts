@@ -1,27 +1,7 @@
 /** The record of a world's events, one per line, and a hash that tells whether two runs were the same. */
 import { createHash, type Hash } from 'node:crypto';
-
-/** One event. */
-export interface TraceEvent {
-  /** Microseconds since the world began. */
-  readonly at: number;
-  /** The actor, or the two ends of a connection: `A:50000>primary`. */
-  readonly who: string;
-  /** The kind of event. */
-  readonly what: string;
-  /** Details; for a message, its bytes. */
-  readonly detail: string;
-  /** For a message: when it was sent, in microseconds since the world began. Not part of the hash. */
-  readonly sent: number | undefined;
-  /** For a message: when it reached the far end, where a closed gate or a paused receiver kept it waiting. Not part of the hash. */
-  readonly due: number | undefined;
-}
-
-/** When a message was sent and reached the far end, in microseconds since the world began. */
-export interface Travel {
-  readonly sent: number;
-  readonly due: number;
-}
+import type { TraceEvent, Travel } from './event.ts';
+import { PAGE, Page } from './page.ts';
 
 /** The maximum number of events that are kept. Older events remain part of the hash. */
 const KEPT = 200_000;
@@ -35,7 +15,14 @@ export class Trace {
   readonly #elapsed: () => number;
   /** The hash of the events that are no longer kept. */
   #hash: Hash | undefined;
+  /** Older events that nobody has read, in pages. */
+  #pages: Page[] = [];
+  /** The other events. */
   #events: TraceEvent[] = [];
+  /** True once somebody has read the events. */
+  #read = false;
+  /** With so many events in the array, something has to be done. */
+  #limit = PAGE;
   readonly #strays: TraceEvent[] = [];
   /** The number of events that are no longer kept, but part of the hash. */
   #folded = 0;
@@ -52,7 +39,19 @@ export class Trace {
    */
   note(who: string, what: string, detail = '', travel?: Travel): void {
     this.#events.push({ at: this.#elapsed(), who, what, detail, sent: travel?.sent, due: travel?.due });
-    if (this.#events.length >= 2 * KEPT) this.#fold();
+    if (this.#events.length >= this.#limit) this.#tidy();
+  }
+
+  #tidy(): void {
+    if (!this.#read) {
+      this.#pages.push(new Page(this.#events));
+      this.#events = [];
+    }
+    if (this.length - this.#folded < 2 * KEPT) return;
+    this.#hash ??= createHash('sha256');
+    const oldest = this.#read ? [this.#events.splice(0, KEPT)] : readAll(this.#pages.splice(0, KEPT / PAGE));
+    for (const events of oldest) update(this.#hash, events);
+    this.#folded += KEPT;
   }
 
   /**
@@ -69,36 +68,39 @@ export class Trace {
     return this.#strays;
   }
 
-  #fold(): void {
-    this.#hash ??= createHash('sha256');
-    for (const event of this.#events.splice(0, KEPT)) this.#hash.update(hashed(event), 'latin1');
-    this.#folded += KEPT;
-  }
-
   /** The events that are kept: all, up to 200,000. */
   get events(): readonly TraceEvent[] {
+    if (!this.#read) {
+      // The array stays up to date, so that from now on there are no pages.
+      this.#read = true;
+      this.#limit = 2 * KEPT;
+      this.#events = [...readAll(this.#pages), this.#events].flat();
+      this.#pages = [];
+    }
     return this.#events;
   }
 
   /** How many events were recorded. */
   get length(): number {
-    return this.#folded + this.#events.length;
+    return this.#folded + this.#pages.length * PAGE + this.#events.length;
   }
 
   /** The SHA-256 of every event so far, with every byte of every message, in hexadecimal. */
   hash(): string {
     const hash = this.#hash?.copy() ?? createHash('sha256');
-    for (const event of this.#events) hash.update(hashed(event), 'latin1');
+    for (const events of readAll(this.#pages)) update(hash, events);
+    update(hash, this.#events);
     return hash.digest('hex');
   }
 
   /** The kept events as aligned lines: milliseconds since the world began, actor, event, details. */
   lines(): string[] {
+    const { events } = this;
     const width = Math.min(
       30,
-      this.#events.reduce((most, event) => Math.max(most, event.who.length), 0),
+      events.reduce((most, event) => Math.max(most, event.who.length), 0),
     );
-    return this.#events.map((event) => {
+    return events.map((event) => {
       const at = (event.at / 1000).toFixed(3).padStart(14);
       return `${at}  ${event.who.padEnd(width)}  ${event.what.padEnd(8)}  ${printable(event.detail)}`.trimEnd();
     });
@@ -110,9 +112,13 @@ export class Trace {
   }
 }
 
-/** The event's text for the hash. Unlike a line, it leaves nothing out. */
-function hashed(event: TraceEvent): string {
-  return `${event.at} ${event.who} ${event.what} ${event.detail}\n`;
+function* readAll(pages: readonly Page[]): Generator<TraceEvent[]> {
+  for (const page of pages) yield page.events();
+}
+
+/** Adds the events to the hash. Unlike a line, it leaves nothing out. */
+function update(hash: Hash, events: readonly TraceEvent[]): void {
+  for (const { at, who, what, detail } of events) hash.update(`${at} ${who} ${what} ${detail}\n`, 'latin1');
 }
 
 /** Bytes as text on one line: CR LF becomes a blank, other unprintable bytes become \\xNN. */

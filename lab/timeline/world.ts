@@ -1,6 +1,6 @@
 /** Reads from a world of the virtual clock what a timeline of it needs. */
 import type { StoryStep, Timeline, TimelineLane, TimelineVerdict } from '../../page/format.ts';
-import type { TraceEvent } from '../time/trace.ts';
+import type { TraceEvent } from '../time/event.ts';
 import type { NodeWrite } from '../virtual/world.ts';
 import type { RecordedMessage } from './connections.ts';
 import type { RecordedRun } from './record.ts';

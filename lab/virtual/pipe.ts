@@ -1,8 +1,8 @@
 /** One direction of one connection: messages in order, each delayed by its lane. */
 import Denque from 'denque';
 import type { Actor } from '../time/actor.ts';
+import type { Travel } from '../time/event.ts';
 import { Task } from '../time/task.ts';
-import type { Travel } from '../time/trace.ts';
 import type { Lane } from './lane.ts';
 
 /** The bytes of one write, or a TCP event without bytes. */
