@@ -35,7 +35,7 @@ export class VirtualConnection implements Connection, Watched {
 
   send(bytes: Bytes): void {
     if (this.#closed || bytes === '') return;
-    this.#out.send(toBuffer(bytes));
+    this.#out.send(toBuffer(bytes), bytes);
     if (this.#replying.length === 0) return;
     for (const told of this.#replying.splice(0)) told(this.#out.sent);
   }

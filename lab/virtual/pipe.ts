@@ -1,5 +1,6 @@
 /** One direction of one connection: messages in order, each delayed by its lane. */
 import Denque from 'denque';
+import type { Bytes } from '../../protocol/bytes.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Travel } from '../time/event.ts';
 import { Task } from '../time/task.ts';
@@ -10,6 +11,33 @@ export type PipeMessage = Uint8Array | 'open' | 'accepted' | 'refused' | 'end' |
 
 /** How a connection breaks, as its ends see it: the far end is gone, or has not answered for too long. */
 export type Ending = 'reset' | 'timed out';
+
+/** A message on its way, and the event of its arrival. One object for both, because each world makes thousands. */
+class Passage extends Task<Actor> {
+  readonly message: PipeMessage;
+  /** Its bytes as latin1; undefined when the sender had them in no such form. */
+  readonly text: Bytes | undefined;
+  /** Its end in the stream. */
+  end = 0;
+  /** When it was sent and reaches the far end, in microseconds since the world began. */
+  sent = 0;
+  due = 0;
+
+  constructor(pipe: Pipe, message: PipeMessage, text: Bytes | undefined, arrive?: () => void) {
+    super(pipe.actor, pipe.inner, arrive);
+    this.message = message;
+    this.text = text;
+  }
+
+  get size(): number {
+    return typeof this.message === 'string' ? 0 : this.message.length;
+  }
+
+  get detail(): Bytes {
+    const { message, text } = this;
+    return text ?? (typeof message === 'string' ? '' : Buffer.prototype.latin1Slice.call(message));
+  }
+}
 
 /** Holds what was sent and has not been received yet. */
 export class Pipe {
@@ -27,13 +55,7 @@ export class Pipe {
   /** The number of bytes sent so far, including lost ones: a position in the stream. */
   sent = 0;
   #taken = 0;
-  /** The end position of each message. */
-  readonly #ends = new Denque<number>();
-  readonly #messages = new Denque<PipeMessage>();
-  /** When each message reaches the far end, in microseconds. */
-  readonly #arrivals = new Denque<number>();
-  /** When each message was sent, in microseconds since the world began. */
-  readonly #departures = new Denque<number>();
+  readonly #messages = new Denque<Passage>();
   #take: (message: PipeMessage) => void;
   #lastArrival = 0;
   /** The number of messages that may pass although their delivery is still scheduled. */
@@ -71,8 +93,8 @@ export class Pipe {
   get unread(): boolean {
     if (this.#backed > 0) return true;
     const { held, partitioned } = this.lane;
-    const first = this.#arrivals.peekFront();
-    return !held && !partitioned && first !== undefined && first <= this.actor.schedule.micros;
+    const first = this.#messages.peekFront();
+    return !held && !partitioned && first !== undefined && first.due <= this.#elapsed;
   }
 
   /**
@@ -95,33 +117,38 @@ export class Pipe {
     this.#take = take;
   }
 
-  /** Sends a message. Does nothing once the pipe is broken or closed. */
-  send(message: PipeMessage): void {
+  /**
+   * Sends a message. Does nothing once the pipe is broken or closed.
+   * @param text the bytes as latin1, if the sender has them, so that the trace need not make them again
+   */
+  send(message: PipeMessage, text?: Bytes): void {
     if (this.#state !== 'open') return;
-    this.sent += sizeOf(message);
-    this.pending += sizeOf(message);
+    const passage = new Passage(this, message, text, this.#arrive);
+    const { size } = passage;
+    this.sent += size;
+    this.pending += size;
     if (this.#lost) return;
     const fate = typeof message === 'string' ? 'arrives' : this.lane.fate();
+    passage.sent = this.#elapsed;
     if (fate === 'lost') {
       this.#lost = true;
-      const now = this.#elapsed;
-      this.#note('dropped', message, { sent: now, due: now });
+      passage.due = passage.sent;
+      this.#note('dropped', passage.detail, passage);
       this.trouble('lost');
       return;
     }
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.sent);
-    this.#messages.push(message);
-    this.#ends.push(this.sent);
-    this.#arm(this.#arrive, message);
-    this.#arrivals.push(this.#lastArrival);
-    this.#departures.push(this.actor.world.elapsed());
+    passage.end = this.sent;
+    this.#messages.push(passage);
+    this.#arm(passage, size, message === 'end');
+    passage.due = this.#lastArrival - this.actor.schedule.micros + passage.sent;
   }
 
   /** Breaks the pipe: messages under way are lost, and the far end learns of it after the usual delay. */
   break(): void {
     if (this.#state !== 'open') return;
     this.#empty('broken');
-    this.#arm(this.#arriveBroken, 'reset');
+    this.#arm(new Task(this.actor, this.inner, this.#arriveBroken), 0, false);
   }
 
   /** Stops receiving: later messages are dropped. */
@@ -139,12 +166,9 @@ export class Pipe {
 
   /** The messages with bytes that are under way, or wait at the gate or at the receiver. */
   *underWay(): Generator<Travel & { readonly detail: string }> {
-    const begun = this.actor.schedule.micros - this.#elapsed;
     for (let i = 0; i < this.#messages.length; i++) {
-      const message = this.#messages.peekAt(i);
-      if (message === undefined || typeof message === 'string') continue;
-      const [sent, due] = [this.#departures.peekAt(i) as number, this.#arrivals.peekAt(i) as number];
-      yield { detail: textOf(message), sent, due: due - begun };
+      const { message, detail, sent, due } = this.#messages.peekAt(i) as Passage;
+      if (typeof message !== 'string') yield { detail, sent, due };
     }
   }
 
@@ -154,12 +178,8 @@ export class Pipe {
 
   #empty(state: 'broken' | 'closed'): void {
     this.#state = state;
-    for (const { detail, ...travel } of this.underWay())
-      this.actor.world.trace.stray(this.label, detail, travel);
+    for (const lost of this.underWay()) this.actor.world.trace.stray(this.label, lost.detail, lost);
     this.#messages.clear();
-    this.#ends.clear();
-    this.#arrivals.clear();
-    this.#departures.clear();
     this.pending = 0;
     this.#backed = 0;
     this.#stalled = false;
@@ -168,20 +188,22 @@ export class Pipe {
 
   /** The size in bytes of the next message that the lane may let pass. Called by the lane. */
   get nextSize(): number {
-    const next = this.#messages.peekAt(this.#passing);
-    return next === undefined ? 0 : sizeOf(next);
+    return this.#messages.peekAt(this.#passing)?.size ?? 0;
   }
 
   /** Splits the next message in two; the first part has this many bytes. Called by the lane. */
   splitNext(bytes: number): void {
     const next = this.#messages.peekAt(this.#passing);
-    if (!(next instanceof Uint8Array)) return;
-    const end = this.#ends.peekAt(this.#passing) as number;
-    this.#messages.splice(this.#passing, 1, next.subarray(0, bytes), next.subarray(bytes));
-    this.#ends.splice(this.#passing, 1, end - next.length + bytes, end);
-    const arrival = this.#arrivals.peekAt(this.#passing) as number;
-    this.#arrivals.splice(this.#passing, 0, arrival);
-    this.#departures.splice(this.#passing, 0, this.#departures.peekAt(this.#passing) as number);
+    if (next === undefined || typeof next.message === 'string') return;
+    const { message, sent, due, end } = next;
+    const parts = [message.subarray(0, bytes), message.subarray(bytes)].map((part, i) =>
+      Object.assign(new Passage(this, part, undefined), {
+        sent,
+        due,
+        end: i === 0 ? end - message.length + bytes : end,
+      }),
+    );
+    this.#messages.splice(this.#passing, 1, ...parts);
   }
 
   /** Lets the next message pass. Called by the lane. */
@@ -205,11 +227,10 @@ export class Pipe {
   }
 
   /** Schedules an arrival. Arrival times never decrease within the pipe, and equal ones keep their order. */
-  #arm(arrive: () => void, message: PipeMessage): void {
+  #arm(arrival: Task, size: number, isEnd: boolean): void {
     const { schedule } = this.actor;
-    const travel = this.lane.travel(sizeOf(message), message === 'end');
-    this.#lastArrival = Math.max(this.#lastArrival, schedule.micros + travel);
-    schedule.arm(new Task(this.actor, this.inner, arrive), this.#lastArrival);
+    this.#lastArrival = Math.max(this.#lastArrival, schedule.micros + this.lane.travel(size, isEnd));
+    schedule.arm(arrival, this.#lastArrival);
   }
 
   readonly #arrive = (): void => {
@@ -229,7 +250,7 @@ export class Pipe {
     if (this.#state === 'closed') return;
     if (this.#state === 'broken') {
       this.#state = 'closed';
-      this.#note(this.#ending, this.#ending);
+      this.#note(this.#ending);
       this.#take(this.#ending);
       return;
     }
@@ -237,31 +258,19 @@ export class Pipe {
       this.#backed++;
       return;
     }
-    const message = this.#messages.shift();
-    if (message === undefined) return;
-    this.pending -= sizeOf(message);
-    this.#taken = this.#ends.shift() as number;
-    const { world, schedule } = this.actor;
-    const sent = this.#departures.shift() as number;
-    const due = (this.#arrivals.shift() as number) - schedule.micros + world.elapsed();
-    this.#note(typeof message === 'string' ? message : 'data', message, { sent, due });
+    const passage = this.#messages.shift();
+    if (passage === undefined) return;
+    const { message } = passage;
+    this.pending -= passage.size;
+    this.#taken = passage.end;
+    this.#note(typeof message === 'string' ? message : 'data', passage.detail, passage);
     this.#take(message);
     if (this.#taken >= this.#breaksAt) this.trouble('last');
   }
 
-  #note(what: string, message: PipeMessage, travel?: Travel): void {
-    const detail = typeof message === 'string' ? '' : textOf(message);
+  #note(what: string, detail = '', travel?: Travel): void {
     this.actor.world.trace.note(this.label, what, detail, travel);
   }
-}
-
-/** The bytes as latin1. */
-function textOf(message: Uint8Array): string {
-  return Buffer.prototype.latin1Slice.call(message);
-}
-
-function sizeOf(message: PipeMessage): number {
-  return typeof message === 'string' ? 0 : message.length;
 }
 
 /** The two pipes of a connection as seen from one end, with its addresses. */

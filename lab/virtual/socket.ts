@@ -1,6 +1,7 @@
 /** A client's end of a virtual connection, as net.createConnection returns it in a world. */
 import { isIP } from 'node:net';
 import { Duplex } from 'node:stream';
+import { flows, isIdle } from '../../server/host/direct.ts';
 import type { Actor } from '../time/actor.ts';
 import { VirtualTimeout } from '../time/timers.ts';
 import type { Ends, Pipe, PipeMessage } from './pipe.ts';
@@ -24,6 +25,8 @@ export class VirtualSocket extends Duplex {
   #in: Pipe | undefined;
   #ended = false;
   #idle: VirtualTimeout | undefined;
+  /** When the last write passed the stream's buffer. */
+  #wroteAt = NaN;
   /** A write that waits until the connection is open. */
   #early: (() => void) | undefined;
 
@@ -48,7 +51,8 @@ export class VirtualSocket extends Duplex {
     this.#idle?.refresh();
     if (typeof message !== 'string') {
       this.bytesRead += message.length;
-      if (!this.push(message)) this.#in?.stall();
+      if (flows(this)) this.emit('data', message);
+      else if (!this.push(message)) this.#in?.stall();
     } else if (message === 'accepted') this.#connected();
     else if (message === 'end') this.push(null);
     else if (message === 'refused') this.#break('connect', 'ECONNREFUSED');
@@ -138,6 +142,16 @@ export class VirtualSocket extends Duplex {
     if (!world.isInside && !world.closed) {
       throw new Error('a client that lives in a world was used outside of it: use world.run(() => ...)');
     }
+    const isPlain = typeof chunk === 'string' && encoding === undefined && done === undefined;
+    if (isPlain && !this.connecting && isIdle(this)) {
+      const bytes = Buffer.from(chunk);
+      if (bytes.length > 0 && bytes.length < this.writableHighWaterMark) {
+        this.#wroteAt = this.#actor.schedule.micros;
+        // As many bytes as characters: ASCII, which is the same text in latin1.
+        this.#send(bytes, undefined, bytes.length === chunk.length ? chunk : undefined);
+        return true;
+      }
+    }
     return super.write(chunk, encoding as BufferEncoding, done as WriteDone);
   }
 
@@ -150,15 +164,15 @@ export class VirtualSocket extends Duplex {
     this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
 
-  #send(bytes: Buffer, done: WriteDone): void {
+  #send(bytes: Buffer, done?: WriteDone, text?: string): void {
     if (this.connecting) {
       this.#early = () => this.#send(bytes, done);
       return;
     }
     this.#idle?.refresh();
     this.bytesWritten += bytes.length;
-    this.#out?.send(bytes);
-    done();
+    this.#out?.send(bytes, text);
+    done?.();
   }
 
   override _read(): void {
@@ -168,6 +182,12 @@ export class VirtualSocket extends Duplex {
   override _final(done: WriteDone): void {
     if (this.connecting) {
       this.#early = () => this._final(done);
+      return;
+    }
+    // A stream ends in the tick after its last write. The order in which messages leave is part of every trace.
+    if (this.#wroteAt === this.#actor.schedule.micros) {
+      this.#wroteAt = NaN;
+      process.nextTick(() => this._final(done));
       return;
     }
     this.#sendEnd();
