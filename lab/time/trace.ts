@@ -27,9 +27,12 @@ export class Trace {
   /** The number of events that are no longer kept, but part of the hash. */
   #folded = 0;
 
-  /** @internal */
-  constructor(elapsed: () => number) {
+  readonly #kept: number;
+
+  /** @internal @param kept the maximum number of events that are kept, whole pages */
+  constructor(elapsed: () => number, kept = KEPT) {
     this.#elapsed = elapsed;
+    this.#kept = kept;
   }
 
   /**
@@ -47,11 +50,12 @@ export class Trace {
       this.#pages.push(new Page(this.#events));
       this.#events = [];
     }
-    if (this.length - this.#folded < 2 * KEPT) return;
+    if (this.length - this.#folded < 2 * this.#kept) return;
     this.#hash ??= createHash('sha256');
-    const oldest = this.#read ? [this.#events.splice(0, KEPT)] : readAll(this.#pages.splice(0, KEPT / PAGE));
+    const kept = this.#kept;
+    const oldest = this.#read ? [this.#events.splice(0, kept)] : readAll(this.#pages.splice(0, kept / PAGE));
     for (const events of oldest) update(this.#hash, events);
-    this.#folded += KEPT;
+    this.#folded += kept;
   }
 
   /**
@@ -73,7 +77,7 @@ export class Trace {
     if (!this.#read) {
       // The array stays up to date, so that from now on there are no pages.
       this.#read = true;
-      this.#limit = 2 * KEPT;
+      this.#limit = 2 * this.#kept;
       this.#events = [...readAll(this.#pages), this.#events].flat();
       this.#pages = [];
     }
