@@ -83,6 +83,8 @@ export class WriteLog {
    * world whose writes it had.
    */
   readonly #answers = new WeakMap<Write | Sweep, () => boolean>();
+  /** The newest writes, which enter the map when it is needed: most never are, and a map is dear for V8's collector. */
+  #newest: { readonly write: Write | Sweep; readonly answered: () => boolean }[] = [];
   #compactAt: number;
   #thinnedUpTo = 0;
   #forgottenUpTo = 0;
@@ -106,7 +108,13 @@ export class WriteLog {
 
   /** True when the reply to a write of this log has reached the client. */
   isAnswered(write: Write | Sweep): boolean {
-    return this.#answers.get(write)?.() ?? false;
+    return this.#answerTo(write)();
+  }
+
+  #answerTo(write: Write | Sweep): () => boolean {
+    for (const { write: newer, answered } of this.#newest) this.#answers.set(newer, answered);
+    this.#newest = [];
+    return this.#answers.get(write) ?? NEVER;
   }
 
   /** The part of a sweep that concerns one key, with the key's current value, or one library. */
@@ -114,7 +122,7 @@ export class WriteLog {
     const { command, offset, client, at } = sweep;
     const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
     const write: Write = { kind, db, key, ...held, command, offset, client, at };
-    this.#answers.set(write, this.#answers.get(sweep) ?? NEVER);
+    this.#answers.set(write, this.#answerTo(sweep));
     return write;
   }
 
@@ -144,7 +152,7 @@ export class WriteLog {
   inherit(former: WriteLog, shared: number): void {
     const join = <T extends Write | Sweep>(theirs: readonly T[], own: readonly T[]): T[] => {
       const inherited = theirs.filter(({ offset }) => offset <= shared);
-      for (const write of inherited) this.#answers.set(write, former.#answers.get(write) ?? NEVER);
+      for (const write of inherited) this.#answers.set(write, former.#answerTo(write));
       return [...inherited, ...own.filter(({ offset }) => offset > shared)];
     };
     this.#writes = join(former.#writes, this.#writes);
@@ -169,12 +177,12 @@ export class WriteLog {
       const { keys, ...swept } = touchedBy(server, effect);
       if (swept.databases.length > 0 || swept.libraries) {
         const sweep: Sweep = { ...common, ...swept };
-        this.#answers.set(sweep, answered);
+        this.#newest.push({ write: sweep, answered });
         this.#sweeps.push(sweep);
       }
       for (const { db, key } of keys) {
         const write: Write = { kind: 'key', ...common, db, key, ...heldBy(server, db, key) };
-        this.#answers.set(write, answered);
+        this.#newest.push({ write, answered });
         this.#writes.push(write);
         this.onWrite(write);
       }
