@@ -78,7 +78,7 @@ export class Trace {
       // The array stays up to date, so that from now on there are no pages.
       this.#read = true;
       this.#limit = 2 * this.#kept;
-      this.#events = [...readAll(this.#pages), this.#events].flat();
+      if (this.#pages.length > 0) this.#events = [...readAll(this.#pages), this.#events].flat();
       this.#pages = [];
     }
     return this.#events;
