@@ -1,6 +1,6 @@
 /**
  * Tells when bytes may pass a stream without its buffers. The buffers would hand them on unchanged, but take up to three
- * ticks for each round trip: a fifteenth of the CPU time of a round trip of ioredis in memory.
+ * ticks for each round trip: a tenth of the CPU time of a round trip of ioredis in memory.
  */
 
 /** As much of a Duplex as is asked here. */
