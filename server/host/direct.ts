@@ -8,15 +8,22 @@ interface PlainStream {
   readonly writable: boolean;
   readonly writableLength: number;
   readonly writableCorked: number;
+  /** Node's types leave it out. */
+  readonly _writableState?: { readonly defaultEncoding?: string };
   readonly readableFlowing: boolean | null;
   readonly readableLength: number;
   readonly readableEncoding: string | null;
   listenerCount(event: string): number;
 }
 
-/** True when nothing that was written before waits, so that a write can be sent at once. */
+/** True when nothing that was written before waits, so that a text can be sent at once, as UTF-8. */
 export function isIdle(stream: PlainStream): boolean {
-  return stream.writable && stream.writableLength === 0 && stream.writableCorked === 0;
+  return (
+    stream.writable &&
+    stream.writableLength === 0 &&
+    stream.writableCorked === 0 &&
+    stream._writableState?.defaultEncoding === 'utf8'
+  );
 }
 
 /** True when a listener takes the bytes as they arrive. */
