@@ -86,6 +86,14 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
     };`,
   ],
   [
+    /[\\/]cluster[\\/]ClusterSubscriberGroup\.js$/,
+    `exports.default = class {
+      constructor() {
+        throw new Error('the playground has no sharded subscribers');
+      }
+    };`,
+  ],
+  [
     /[\\/]streams[\\/]operators\.js$/,
     'exports.streamReturningOperators = exports.promiseReturningOperators = {};',
   ],
