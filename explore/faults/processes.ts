@@ -7,6 +7,8 @@ import { nodeOf, operatorOf, playerOf, setOf } from './scene.ts';
 const STARTS_IN = 100;
 /** How long a script may go on after SCRIPT KILL before it is killed again, in milliseconds. */
 const KILL_AGAIN_AFTER = 100;
+/** `maxmemory` of a primary that has no memory left. */
+const NO_MEMORY = 1;
 /** How much a clock's rate may differ from 1: what locks usually allow for is 1 %. */
 const DRIFT = 0.008;
 
@@ -130,7 +132,9 @@ export const outOfMemory: FaultKind = {
     if (!node.up) return;
     const { server } = node;
     const before = server.settings.maxmemory;
-    server.settings.maxmemory = 1;
+    // Another fault of this kind lasts, and ends it.
+    if (before === NO_MEMORY) return;
+    server.settings.maxmemory = NO_MEMORY;
     server.applySettings();
     scene.tell(node.name, `is out of memory for ${ms} ms`);
     await scene.wait(ms);

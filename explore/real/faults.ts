@@ -8,6 +8,8 @@ import type { RealSet } from './nodes.ts';
 /** A play on real servers as faults see it. */
 export interface RealScene extends Omit<Scene, 'sets' | 'changing'> {
   readonly sets: readonly RealSet[];
+  /** How long after its beginning the fault struck something in the virtual world, in milliseconds. */
+  readonly struckAfter: number;
 }
 
 type Strike = (scene: RealScene, fault: PlannedFault) => Promise<void>;
@@ -94,11 +96,37 @@ async function scriptFlush(scene: RealScene): Promise<void> {
   scene.tell('operator', 'runs SCRIPT FLUSH on every node');
 }
 
+/** How long a fault waits for a message that it can strike, in milliseconds. */
+const WAITS_FOR_MESSAGE = 60;
+
+/** The message that was lost in the virtual world is lost together with its connection: what waits earlier is left alone. */
+function lose(what: 'request' | 'reply'): Strike {
+  return async (scene, { on, how }) => {
+    const sets = how === '' ? scene.sets : [setOf(scene, how)];
+    const struck = sets.map(({ primary, network }) => ({ node: primary.name, network }));
+    const lanes = struck.map(({ node, network }) =>
+      what === 'request' ? network.lane(on, node) : network.lane(node, on),
+    );
+    for (const lane of lanes) lane.hold();
+    await scene.wait(scene.struckAfter);
+    const isEmpty = (): boolean => lanes.every(({ waiting }) => waiting === 0);
+    for (let waited = 0; waited < WAITS_FOR_MESSAGE && isEmpty(); waited++) await scene.wait(1);
+    if (!isEmpty()) {
+      for (const { node, network } of struck) network.reset(on, node);
+      const names = struck.map(({ node }) => node).join(', ');
+      scene.tell(on, `its connection to ${names} breaks, and a ${what} is lost`);
+    }
+    for (const lane of lanes) lane.release();
+  };
+}
+
 const own: Partial<Record<PlannedFault['kind'], Strike>> = {
   failover: (scene, { on, how, ms }) => failOver(scene, setOf(scene, on), how, ms),
   'failover-behind': failOverBehind,
   'restart-empty': restart('nothing'),
   'restart-disk': restart('everything'),
+  'lost-request': lose('request'),
+  'lost-reply': lose('reply'),
   'read-only': readOnly,
   'out-of-memory': outOfMemory,
   'script-flush': scriptFlush,

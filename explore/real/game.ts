@@ -2,14 +2,14 @@
 
 import type { PlayedWorld, Rules, StoryLine } from '../game.ts';
 import { PROBE } from '../game.ts';
-import { historyOf } from '../history.ts';
 import { Ledger } from '../ledger.ts';
 import type { PlannedFault } from '../plan.ts';
 import type { Player } from '../player.ts';
 import { describe } from '../player.ts';
 import { type RealScene, strikeReal } from './faults.ts';
+import { orderOf, type WorldOrder } from './milestones.ts';
 import { type RealNodes, type RealSet, startReal } from './nodes.ts';
-import { type Milestone, Order } from './order.ts';
+import { Order } from './order.ts';
 import { RealPlayer, type RealStage } from './player.ts';
 
 /** How long a step waits for what came before it in the virtual world, in milliseconds. Then the order is given up. */
@@ -40,6 +40,7 @@ class RealGame implements RealStage {
   readonly order: Order;
   readonly #rules: Rules;
   readonly #virtual: PlayedWorld;
+  readonly #world: WorldOrder;
   readonly #players: RealPlayer[];
   readonly #lines: StoryLine[] = [];
   readonly #struck: PlannedFault[] = [];
@@ -54,7 +55,8 @@ class RealGame implements RealStage {
     this.#rules = rules;
     this.#virtual = virtual;
     this.nodes = nodes;
-    this.order = new Order(milestonesOf(virtual));
+    this.#world = orderOf(virtual);
+    this.order = new Order(this.#world.milestones, this.#world.losses);
     this.ledger = new Ledger(() => this.now(), rules.written);
     this.ledger.onEvent = (client, text) => {
       this.#line(client, text, 'visit');
@@ -66,7 +68,17 @@ class RealGame implements RealStage {
     this.#players = virtual.plan.clients.map((name) => new RealPlayer(this, name));
     this.order.onChange = () => {
       for (const player of this.#players) player.look();
+      this.#lookAtStreams();
     };
+  }
+
+  /** What a replica never received must not reach it, and what came before must. */
+  #lookAtStreams(): void {
+    for (const { from, to, sent, at } of this.#world.streams) {
+      const waits = this.order.kept && this.order.hasReached(sent) && !this.order.hasPassed(at);
+      const lane = networkOf(this.nodes.sets, from, to).lane(from, to);
+      if (waits !== lane.suspended) waits ? lane.suspend() : lane.proceed();
+    }
   }
 
   get signal(): AbortSignal {
@@ -108,18 +120,18 @@ class RealGame implements RealStage {
     });
     const end = this.now() + ms;
     while (!done && !this.#stopped && this.now() < end) {
-      this.#lookForGrant();
+      this.#lookForWrite();
       await pause(1);
     }
     return done;
   }
 
-  /** A reply that waits for the client whose grant comes next is that grant, unless it is about something else. */
-  #lookForGrant(): void {
+  /** A reply that waits for the client whose write comes next is the one to it, unless it is about something else. */
+  #lookForWrite(): void {
     const { next } = this.order;
-    if (next?.kind !== 'grant') return;
-    const held = this.nodes.heldFor(next.client);
-    if (held === 'grant') this.order.reached(next.client, 'grant');
+    if (next?.kind !== 'write') return;
+    const held = this.nodes.heldFor(next.client, next.command);
+    if (held === 'awaited') this.order.reached(next.client, 'write');
     else if (held === 'other') this.#players.find(({ name }) => name === next.client)?.receive();
   }
 
@@ -162,17 +174,14 @@ class RealGame implements RealStage {
 
   #sceneOf(fault: PlannedFault, wait: (ms: number) => Promise<void>): RealScene {
     const { sets } = this.nodes;
-    const networkOf = (one: string, other: string) => {
-      const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
-      return (found ?? (sets[0] as RealSet)).network;
-    };
     const network = {
-      lane: (from: string, to: string) => networkOf(from, to).lane(from, to),
-      reset: (one: string, other: string) => networkOf(one, other).reset(one, other),
+      lane: (from: string, to: string) => networkOf(sets, from, to).lane(from, to),
+      reset: (one: string, other: string) => networkOf(sets, one, other).reset(one, other),
     };
     return {
       ...{ sets, wait, players: this.#players as unknown as readonly Player[] },
       world: { network } as unknown as RealScene['world'],
+      struckAfter: this.#world.struckAt(fault) - fault.at,
       restartClient: (player) => this.#restart(player as unknown as RealPlayer),
       tell: (who, what) => {
         if (!this.#struck.includes(fault)) this.#struck.push(fault);
@@ -236,45 +245,10 @@ class RealGame implements RealStage {
   }
 }
 
-/**
- * What the clients did in the virtual world. A grant counts where something else happened between it and the client's
- * next act: the request must reach the server before that, and the reply must not reach the client before.
- */
-function milestonesOf(virtual: PlayedWorld): Milestone[] {
-  const { writes, messages } = historyOf(virtual);
-  const acts = virtual.lines.filter(({ kind, who }) => kind === 'visit' && who !== PROBE);
-  const grants = virtual.visits.flatMap(({ client, from, askedAfter }): Milestone[] => {
-    const isEarlier = (at: number): boolean => at >= Math.floor(askedAfter) && at <= from;
-    // The log of a node that lost its data is gone, so that the last request has to do.
-    const grant =
-      writes.findLast((write) => write.client === client && isEarlier(write.at)) ??
-      messages.findLast((message) => message.from.startsWith(`${client}:`) && isEarlier(message.arrived));
-    if (grant === undefined || client === PROBE) return [];
-    const granted = 'arrived' in grant ? grant.arrived : grant.at;
-    const between = (at: number): boolean => at > granted && at < from;
-    const others = acts.some(({ at, who }) => who !== client && between(at));
-    const struck = virtual.lines.some(({ at, kind }) => kind === 'fault' && at >= granted && at < from);
-    return others || struck ? [{ at: granted, client, kind: 'grant' }] : [];
-  });
-  const known = new Set(grants.map(({ client }) => client));
-  const unused = virtual.plan.clients.filter((client) => !known.has(client)).flatMap(unusedGrant(virtual));
-  return [
-    ...grants,
-    ...unused,
-    ...acts.map(({ at, who }): Milestone => ({ at, client: who, kind: 'act' })),
-  ].sort((a, b) => a.at - b.at);
-}
-
-/** A grant that a client never got to use, because a fault struck it before: it died, or lost the reply. */
-function unusedGrant(virtual: PlayedWorld): (client: string) => Milestone[] {
-  const { writes } = historyOf(virtual);
-  return (client) => {
-    const own = virtual.lines.filter(({ who }) => who === client);
-    const struck = own.find(({ kind }) => kind === 'fault');
-    if (struck === undefined || own.some(({ kind, at }) => kind === 'visit' && at < struck.at)) return [];
-    const granted = writes.findLast((write) => write.client === client && write.at <= struck.at);
-    return granted === undefined ? [] : [{ at: granted.at, client, kind: 'grant' }];
-  };
+/** The network that two parties share, of which at least one is a node. */
+function networkOf(sets: readonly RealSet[], one: string, other: string): RealSet['network'] {
+  const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
+  return (found ?? (sets[0] as RealSet)).network;
 }
 
 function pause(ms: number): Promise<void> {

@@ -37,8 +37,8 @@ export interface RealSet {
   swap?(): Promise<ProcessNode>;
 }
 
-/** A reply that is held up on its way to a client: to a request that may have been granted, or any other. */
-export type HeldReply = 'grant' | 'other' | undefined;
+/** What is held up on its way to a client: the reply to the write that is waited for, or anything else. */
+export type HeldReply = 'awaited' | 'other' | undefined;
 
 /** The servers of a play. */
 export interface RealNodes {
@@ -53,8 +53,11 @@ export interface RealNodes {
   ready(redis: Redis): Promise<void>;
   /** The links between a client and all nodes. */
   links(client: string): Link<RealLane>[];
-  /** What waits for a client. */
-  heldFor(client: string): HeldReply;
+  /**
+   * What waits for a client; undefined as well while it is not yet known what a request has written.
+   * @param command the write that is waited for, as it enters the replication stream; undefined for any write
+   */
+  heldFor(client: string, command: readonly string[] | undefined): HeldReply;
   close(): Promise<void>;
 }
 
@@ -75,7 +78,13 @@ export async function startReal(topology: Topology, program: string): Promise<Re
     return new ClusterNodes(await startProcessCluster({ program, ...size, ...own }));
   }
   const servers = await startServers({ clock: 'real', nodes: program, primaries, replicas, ...own });
+  for (const pair of servers.sets) await askForStreams(pair);
   return new PairNodes(servers.sets, () => servers.close());
+}
+
+/** A server without replicas keeps no stream before it is asked for it. */
+async function askForStreams({ nodes }: ProcessPair): Promise<void> {
+  if (nodes.length === 1) await nodes[0]?.decide();
 }
 
 /** Independent primaries, each with its replicas. */
@@ -103,7 +112,6 @@ class PairNodes implements RealNodes {
   }
 
   async ready(redis: Redis): Promise<void> {
-    // The reply to PING comes after those to the greeting: none of them may be taken for a grant.
     await redis.ping();
   }
 
@@ -111,9 +119,29 @@ class PairNodes implements RealNodes {
     return this.#pairs.flatMap(({ network, nodes }) => nodes.map(({ name }) => network.link(client, name)));
   }
 
-  heldFor(client: string): HeldReply {
-    return this.links(client).some(({ back }) => back.waiting > 0) ? 'grant' : undefined;
+  heldFor(client: string, command: readonly string[] | undefined): HeldReply {
+    return heldBy(
+      this.#pairs.flatMap(({ nodes }) => nodes),
+      this.links(client),
+      client,
+      command,
+    );
   }
+}
+
+function heldBy(
+  nodes: readonly ProcessNode[],
+  links: readonly Link<RealLane>[],
+  client: string,
+  command: readonly string[] | undefined,
+): HeldReply {
+  const unread = nodes.flatMap((node) => node.requests.unreadBy(client).map((reply) => ({ node, reply })));
+  if (unread.some(({ reply }) => reply.wrote(command))) return 'awaited';
+  const undecided = unread.filter(({ reply }) => !reply.decided);
+  // A node that goes down meanwhile has told before.
+  for (const node of new Set(undecided.map((each) => each.node))) node.decide().catch(() => {});
+  if (undecided.length > 0) return undefined;
+  return links.some(({ back }) => back.waiting > 0) ? 'other' : undefined;
 }
 
 /** The nodes of a pair or of a shard, and their roles. */
@@ -180,13 +208,15 @@ class RealPairSet extends Roled {
   }
 
   restart(name: string): Promise<void> {
-    return this.#pair.restart(name);
+    return this.#pair.restart(name).then(() => askForStreams(this.#pair));
   }
 
   async swap(): Promise<ProcessNode> {
     const { primary, replica } = this.#pair;
     await this.#pair.promote(replica.name);
-    await this.#pair.demote(primary.name);
+    // As a command of an operator does it: nobody is disconnected.
+    primary.follow(replica);
+    await comesTrue(async () => (await primary.standing()).isReplica, DECISION_MAY_TAKE);
     return replica;
   }
 }
@@ -221,9 +251,8 @@ class ClusterNodes implements RealNodes {
     return nodes.map(({ name }) => network.link(client, name));
   }
 
-  heldFor(client: string): HeldReply {
-    if (this.#cluster.nodes.some(({ requests }) => requests.hasReplyFor(client))) return 'grant';
-    return this.links(client).some(({ back }) => back.waiting > 0) ? 'other' : undefined;
+  heldFor(client: string, command: readonly string[] | undefined): HeldReply {
+    return heldBy(this.#cluster.nodes, this.links(client), client, command);
   }
 
   close(): Promise<void> {

@@ -18,7 +18,7 @@ export interface RealStage {
   note(who: string, what: string): void;
 }
 
-const FREE: Turn = { ask: true, act: true };
+const FREE: Turn = { ask: true, receive: true, wake: true, held: false, loses: undefined };
 
 /** A client. */
 export class RealPlayer implements LedgerClient {
@@ -132,7 +132,7 @@ export class RealPlayer implements LedgerClient {
   /** Receives the replies that wait, and goes on being held up. */
   receive(): void {
     if (this.paused) return;
-    for (const { back } of this.#links()) if (back.held) back.release({ messages: back.waiting });
+    for (const { back } of this.#links()) if (back.suspended) back.letWaitingPass();
   }
 
   pause(): void {
@@ -148,20 +148,21 @@ export class RealPlayer implements LedgerClient {
   }
 
   get #standsStill(): boolean {
-    return this.paused || !this.#turn.act;
+    return this.paused || !this.#turn.wake;
   }
 
   #apply(): void {
     // A client that has been inside must be able to release, even when it is another one's turn to act.
     const bound = this.#visits === 0;
+    const { ask, receive, held, loses } = this.#turn;
     const holds = {
-      out: this.paused || (bound && !this.#turn.ask),
-      back: this.paused || (bound && !this.#turn.act),
+      out: this.paused || (bound && !ask) || loses === 'request',
+      back: this.paused || ((bound || held) && !receive) || loses === 'reply',
     };
     for (const side of ['out', 'back'] as const) {
       if (holds[side] === this.#holds[side]) continue;
       this.#holds[side] = holds[side];
-      for (const link of this.#links()) holds[side] ? link[side].hold() : link[side].release();
+      for (const link of this.#links()) holds[side] ? link[side].suspend() : link[side].proceed();
     }
     if (this.#standsStill) return;
     const sleepers = this.#sleepers;

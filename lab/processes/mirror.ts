@@ -7,7 +7,7 @@ import { RequestDecoder } from '../../protocol/decode.ts';
 import { Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { loadSnapshot } from '../../server/data/snapshot.ts';
 import type { DialectName } from '../../server/dialects/index.ts';
-import { nodeHost } from '../../server/host/node.ts';
+import { nodeClock, nodeHost } from '../../server/host/node.ts';
 import { createNode } from '../../server/index.ts';
 import type { Effect } from '../../server/ports.ts';
 import { ReplicaSide } from '../../server/replication/replica.ts';
@@ -22,6 +22,9 @@ export type Attribution = (effects: readonly Effect[]) => Origin;
 /** Where bytes of the stream were seen: as a primary's own output, or as a replica's input. */
 export type Seen = 'as primary' | 'as replica';
 
+/** What no client has caused. */
+const NOBODY: Origin = { client: undefined, answered: () => false };
+
 /** One server's data, replication id, offset and log of writes. */
 export class Mirror {
   readonly server: Server;
@@ -32,6 +35,11 @@ export class Mirror {
   /** The offset of the last byte received; the server's own offset ends with the last complete command. */
   #received = 0;
   #pending: Effect[] = [];
+  /** Those of the pending effects by which the server removes keys that have expired. */
+  readonly #expired = new WeakSet<Effect>();
+
+  /** Called when a dataset replaces what the stream would have told. */
+  onDataset: () => void = () => {};
 
   /** @param dialect the server that wrote the stream */
   constructor(dialect: DialectName, attribute: Attribution) {
@@ -85,6 +93,7 @@ export class Mirror {
   #load(seen: Seen, id: Bytes, offset: number, rdb: Bytes): void {
     // Each replica gets a dataset of its own. The first one is enough to follow the primary.
     if (seen === 'as primary' && id === this.id && this.#received >= offset) return;
+    if (seen === 'as primary') this.onDataset();
     const { server } = this;
     this.#client = this.#newClient();
     this.#received = offset;
@@ -124,15 +133,35 @@ export class Mirror {
     server.world.expiryPolicy = 'keep';
     for (let argv = this.#decoder.next(); argv !== undefined; argv = this.#decoder.next()) {
       const name = asciiLower(argv[0] ?? '');
-      if (name !== 'multi' && name !== 'exec') this.#pending.push({ db: this.#dbOf(name, argv), argv });
+      if (name !== 'multi' && name !== 'exec') this.#await({ db: this.#dbOf(name, argv), argv });
       server.execute(this.#client, argv);
       if (this.#client.transaction !== undefined) continue;
       server.replication.offset = this.#received - this.#decoder.buffered;
       const effects = this.#pending;
       this.#pending = [];
-      if (seen === 'as primary') this.log.note(server, effects, this.#attribute(effects));
+      if (seen === 'as primary') this.#note(effects);
     }
     server.expiry.follow();
+  }
+
+  #await(effect: Effect): void {
+    this.#pending.push(effect);
+    const [name = '', key] = effect.argv;
+    if (key === undefined || !['del', 'unlink'].includes(asciiLower(name))) return;
+    const { server } = this;
+    const db = effect.db < server.databases.length ? server.db(effect.db) : undefined;
+    const entry = db?.entries.get(key);
+    const deadline = entry && db?.expiresAt(entry);
+    if (deadline !== undefined && deadline < nodeClock.now()) this.#expired.add(effect);
+  }
+
+  /** Logs the writes of one unit. What the server removes because it has expired, no client has written. */
+  #note(effects: readonly Effect[]): void {
+    const { server, log } = this;
+    const asked = effects.filter((effect) => !this.#expired.has(effect));
+    const byItself = effects.filter((effect) => this.#expired.has(effect));
+    if (byItself.length > 0) log.note(server, byItself, NOBODY);
+    if (asked.length > 0) log.note(server, asked, this.#attribute(asked));
   }
 
   /** The database in which a command of the stream runs. A SELECT in a transaction takes effect at its end. */

@@ -76,7 +76,9 @@ export class ProcessNode {
   }
 
   #newMirror(): Mirror {
-    return new Mirror(this.#dialect, (effects) => this.#requests.explain(effects));
+    const mirror = new Mirror(this.#dialect, (effects) => this.#requests.explain(effects));
+    mirror.onDataset = () => this.#requests.skipped();
+    return mirror;
   }
 
   /** @internal The requests of clients, as seen on their links. */
@@ -228,8 +230,23 @@ export class ProcessNode {
    */
   async refresh(): Promise<void> {
     if (!this.#up || this.#paused || this.#around.isAlone) return;
-    const { isReplica, id, secondId, offset } = await this.standing();
     await this.#readPriority();
+    await this.#catchUp();
+  }
+
+  /**
+   * @internal
+   * Finds out what the requests whose replies are held up have written. A server without replicas is asked for its stream;
+   * it keeps none before it is asked for the first time.
+   */
+  async decide(): Promise<void> {
+    await this.#requests.decide(async () => {
+      if (this.#up && !this.#paused) await this.#catchUp();
+    });
+  }
+
+  async #catchUp(): Promise<void> {
+    const { isReplica, id, secondId, offset } = await this.standing();
     if (isReplica) {
       await this.#settleReplica();
       return;

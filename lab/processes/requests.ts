@@ -37,12 +37,26 @@ class SeenRequest {
   repliedAt = Infinity;
   /** True for a reply that is usual for a request that has written nothing. */
   idle = false;
+  /** What the request has written, as far as the stream has been seen. */
+  readonly effects: Effect[] = [];
+  /** True when its writes may have been part of a dataset, which names none. */
+  unseen = false;
+  /** True when the stream has been seen up to a point behind the request. */
+  decided = false;
 
   constructor(wire: RealWire, all: readonly (readonly Bytes[])[]) {
     this.wire = wire;
     this.words = new Set(all.flatMap((argv) => argv.slice(1)));
     this.names = new Set(all.map(([name = '']) => asciiLower(name)));
     this.isScript = [...this.names].some((name) => SCRIPTS.has(name));
+  }
+
+  /** True when it has written this command to this key, or anything where no command is given. */
+  wrote(command: readonly Bytes[] | undefined): boolean {
+    if (this.effects.length === 0) return this.unseen && !this.idle;
+    if (command === undefined) return true;
+    const [name = '', key] = command;
+    return this.effects.some(({ argv }) => asciiLower(argv[0] ?? '') === asciiLower(name) && argv[1] === key);
   }
 
   /** How well it explains the effects; 0 if it cannot have caused them. */
@@ -55,6 +69,14 @@ class SeenRequest {
     }
     return score;
   }
+}
+
+/** The reply to a request that has perhaps written. It waits on the client's link. */
+export interface UnreadReply {
+  /** True when `wrote` is certain. */
+  readonly decided: boolean;
+  /** True when the request has written this command to this key, or anything where no command is given. */
+  wrote(command: readonly Bytes[] | undefined): boolean;
 }
 
 /** The requests to one node that may still explain a write. */
@@ -99,12 +121,26 @@ export class SeenRequests {
     this.#unread.push(request);
   }
 
+  /** The requests that have perhaps written, and whose replies wait on the client's link. */
+  unreadBy(client: string): readonly UnreadReply[] {
+    return this.#unread.filter((request) => request.wire.from === client && !isRead(request));
+  }
+
   /**
-   * True when the reply to a write waits on the client's link: no error, and no refusal such as that of SET NX. Any reply of a
-   * script counts, because each script has its own way to refuse.
+   * Runs `look`, which looks at the stream up to its present end. What the requests that were answered before have written
+   * is known afterwards.
    */
-  hasReplyFor(client: string): boolean {
-    return this.#unread.some((request) => request.wire.from === client && !isRead(request));
+  async decide(look: () => Promise<void>): Promise<void> {
+    const open = this.#unread.filter(({ decided }) => !decided);
+    await look();
+    for (const request of open) request.decided = true;
+    // What the stream has from now on is another request's.
+    this.#open = this.#open.filter(({ decided }) => !decided);
+  }
+
+  /** A dataset has replaced the stream: what it has of the open requests is not known. */
+  skipped(): void {
+    for (const request of this.#open) request.unseen = true;
   }
 
   /** Finds the request that caused the writes of one unit. */
@@ -125,6 +161,7 @@ export class SeenRequests {
     if (best === undefined) return nobody;
     const found = best;
     this.drop(found);
+    found.effects.push(...effects);
     const answered = (): boolean => found.end !== undefined && found.wire.tookUpTo(found.end);
     return { client: found.wire.from, answered };
   }
@@ -185,7 +222,7 @@ class Conversation implements WireTap {
       request.end = end;
       request.repliedAt = nodeClock.now();
       request.idle = /^(:0|\$-1|_|\*-1)$/.test(head);
-      if (!head.startsWith('-') && (request.isScript || !request.idle)) this.#requests.answered(request);
+      if (request.isScript || !head.startsWith('-')) this.#requests.answered(request);
       // A script may have written before its error.
       if (!request.isScript && head.startsWith('-')) this.#requests.drop(request);
     }

@@ -25,6 +25,7 @@ export class RealLane extends Gate {
   /** The delayed ends of connections. */
   readonly #ends = new Set<{ cancel(): void }>();
   #closed = false;
+  #suspended = false;
 
   /**
    * @internal
@@ -50,6 +51,31 @@ export class RealLane extends Gate {
   /** How many messages wait at the gate. */
   get waiting(): number {
     return this.#waiting.length;
+  }
+
+  /** @internal True between `suspend` and `proceed`. */
+  get suspended(): boolean {
+    return this.#suspended;
+  }
+
+  /** @internal Holds all messages until `proceed`, beside what `hold` and `partition` do. */
+  suspend(): void {
+    this.#suspended = true;
+  }
+
+  /** @internal Delivers what was suspended, unless the lane is also held or partitioned. */
+  proceed(): void {
+    this.#suspended = false;
+    this.open();
+  }
+
+  /** @internal Delivers what waits now, and goes on suspending what comes; nothing while the lane is held or partitioned. */
+  letWaitingPass(): void {
+    if (!super.shut) this.letPass(this.waiting);
+  }
+
+  protected override get shut(): boolean {
+    return super.shut || this.#suspended;
   }
 
   /** @internal Passes on the end of a connection: after all its messages, and later still if the test asks for it. */

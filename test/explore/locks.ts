@@ -19,6 +19,17 @@ export function setsToken({ lease }: Lengths): Act {
   return ({ name, redis }) => redis.set('lock', name, 'PX', lease, 'NX');
 }
 
+const TAKE =
+  "if redis.call('exists',KEYS[1])==1 then return 0 end redis.call('set',KEYS[1],ARGV[1],'px',ARGV[2]) return 1";
+
+/** Does the same in a script, which answers every attempt with a number. */
+export function runsScript({ lease }: Lengths): Act {
+  return ({ name, redis }) => redis.eval(TAKE, 1, 'lock', name, lease);
+}
+
+/** Takes the lock for ever if nobody has it. Errors count as refusals. */
+export const forEver: Act = ({ redis }) => redis.setnx('lock', 1).catch(() => 0);
+
 /** Releases the lock if the client still has it. */
 export const byToken: Act = ({ name, redis }) => redis.eval(RELEASE, 1, 'lock', name);
 
@@ -45,7 +56,6 @@ export function wrongRelease({ writes }: History): string | undefined {
     const verb = command[0]?.toUpperCase();
     if (client === undefined) continue;
     if (verb === 'SET') setters.push(client);
-    // A real server names the expiry of a key a DEL of the client that asked for the key.
     else if (verb === 'DEL' && setters.includes(client) && setters.at(-1) !== client)
       return `${client} deletes the key of ${setters.at(-1)}`;
   }

@@ -1,8 +1,8 @@
 /** Every kind of finding, found on the virtual clock, happens on real servers too. */
 import { expect, test } from 'vitest';
-import { type ExploreOptions, explore, replay } from '../../explore/index.ts';
+import { type ExploreOptions, explore, type Replayed, replay } from '../../explore/index.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
-import { byHand, byToken, type Lengths, lock, wrongRelease } from './locks.ts';
+import { byHand, byToken, forEver, type Lengths, lock, runsScript, wrongRelease } from './locks.ts';
 
 /** The lease leaves a slow machine time to start a process. */
 const LENGTHS: Lengths = { lease: 3000, work: 1000, retry: 20 };
@@ -44,3 +44,52 @@ test.skipIf(!hasRedisServer).each(kinds)('%s (needs redis-server)', async (name,
   expect(real.story).toMatch(/ is broken on redis-server\n/);
   expect(real.breaches.map(({ promise }) => promise)).toContain(finding!.promise);
 });
+
+const orphaned: Partial<ExploreOptions> = { client: lock(LENGTHS, byHand, forEver) };
+const released: Partial<ExploreOptions> = { client: lock(LENGTHS, byHand), promises: [wrongRelease] };
+const fenced: Partial<ExploreOptions> = { client: lock(LENGTHS, byToken, undefined, true) };
+const scripted: Partial<ExploreOptions> = { client: lock(LENGTHS, byToken, runsScript(LENGTHS)) };
+
+/** Worlds of the forms that explorations find, some of them after thousands of others. */
+const worlds: readonly [what: string, text: string, part: Partial<ExploreOptions>, clients?: string][] = [
+  ['an orphan after the reply to a grant is lost', 'lost-reply@1/A/0/0', orphaned],
+  ['a wrong release after the reply to a release is lost', 'lost-reply@997/A/0/0', released],
+  ['a wrong release after connections break', 'connection-reset@1004/A/0/0', released],
+  ['an orphan after connections break', 'connection-reset@1020/B/0/0', orphaned],
+  [
+    'an orphan after a primary hands over while a grant is under way',
+    'failover@1020.51/redis-1/0/0/demote',
+    orphaned,
+  ],
+  ['two holders after a write was under way to a new primary', 'read-only@2/redis-1/300/0', orphaned],
+  ['a fence used twice after a write was under way to a new primary', 'read-only@4/redis-1/300/0', fenced],
+  ['an orphan after a release that a replica refuses', 'read-only@997/redis-1/300/0', orphaned, 'A'],
+  ['an orphan after a release that a busy server refuses', 'busy@511/redis-1/500/0', orphaned, 'A'],
+  ['a fence used twice after a restart without data', 'restart-empty@1019/redis-1/20/0', fenced],
+  ['two holders after a client was cut off', 'partition@2/A/2300/0', { client: lock(LENGTHS, byToken) }],
+  [
+    'two holders of a script that was refused before it was granted',
+    'client-death@500/A/0/0/restart;failover-behind@3000/redis-1/20/100/crash',
+    scripted,
+  ],
+];
+
+test.skipIf(!hasRedisServer).each(worlds)(
+  '%s (needs redis-server)',
+  async (name, text, part, clients = 'A,B') => {
+    const options = { name, clients: 2, client: lock(LENGTHS, byToken), ...part };
+    const world = `1:1:0:${clients}:${text}:0123456789ab`;
+    const virtual = await replay(options, world, { sameTrace: false });
+    const real = await replay(options, world, { sameTrace: false, on: 'redis-server' });
+    expect(real.story).toMatch(/ is broken on redis-server\n/);
+    expect(real.breaches[0]?.promise).toBe(virtual.breaches[0]?.promise);
+    expect(lostIn(real)).toEqual(lostIn(virtual));
+  },
+);
+
+/** The acknowledged writes that are gone. */
+function lostIn({ history }: Replayed): string[] {
+  return history.lost.map(
+    ({ client, command: [name = '', key] }) => `${client} ${name.toLowerCase()} ${key}`,
+  );
+}
