@@ -8,7 +8,7 @@ import type { Player } from '../player.ts';
 import { describe } from '../player.ts';
 import { type RealScene, strikeReal } from './faults.ts';
 import { orderOf, type WorldOrder } from './milestones.ts';
-import { type RealNodes, type RealSet, startReal } from './nodes.ts';
+import { type RealNodes, type RealSet, readStream, startReal } from './nodes.ts';
 import { Order } from './order.ts';
 import { RealPlayer, type RealStage } from './player.ts';
 
@@ -110,6 +110,8 @@ class RealGame implements RealStage {
     const { visits, lines } = this.#virtual;
     const probed = visits.some(({ client }) => client === PROBE) || lines.some(({ who }) => who === PROBE);
     if (!this.#stopped && probed) await this.#probe();
+    // A promise that is broken is enough.
+    if (!this.#stopped) await Promise.all(this.nodes.sets.map(readStream));
   }
 
   /** Waits for the promise, at most `ms`, and not longer than until a promise of the lock is broken. */
@@ -120,19 +122,27 @@ class RealGame implements RealStage {
     });
     const end = this.now() + ms;
     while (!done && !this.#stopped && this.now() < end) {
-      this.#lookForWrite();
+      this.#lookForRequest();
       await pause(1);
     }
     return done;
   }
 
-  /** A reply that waits for the client whose write comes next is the one to it, unless it is about something else. */
-  #lookForWrite(): void {
+  /**
+   * A reply that waits for the client whose write comes next is the one to it, unless it is about something else. A request
+   * waits as soon as the server's machine has it.
+   */
+  #lookForRequest(): void {
     const { next } = this.order;
-    if (next?.kind !== 'write') return;
-    const held = this.nodes.heldFor(next.client, next.command);
-    if (held === 'awaited') this.order.reached(next.client, 'write');
-    else if (held === 'other') this.#players.find(({ name }) => name === next.client)?.receive();
+    if (next === undefined || next.kind === 'act') return;
+    const { client, kind, command } = next;
+    if (kind === 'ask') {
+      if (this.nodes.isAsking(client)) this.order.reached(client, 'ask');
+      return;
+    }
+    const held = this.nodes.heldFor(client, command);
+    if (held === 'awaited') this.order.reached(client, 'write');
+    else if (held === 'other') this.#players.find(({ name }) => name === client)?.receive();
   }
 
   #watch(life: Promise<void>): void {

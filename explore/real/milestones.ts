@@ -92,7 +92,7 @@ class OrderReader {
       .map(({ at, who }): Milestone => ({ at, client: who, kind: 'act' }));
     const streams = this.#streams();
     const writes = [...this.#grants(), ...this.#unread(), ...this.#unsent(streams)];
-    const milestones = [...writes.filter(isFirst), ...acts].sort((a, b) => a.at - b.at);
+    const milestones = [...writes.filter(isFirst), ...this.#asks(), ...acts].sort((a, b) => a.at - b.at);
     return {
       ...{ milestones, streams, losses: this.#losses(milestones) },
       struckAt: ({ on, at }) =>
@@ -128,6 +128,21 @@ class OrderReader {
             (line.kind === 'visit' && line.who !== client && line.who !== PROBE && line.at > at)),
       );
       return between ? [{ at, client, kind: 'write', command: write?.command }] : [];
+    });
+  }
+
+  /** The requests that wait at a node which stands still. It executes them in the order in which they came. */
+  #asks(): Milestone[] {
+    const { events, begunAt, struck } = this.#virtual;
+    const stoodStill = new Set(struck.filter(({ kind }) => kind === 'node-pause').map(({ on }) => on));
+    if (stoodStill.size === 0) return [];
+    return events.flatMap(({ who, what, at, due = at }): Milestone[] => {
+      const [client = '', node = ''] = who.split('>').map(partyOf);
+      const [came, read] = [due, at].map((micros) => (micros - begunAt) / 1000) as [number, number];
+      const waited = what === 'data' && came < read && this.#isClient(client) && stoodStill.has(node);
+      return waited && this.#writeOf(node, read, client) !== undefined
+        ? [{ at: came, client, kind: 'ask' }]
+        : [];
     });
   }
 

@@ -53,6 +53,8 @@ export interface RealNodes {
   ready(redis: Redis): Promise<void>;
   /** The links between a client and all nodes. */
   links(client: string): Link<RealLane>[];
+  /** True while a request for a write is at a server, which has not yet answered. */
+  isAsking(client: string): boolean;
   /**
    * What waits for a client; undefined as well while it is not yet known what a request has written.
    * @param command the write that is waited for, as it enters the replication stream; undefined for any write
@@ -87,6 +89,12 @@ async function askForStreams({ nodes }: ProcessPair): Promise<void> {
   if (nodes.length === 1) await nodes[0]?.decide();
 }
 
+/** Reads what a primary has written since nobody follows it. A replica that comes back gets a dataset, which does not tell. */
+export async function readStream({ primary }: Pick<RealSet, 'primary'>): Promise<void> {
+  // A server that goes down meanwhile has told before.
+  await primary.decide().catch(() => {});
+}
+
 /** Independent primaries, each with its replicas. */
 class PairNodes implements RealNodes {
   readonly sets: readonly RealSet[];
@@ -117,6 +125,10 @@ class PairNodes implements RealNodes {
 
   links(client: string): Link<RealLane>[] {
     return this.#pairs.flatMap(({ network, nodes }) => nodes.map(({ name }) => network.link(client, name)));
+  }
+
+  isAsking(client: string): boolean {
+    return this.#pairs.some(({ nodes }) => nodes.some(({ requests }) => requests.hasOpen(client)));
   }
 
   heldFor(client: string, command: readonly string[] | undefined): HeldReply {
@@ -207,8 +219,10 @@ class RealPairSet extends Roled {
     told('promotion');
   }
 
-  restart(name: string): Promise<void> {
-    return this.#pair.restart(name).then(() => askForStreams(this.#pair));
+  async restart(name: string): Promise<void> {
+    await readStream(this);
+    await this.#pair.restart(name);
+    await askForStreams(this.#pair);
   }
 
   async swap(): Promise<ProcessNode> {
@@ -249,6 +263,10 @@ class ClusterNodes implements RealNodes {
   links(client: string): Link<RealLane>[] {
     const { network, nodes } = this.#cluster;
     return nodes.map(({ name }) => network.link(client, name));
+  }
+
+  isAsking(client: string): boolean {
+    return this.#cluster.nodes.some(({ requests }) => requests.hasOpen(client));
   }
 
   heldFor(client: string, command: readonly string[] | undefined): HeldReply {
@@ -302,7 +320,8 @@ class RealShardSet extends Roled {
     await decided;
   }
 
-  restart(name: string): Promise<void> {
-    return this.#cluster.node(name).restart();
+  async restart(name: string): Promise<void> {
+    await readStream(this);
+    await this.#cluster.node(name).restart();
   }
 }

@@ -9,8 +9,11 @@ export interface Milestone {
   /** Milliseconds since the clients started. */
   readonly at: number;
   readonly client: string;
-  /** An act at a resource; or a write, such as a grant, whose reply the client has not yet received. */
-  readonly kind: 'act' | 'write';
+  /**
+   * An act at a resource; a write, such as a grant, whose reply the client has not yet received; or a request for one
+   * that waits at a node which stands still.
+   */
+  readonly kind: 'act' | 'write' | 'ask';
   /** The write as it entered the replication stream; undefined for any write. */
   readonly command?: readonly string[] | undefined;
   /** True when the reply waits for it even if the client has been inside, and is otherwise not held up any more. */

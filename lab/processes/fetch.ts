@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { fromBuffer } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
+import { nodeClock } from '../../server/host/node.ts';
 import type { Mirror } from './mirror.ts';
 import { SyncReader } from './sync-reader.ts';
 
@@ -19,7 +20,8 @@ export function fetchStream(
     const begun = mirror.received;
     const reader = new SyncReader(() => begun, mirror.receiver('as primary'));
     const socket = connect(port, '127.0.0.1');
-    socket.setTimeout(maxMs, () => socket.destroy());
+    // A primary never falls silent: it sends pings to its replicas.
+    const timer = nodeClock.after(maxMs, () => void socket.destroy());
     socket.on('connect', () => {
       const request = encodeRequest(['PSYNC', mirror.id, String(begun + 1)]);
       socket.write(Buffer.from(request, 'latin1'));
@@ -29,6 +31,9 @@ export function fetchStream(
       if (isEnough()) socket.destroy();
     });
     socket.on('error', () => {});
-    socket.on('close', () => resolve());
+    socket.on('close', () => {
+      timer.cancel();
+      resolve();
+    });
   });
 }

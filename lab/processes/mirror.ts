@@ -93,8 +93,13 @@ export class Mirror {
   #load(seen: Seen, id: Bytes, offset: number, rdb: Bytes): void {
     // Each replica gets a dataset of its own. The first one is enough to follow the primary.
     if (seen === 'as primary' && id === this.id && this.#received >= offset) return;
-    if (seen === 'as primary') this.onDataset();
-    const { server } = this;
+    const { server, log } = this;
+    // Of its own history a primary forgets nothing. Only what it has sent since the mirror lost sight of it is not told.
+    const before = new WriteLog();
+    if (seen === 'as primary') {
+      this.onDataset();
+      if (id === this.id) before.inherit(log, this.offset);
+    }
     this.#client = this.#newClient();
     this.#received = offset;
     this.#decoder = newDecoder();
@@ -102,6 +107,7 @@ export class Mirror {
     const db = server.unit(() => loadSnapshot(server, rdb));
     this.#client.db = server.db(db < server.databases.length ? db : 0);
     server.replication.adopt(id, offset);
+    log.inherit(before, offset);
   }
 
   #continue(seen: Seen, id: Bytes | undefined, offset: number): void {

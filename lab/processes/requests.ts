@@ -121,6 +121,11 @@ export class SeenRequests {
     this.#unread.push(request);
   }
 
+  /** True while a request that may write waits for its reply. */
+  hasOpen(client: string): boolean {
+    return this.#open.some(({ wire, end }) => wire.from === client && !wire.ended && end === undefined);
+  }
+
   /** The requests that have perhaps written, and whose replies wait on the client's link. */
   unreadBy(client: string): readonly UnreadReply[] {
     return this.#unread.filter((request) => request.wire.from === client && !isRead(request));

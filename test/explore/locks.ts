@@ -56,7 +56,7 @@ export function wrongRelease({ writes }: History): string | undefined {
     const verb = command[0]?.toUpperCase();
     if (client === undefined) continue;
     if (verb === 'SET') setters.push(client);
-    else if (verb === 'DEL' && setters.includes(client) && setters.at(-1) !== client)
+    else if (verb === 'DEL' && setters.length > 0 && setters.at(-1) !== client)
       return `${client} deletes the key of ${setters.at(-1)}`;
   }
   return undefined;

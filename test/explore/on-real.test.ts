@@ -55,6 +55,7 @@ const worlds: readonly [what: string, text: string, part: Partial<ExploreOptions
   ['an orphan after the reply to a grant is lost', 'lost-reply@1/A/0/0', orphaned],
   ['a wrong release after the reply to a release is lost', 'lost-reply@997/A/0/0', released],
   ['a wrong release after connections break', 'connection-reset@1004/A/0/0', released],
+  ['a wrong release at a primary that stood still', 'node-pause@502/redis-1/4500/0', released],
   ['an orphan after connections break', 'connection-reset@1020/B/0/0', orphaned],
   [
     'an orphan after a primary hands over while a grant is under way',
