@@ -74,6 +74,7 @@ export class RealLane extends Gate {
     if (!super.shut) this.letPass(this.waiting);
   }
 
+  /** @internal */
   protected override get shut(): boolean {
     return super.shut || this.#suspended;
   }

@@ -62,6 +62,7 @@ const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
 describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sentinel)', () => {
   let set: SentinelSet;
   const open: { locks: Locks; redis: Redis }[] = [];
+  let attempts = 0;
 
   beforeAll(async () => {
     set = await startSentinelSet(3000);
@@ -83,17 +84,26 @@ describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sen
 
   /** Each kind has a holder and a waiter while the primary changes; the waiter gets the lock when the holder releases it. */
   async function through(change: () => Promise<void>): Promise<void> {
-    const [a, b] = [party({ replicas: 1 }), party({ maxSleepMs: 600_000, placeMs: 600_000 })];
+    // Names of its own, because an attempt that failed may still hold its locks.
+    const attempt = ++attempts;
+    const lockOf = (locks: Locks, kind: string): Lock<HeldLock> => kinds[kind]!(locks, `${kind}:${attempt}`);
+    const [a, b] = [
+      party({ replicas: 1, requestTimeoutMs: 3000 }),
+      party({ maxSleepMs: 600_000, placeMs: 600_000 }),
+    ];
     const names = Object.keys(kinds);
-    const held = await Promise.all(names.map((kind) => kinds[kind]!(a, kind).acquire()));
-    const waiting = names.map((kind) => kinds[kind]!(b, kind).acquire());
+    const held = await Promise.all(names.map((kind) => lockOf(a, kind).acquire()));
+    const waiting = names.map((kind) => lockOf(b, kind).acquire());
     const looker = set.client();
-    const told = async (): Promise<boolean> => (await channelsOf(looker)).length >= names.length;
+    const told = async (): Promise<boolean> => {
+      const channels = await channelsOf(looker);
+      return channels.filter((each) => each.includes(`:${attempt}`)).length >= names.length;
+    };
     await until(told, { what: 'the waiters', limitMs: 30_000 });
     await change();
     await onPrimary(looker);
     for (const each of held) each.assertHeld();
-    for (const kind of names) expect(await kinds[kind]!(party(), kind).tryAcquire(), kind).toBeNull();
+    for (const kind of names) expect(await lockOf(party(), kind).tryAcquire(), kind).toBeNull();
     for (const each of held) await each.release();
     for (const each of await Promise.all(waiting)) {
       each.assertHeld();
