@@ -63,7 +63,7 @@ export async function platform({ rounds, scale }: Extent): Promise<Row[]> {
     for (const depth of depths) {
       const requests = requestsOf(depth, scale * share);
       const [real = [], ...others] = await compare(starts, words, depth, requests, rounds);
-      const of = (list: readonly Measured[], what: 'rate' | 'cpu'): number =>
+      const of = (list: readonly Measured[], what: keyof Measured): number =>
         median(list.map((each) => each[what]));
       for (const [i, kind] of ['a server that counts bytes', 'a server with a Map', 'lostlock'].entries()) {
         const figures = others[i] ?? [];
@@ -76,6 +76,10 @@ export async function platform({ rounds, scale }: Extent): Promise<Row[]> {
           cpu: [of(figures, 'cpu'), of(real, 'cpu')],
         };
         rows.push(row);
+        if (depth === 1) {
+          const slowest = { ours: of(figures, 'p99'), other: of(real, 'p99'), unit: 'ms', lessIsBetter: true };
+          rows.push({ ...slowest, name: `${row.name}: 99th percentile of the latency` });
+        }
         process.stderr.write(`${row.name}: ${(row.cpu![1] / row.cpu![0]).toFixed(2)} of CPU\n`);
       }
     }
