@@ -77,7 +77,12 @@ export async function platform({ rounds, scale }: Extent): Promise<Row[]> {
         };
         rows.push(row);
         if (depth === 1) {
-          const slowest = { ours: of(figures, 'p99'), other: of(real, 'p99'), unit: 'ms', lessIsBetter: true };
+          const slowest = {
+            ours: of(figures, 'p99'),
+            other: of(real, 'p99'),
+            unit: 'ms',
+            lessIsBetter: true,
+          };
           rows.push({ ...slowest, name: `${row.name}: 99th percentile of the latency` });
         }
         process.stderr.write(`${row.name}: ${(row.cpu![1] / row.cpu![0]).toFixed(2)} of CPU\n`);
