@@ -19,75 +19,76 @@ const FOOTPRINT_MAX = 2 ** 32 - 1;
 export class Entry {
   // Not #private, so that V8 inlines the getters below into every caller.
   private readonly chunk: RowChunk;
+  /** The first place of the row in each column. The second one follows. */
   private readonly at: number;
 
-  /** @param at the number of the row in the chunk */
-  constructor(chunk: RowChunk, at: number) {
+  /** @param row the number of the row in the chunk */
+  constructor(chunk: RowChunk, row: number) {
     this.chunk = chunk;
-    this.at = at;
+    this.at = 2 * row;
   }
 
   get key(): Bytes {
-    return this.chunk.keys[this.at] as Bytes;
+    return this.chunk.pairs[this.at] as Bytes;
   }
 
   /** Grows with every key created. SCAN walks in this order, which stays stable while keys are added and removed. */
   get serial(): number {
-    return this.chunk.serials[this.at]!;
+    return this.chunk.moments[this.at]!;
   }
 
   /** Its deadline in the node's table, or NONE. `Keyspace.expiresAt` returns the time. */
   get deadline(): Deadline {
-    return this.chunk.deadlines[this.at]!;
+    return this.chunk.numbers[this.at]!;
   }
 
   set deadline(deadline: Deadline) {
-    this.chunk.deadlines[this.at] = deadline;
+    this.chunk.numbers[this.at] = deadline;
   }
 
   /** How much memory it used when it was last written, in bytes. */
   get footprint(): number {
-    return this.chunk.footprints[this.at]!;
+    return this.chunk.numbers[this.at + 1]!;
   }
 
   set footprint(bytes: number) {
-    this.chunk.footprints[this.at] = Math.min(bytes, FOOTPRINT_MAX);
+    this.chunk.numbers[this.at + 1] = Math.min(bytes, FOOTPRINT_MAX);
   }
 
   /** The time of the last use in milliseconds since the epoch, for OBJECT IDLETIME and eviction. */
   get usedAt(): Millis {
-    return this.chunk.uses[this.at]!;
+    return this.chunk.moments[this.at + 1]!;
   }
 
   set usedAt(at: Millis) {
-    this.chunk.uses[this.at] = at;
+    this.chunk.moments[this.at + 1] = at;
   }
 
   /** How often the key is used, on a logarithmic scale from 0 to 255 (OBJECT FREQ). Updated only under an LFU policy. */
   get frequency(): number {
-    return this.chunk.frequencies[this.at]!;
+    return this.chunk.traits[this.at]!;
   }
 
   set frequency(frequency: number) {
-    this.chunk.frequencies[this.at] = frequency;
+    this.chunk.traits[this.at] = frequency;
   }
 
   /** The encoding of its string, when a command created it in another way than by setting it as a whole. */
   get madeAs(): StringEncoding | undefined {
-    return ENCODINGS[this.chunk.encodings[this.at]!];
+    return ENCODINGS[this.chunk.traits[this.at + 1]!];
   }
 
   set madeAs(encoding: StringEncoding | undefined) {
-    this.chunk.encodings[this.at] = ENCODINGS.indexOf(encoding);
+    this.chunk.traits[this.at + 1] = ENCODINGS.indexOf(encoding);
   }
 
   /** The value in its stored form, for callers that need its type, its length or a part of a string. */
   get held(): Held {
-    return this.chunk.values[this.at] as Held;
+    return this.chunk.pairs[this.at + 1] as Held;
   }
 
   #hold(value: Held): void {
-    this.chunk.values[this.at] = value;
+    this.chunk.pairs[this.at + 1] = value;
   }
 
   /** Reads the whole value. A string that is being edited is converted back, and is stored as a whole from then on. */
@@ -102,7 +103,7 @@ export class Entry {
   /** Replaces the value. */
   replace(value: Value): void {
     this.#hold(value);
-    this.chunk.encodings[this.at] = 0;
+    this.chunk.traits[this.at + 1] = 0;
   }
 
   /** The string, extended to at least `length` bytes, to be changed in place until someone needs the whole string. */

@@ -12,54 +12,52 @@ const BITS = 10;
 const ROWS = 1 << BITS;
 const WITHIN = ROWS - 1;
 /** The first chunk begins with this many, because most databases have few keys. V8 keeps columns this short on its heap. */
-const FIRST_ROWS = 8;
+const FIRST_ROWS = 4;
 
 /** The frequency of a new key. */
 const NEW_FREQUENCY = 5;
 
-/** The columns of some rows. The first chunk gets longer ones when it grows. */
+/**
+ * The columns of some rows. Columns that are used together lie side by side, so that a row of many is in four lines of the
+ * processor's cache and not in eight. The first chunk gets longer columns when it grows.
+ */
 export class RowChunk {
-  /** undefined for a row that is free. */
-  keys: (Bytes | undefined)[];
-  values: (Held | undefined)[];
-  serials: Float64Array;
-  /** Times of the last use, in milliseconds since the epoch. */
-  uses: Float64Array;
-  /** Deadlines; in a free row, the number of the next one. */
-  deadlines: Int32Array;
-  /** In bytes. */
-  footprints: Uint32Array;
-  frequencies: Uint8Array;
-  encodings: Uint8Array;
+  /** Keys and values by turns; undefined for a row that is free. */
+  pairs: (Bytes | Held | undefined)[];
+  /** Serials and times of the last use by turns, the latter in milliseconds since the epoch. */
+  moments: Float64Array;
+  /** Deadlines and footprints by turns, the latter in bytes. A free row has the number of the next one as its deadline. */
+  numbers: Uint32Array;
+  /** Frequencies and encodings by turns. */
+  traits: Uint8Array;
 
   constructor(rows: number) {
-    this.keys = new Array<undefined>(rows).fill(undefined);
-    this.values = new Array<undefined>(rows).fill(undefined);
-    this.serials = new Float64Array(rows);
-    this.uses = new Float64Array(rows);
-    this.deadlines = new Int32Array(rows);
-    this.footprints = new Uint32Array(rows);
-    this.frequencies = new Uint8Array(rows);
-    this.encodings = new Uint8Array(rows);
+    this.pairs = new Array<undefined>(2 * rows).fill(undefined);
+    this.moments = new Float64Array(2 * rows);
+    this.numbers = new Uint32Array(2 * rows);
+    this.traits = new Uint8Array(2 * rows);
+  }
+
+  /** How many rows it has room for. */
+  get room(): number {
+    return this.moments.length / 2;
   }
 
   /** Doubles the number of rows. */
   grow(): void {
-    const longer = new RowChunk(2 * this.keys.length);
-    for (let at = 0; at < this.keys.length; at++) longer.copy(at, this, at);
+    const longer = new RowChunk(2 * this.room);
+    for (let at = 0; at < this.room; at++) longer.copy(at, this, at);
     Object.assign(this, longer);
   }
 
   /** Copies a row of another chunk, or of this one. */
   copy(to: number, other: RowChunk, from: number): void {
-    this.keys[to] = other.keys[from];
-    this.values[to] = other.values[from];
-    this.serials[to] = other.serials[from]!;
-    this.uses[to] = other.uses[from]!;
-    this.deadlines[to] = other.deadlines[from]!;
-    this.footprints[to] = other.footprints[from]!;
-    this.frequencies[to] = other.frequencies[from]!;
-    this.encodings[to] = other.encodings[from]!;
+    for (let column = 0; column < 2; column++) {
+      this.pairs[2 * to + column] = other.pairs[2 * from + column];
+      this.moments[2 * to + column] = other.moments[2 * from + column]!;
+      this.numbers[2 * to + column] = other.numbers[2 * from + column]!;
+      this.traits[2 * to + column] = other.traits[2 * from + column]!;
+    }
   }
 }
 
@@ -88,22 +86,22 @@ export class Rows {
 
   /** The key of a row; undefined if the row is free. */
   key(row: number): Bytes | undefined {
-    return this.#chunks[row >> BITS]!.keys[row & WITHIN];
+    return this.#chunks[row >> BITS]!.pairs[2 * (row & WITHIN)] as Bytes | undefined;
   }
 
   /** Stores a new key. Returns the number of its row. */
   add(key: Bytes, value: Held, serial: number, usedAt: Millis): number {
     const row = this.#take();
     const chunk = this.chunk(row);
-    const at = row & WITHIN;
-    chunk.keys[at] = key;
-    chunk.values[at] = value;
-    chunk.serials[at] = serial;
-    chunk.uses[at] = usedAt;
-    chunk.deadlines[at] = 0;
-    chunk.footprints[at] = 0;
-    chunk.frequencies[at] = NEW_FREQUENCY;
-    chunk.encodings[at] = 0;
+    const at = 2 * (row & WITHIN);
+    chunk.pairs[at] = key;
+    chunk.pairs[at + 1] = value;
+    chunk.moments[at] = serial;
+    chunk.moments[at + 1] = usedAt;
+    chunk.numbers[at] = 0;
+    chunk.numbers[at + 1] = 0;
+    chunk.traits[at] = NEW_FREQUENCY;
+    chunk.traits[at + 1] = 0;
     return row;
   }
 
@@ -117,10 +115,10 @@ export class Rows {
   /** Gives up a row. Its number is used again. */
   release(row: number): void {
     const chunk = this.chunk(row);
-    const at = row & WITHIN;
-    chunk.keys[at] = undefined;
-    chunk.values[at] = undefined;
-    chunk.deadlines[at] = this.#free;
+    const at = 2 * (row & WITHIN);
+    chunk.pairs[at] = undefined;
+    chunk.pairs[at + 1] = undefined;
+    chunk.numbers[at] = this.#free;
     this.#free = row;
   }
 
@@ -138,21 +136,21 @@ export class Rows {
   #take(): number {
     const row = this.#free;
     if (row !== 0) {
-      this.#free = this.chunk(row).deadlines[row & WITHIN]!;
+      this.#free = this.chunk(row).numbers[2 * (row & WITHIN)]!;
       this.#inOrder = false;
       return row;
     }
     const next = this.#length++;
     const chunk = this.#chunks[next >> BITS];
     if (chunk === undefined) this.#chunks.push(new RowChunk(next < ROWS ? FIRST_ROWS : ROWS));
-    else if ((next & WITHIN) === chunk.keys.length) chunk.grow();
+    else if ((next & WITHIN) === chunk.room) chunk.grow();
     return next;
   }
 
   /** Sorts the numbers of rows by the serials of their keys. */
   #sorted(used: Float64Array): Float64Array {
     const count = this.#length;
-    const serial = (row: number): number => this.chunk(row).serials[row & WITHIN]!;
+    const serial = (row: number): number => this.chunk(row).moments[2 * (row & WITHIN)]!;
     const newest = used.reduce((most, row) => Math.max(most, serial(row)), 0);
     if (newest >= Number.MAX_SAFE_INTEGER / count) return used.sort((a, b) => serial(a) - serial(b));
     // A million numbers are sorted ten times as fast without a function that compares them.
