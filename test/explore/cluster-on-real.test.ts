@@ -1,6 +1,7 @@
 /** Every kind of finding in a cluster, found on the virtual clock, happens in a cluster of real servers too. */
 import { expect, test } from 'vitest';
 import { type ExploreOptions, explore, replay } from '../../explore/index.ts';
+import { isLongRun } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { type Act, byHand, byToken, forEver, type Lengths, lock, setsToken, wrongRelease } from './locks.ts';
 
@@ -108,7 +109,10 @@ const worlds: readonly [what: string, text: string, part: Partial<ExploreOptions
   ],
 ];
 
-test.skipIf(!hasRedisServer).each(worlds)(
+/** On a busy machine, chance decides whether a node that stood still gets the release before or after the next grant. */
+const played = worlds.filter(([what]) => isLongRun || !what.endsWith('stood still'));
+
+test.skipIf(!hasRedisServer).each(played)(
   '%s (needs redis-server)',
   async (what, text, part, lost) => {
     const options = cluster(what, part);

@@ -1,6 +1,7 @@
 /** Every kind of finding, found on the virtual clock, happens on real servers too. */
 import { expect, test } from 'vitest';
 import { type ExploreOptions, explore, type Replayed, replay } from '../../explore/index.ts';
+import { isLongRun } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { byHand, byToken, forEver, type Lengths, lock, runsScript, wrongRelease } from './locks.ts';
 
@@ -75,7 +76,10 @@ const worlds: readonly [what: string, text: string, part: Partial<ExploreOptions
   ],
 ];
 
-test.skipIf(!hasRedisServer).each(worlds)(
+/** On a busy machine, chance decides whether a node that stood still gets the release before or after the next grant. */
+const played = worlds.filter(([what]) => isLongRun || !what.endsWith('stood still'));
+
+test.skipIf(!hasRedisServer).each(played)(
   '%s (needs redis-server)',
   async (name, text, part, clients = 'A,B') => {
     const options = { name, clients: 2, client: lock(LENGTHS, byToken), ...part };
