@@ -111,9 +111,13 @@ export class WriteLog {
     return this.#answerTo(write)();
   }
 
-  #answerTo(write: Write | Sweep): () => boolean {
-    for (const { write: newer, answered } of this.#newest) this.#answers.set(newer, answered);
+  #file(): void {
+    for (const { write, answered } of this.#newest) this.#answers.set(write, answered);
     this.#newest = [];
+  }
+
+  #answerTo(write: Write | Sweep): () => boolean {
+    this.#file();
     return this.#answers.get(write) ?? NEVER;
   }
 
@@ -142,6 +146,8 @@ export class WriteLog {
       effects: (effects) => this.#record(server, effects),
       // A full resync replaces the dataset, so the node's own writes are gone.
       replaced: () => {
+        // The map lets go of the answers to writes that nobody has.
+        this.#file();
         this.#writes = [];
         this.#sweeps = [];
       },

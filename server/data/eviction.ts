@@ -218,6 +218,8 @@ export class Eviction {
   #evict({ db, key }: Pick<Victim, 'db' | 'key'>): void {
     const server = this.#server;
     server.unit(() => {
+      // It may have expired when the unit read the clock.
+      if (!db.entries.has(key)) return;
       const verb = server.settings['lazyfree-lazy-eviction'] ? 'UNLINK' : 'DEL';
       server.effects.propagateAlso(db, [verb, key]);
       server.stats.evicted++;
