@@ -71,6 +71,18 @@ test('volatile policies answer OOM when no key with a TTL is left, and keep the 
   server.stop();
 });
 
+test('a key that expires between its choice and its eviction has expired, and is not evicted', () => {
+  const { host, server, a } = filled('volatile-ttl');
+  a.ask('CONFIG SET maxmemory-samples 64');
+  server.settings.maxmemory = server.eviction.measure() - 1000;
+  const later = host.clock.now() + 8_100_000;
+  // k20 is chosen at the old time. The unit that evicts it reads the clock.
+  host.clock.now = () => later;
+  expect(server.eviction.freeMemory()).toBe(true);
+  expect([server.stats.evicted, a.ask('DBSIZE'), a.ask('EXISTS k20')]).toEqual([0, ':19', ':0']);
+  server.stop();
+});
+
 test('an eviction is replicated before the command that needed room, causes an event, and fails WATCH', () => {
   const { server, a } = filled('allkeys-lru');
   const effects = recordEffects(server);
