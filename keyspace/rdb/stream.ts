@@ -22,7 +22,7 @@ const UNKNOWN = 0xffffffffffffffffn;
 
 /** Writes a stream in one of the forms from `streamListpacks2` on. */
 export function writeStream(out: RdbWriter, stream: StreamValue, type: number): void {
-  const nodes = stream.nodes().filter((node) => node.entries.length > 0);
+  const nodes = stream.nodes().filter((node) => node.length > 0);
   out.size(nodes.length);
   for (const node of nodes) {
     out.string(idBytes(node.headId));
@@ -95,12 +95,13 @@ function writeReleased(out: RdbWriter, group: StreamGroup): void {
 /** A run as its listpack: counts and fields of the first entry, then each entry relative to that one. */
 function packNode(node: StreamNode): Buffer {
   const pack = new ListpackBuilder();
-  pack.addInteger(node.entries.length);
+  pack.addInteger(node.length);
   pack.addInteger(0);
   pack.addInteger(node.headFields.length);
   for (const field of node.headFields) pack.add(field);
   pack.addInteger(0);
-  for (const { id, fields } of node.entries) {
+  for (let position = 0; position < node.length; position++) {
+    const { id, fields } = node.entryAt(position);
     const same = node.sameFields(fields);
     const start = pack.count;
     pack.addInteger(same ? SAME_FIELDS : 0);
@@ -260,12 +261,12 @@ function unpackNode(headId: StreamId, elements: readonly Bytes[]): StreamNode {
       ? headFields.flatMap((field) => [field, text()])
       : Array.from({ length: pairs * 2 }, text);
     if (count() !== at - 1 - start) throw badFormat('stream entry size');
-    node.append({ id, fields });
+    node.append(id, fields);
     if ((flags & DELETED) !== 0) {
-      node.remove(node.entries.length - 1, 1);
+      node.remove(node.length - 1, 1);
       gone++;
     }
   }
-  if (node.entries.length !== live || gone !== deleted) throw badFormat('stream node counts');
+  if (node.length !== live || gone !== deleted) throw badFormat('stream node counts');
   return node;
 }

@@ -27,8 +27,29 @@ export function idSequence(id: StreamId): bigint {
   return id & HALF_MAX;
 }
 
+// The id that was made last, and its halves. To cut and to print a bigint takes longer than the rest of XADD.
+let latest: StreamId = MIN_ID;
+let latestMillis = 0;
+let latestSequence = 0;
+
+/** The milliseconds of an id as a number; NaN if that is not exact. */
+export function millisOf(id: StreamId): number {
+  return id === latest ? latestMillis : exactly(idMillis(id));
+}
+
+/** The sequence number of an id as a number; NaN if that is not exact. */
+export function sequenceOf(id: StreamId): number {
+  return id === latest ? latestSequence : exactly(idSequence(id));
+}
+
+function exactly(value: bigint): number {
+  const number = narrow(value);
+  return typeof number === 'number' ? number : NaN;
+}
+
 /** An id as Redis prints it: `1526919030474-55`. */
 export function formatId(id: StreamId): Bytes {
+  if (id === latest) return `${latestMillis}-${latestSequence}`;
   return `${id >> HALF}-${id & HALF_MAX}`;
 }
 
@@ -79,7 +100,19 @@ export function previousId(id: StreamId): StreamId | undefined {
  * left.
  */
 export function autoId(last: StreamId, now: Millis): StreamId | undefined {
-  return BigInt(now) > idMillis(last) ? makeId(now, 0) : nextId(last);
+  const millis = millisOf(last);
+  if (now > millis) return noted(makeId(now, 0), now, 0);
+  const next = nextId(last);
+  const sequence = sequenceOf(last) + 1;
+  const isExact = next !== undefined && !Number.isNaN(millis) && Number.isSafeInteger(sequence);
+  return isExact ? noted(next, millis, sequence) : next;
+}
+
+function noted(id: StreamId, millis: number, sequence: number): StreamId {
+  latest = id;
+  latestMillis = millis;
+  latestSequence = sequence;
+  return id;
 }
 
 /** An id as Redis stores it: 16 bytes, most significant first. */

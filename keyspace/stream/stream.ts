@@ -43,8 +43,6 @@ export class StreamValue {
   firstId: StreamId = MIN_ID;
   /** The largest id that XDEL deleted. */
   maxDeletedId: StreamId = MIN_ID;
-  /** How many entries were ever added. */
-  entriesAdded = 0n;
   readonly groups = new Map<Bytes, StreamGroup>();
   /** The ids of its idempotent producers. */
   idempotence: Idempotence;
@@ -52,6 +50,9 @@ export class StreamValue {
   #slowest: StreamId | undefined;
   #nodes = new Denque<StreamNode>();
   #length = 0;
+  /** How many entries were ever added, up to some moment, and since then. */
+  #addedBefore = 0n;
+  #addedSince = 0;
   #bytes = 0;
   readonly #limits: Readonly<EncodingLimits>;
 
@@ -63,6 +64,16 @@ export class StreamValue {
   /** The number of entries. There is no `size`, because a stream without entries is still a value. */
   get length(): number {
     return this.#length;
+  }
+
+  /** How many entries were ever added. */
+  get entriesAdded(): bigint {
+    return counted(this.#addedBefore + BigInt(this.#addedSince));
+  }
+
+  set entriesAdded(count: bigint) {
+    this.#addedBefore = count;
+    this.#addedSince = 0;
   }
 
   /** The total size of all runs, in bytes. */
@@ -96,10 +107,10 @@ export class StreamValue {
       this.#bytes += node.bytes;
     }
     const before = node.bytes;
-    node.append({ id, fields });
+    node.append(id, fields);
     this.#bytes += node.bytes - before;
     this.#length++;
-    this.entriesAdded = counted(this.entriesAdded + 1n);
+    this.#addedSince++;
     this.lastId = id;
     if (this.#length === 1) this.firstId = id;
   }
@@ -107,8 +118,8 @@ export class StreamValue {
   /** The entry with this id. */
   get(id: StreamId): StreamEntry | undefined {
     const node = this.#nodes.peekAt(this.#nodeOf(id));
-    const entry = node?.entries[node.indexOf(id)];
-    return entry?.id === id ? entry : undefined;
+    const index = node?.indexOf(id) ?? 0;
+    return node?.idAt(index) === id ? node.entryAt(index) : undefined;
   }
 
   firstEntry(): StreamEntry | undefined {
@@ -127,14 +138,14 @@ export class StreamValue {
     const step = reverse ? -1 : 1;
     let number = Math.max(0, this.#nodeOf(from));
     for (let node = this.#nodes.peekAt(number); node !== undefined; node = this.#node((number += step))) {
-      const { entries } = node;
+      const { length } = node;
       let i = 0;
-      if (reverse) i = end >= node.lastId ? entries.length - 1 : node.indexOf(end + 1n) - 1;
+      if (reverse) i = end >= node.lastId ? length - 1 : node.indexOf(end + 1n) - 1;
       else if (start > node.headId) i = node.indexOf(start);
-      for (; i >= 0 && i < entries.length; i += step) {
-        const entry = entries[i]!;
-        if (out.length >= count || (reverse ? entry.id < start : entry.id > end)) return out;
-        out.push(entry);
+      for (; i >= 0 && i < length; i += step) {
+        const id = node.idAt(i)!;
+        if (out.length >= count || (reverse ? id < start : id > end)) return out;
+        out.push(node.entryAt(i));
       }
     }
     return out;
@@ -145,10 +156,10 @@ export class StreamValue {
     const number = this.#nodeOf(id);
     const node = this.#node(number);
     const index = node?.indexOf(id) ?? 0;
-    if (node?.entries[index]?.id !== id) return false;
+    if (node?.idAt(index) !== id) return false;
     node.remove(index, 1);
     this.#length--;
-    if (node.entries.length === 0) {
+    if (node.length === 0) {
       this.#nodes.removeOne(number);
       this.#bytes -= node.bytes;
     }
@@ -165,7 +176,7 @@ export class StreamValue {
     if (references !== 'KEEPREF') return approximate ? 0 : this.#trimEach(options, references);
     let removed = 0;
     for (let node = this.#nodes.peekFront(); node !== undefined; node = this.#nodes.peekFront()) {
-      const count = node.entries.length;
+      const count = node.length;
       if (maxLength !== undefined && this.#length <= maxLength) break;
       if (limit > 0 && removed + count > limit) break;
       if (maxLength !== undefined ? this.#length - count >= maxLength : node.lastId < minId) {
@@ -191,17 +202,20 @@ export class StreamValue {
     let removed = 0;
     for (const node of this.nodes()) {
       if (maxLength !== undefined && this.#length <= maxLength) break;
-      const whole =
-        maxLength !== undefined ? this.#length - node.entries.length >= maxLength : node.lastId < minId;
-      for (const { id } of node.entries.slice()) {
+      const whole = maxLength !== undefined ? this.#length - node.length >= maxLength : node.lastId < minId;
+      for (let i = 0; i < node.length; ) {
+        const id = node.idAt(i)!;
         if (maxLength !== undefined ? this.#length <= maxLength : id >= minId) break;
-        if (references === 'ACKED' && this.isReferenced(id)) continue;
+        if (references === 'ACKED' && this.isReferenced(id)) {
+          i++;
+          continue;
+        }
         if (references === 'DELREF') this.forgetReferences(id);
-        node.remove(node.indexOf(id), 1);
+        node.remove(i, 1);
         this.#length--;
         removed++;
       }
-      if (node.entries.length === 0) this.#dropNode(node);
+      if (node.length === 0) this.#dropNode(node);
       if (!whole) break;
     }
     if (removed > 0) this.#findFirst();
@@ -260,7 +274,7 @@ export class StreamValue {
   addNode(node: StreamNode): void {
     this.#nodes.push(node);
     this.#bytes += node.bytes;
-    this.#length += node.entries.length;
+    this.#length += node.length;
   }
 
   copy(): StreamValue {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../keyspace/collections/encoding.ts';
 import { dumpValue, restoreValue } from '../../keyspace/rdb/dump.ts';
 import type { StreamConsumer, StreamGroup } from '../../keyspace/stream/group.ts';
-import { formatId, MAX_ID, MIN_ID, makeId, parseId } from '../../keyspace/stream/id.ts';
+import { autoId, formatId, MAX_ID, MIN_ID, makeId, parseId } from '../../keyspace/stream/id.ts';
 import { advance, lag } from '../../keyspace/stream/lag.ts';
 import { radixTreeNodes } from '../../keyspace/stream/radix.ts';
 import { StreamValue } from '../../keyspace/stream/stream.ts';
@@ -202,6 +202,46 @@ describe('stream ids', () => {
       expect(parseId(text)).toBeUndefined();
     }
   });
+
+  it('that a stream chooses are exact up to the last one', () => {
+    const half = 2n ** 64n - 1n;
+    const halves: [ms: bigint, seq: bigint][] = [
+      [5n, 3n],
+      [7n, 0n],
+      [7n, 2n ** 53n - 2n],
+      [7n, 2n ** 53n - 1n],
+      [7n, 2n ** 53n],
+      [7n, half],
+      [2n ** 53n, 1n],
+      [half, half - 1n],
+      [half, half],
+    ];
+    // Each twice: the second time, the id before it is the one that was made last.
+    for (const [ms, seq] of [...halves, ...halves.flatMap((pair) => [pair, pair])]) {
+      const [next, now] = [autoId(makeId(ms, seq), 7), BigInt(7)];
+      const expected = now > ms ? `${now}-0` : seq < half ? `${ms}-${seq + 1n}` : `${ms + 1n}-0`;
+      expect(next && formatId(next)).toBe(ms === half && seq === half ? undefined : expected);
+      if (next === undefined) continue;
+      const after = autoId(next, 7)!;
+      if (after !== undefined) expect(after).toBe(next + 1n);
+    }
+  });
+
+  it('far from the first one of their run take as much space as in redis-server', () => {
+    // Sizes of a listpack's integers, of each half: 2 bytes up to 127, 10 above 32 bits.
+    const sizeAfter = (id: bigint): number => {
+      const stream = new StreamValue();
+      stream.append(makeId(5, 1), ['f', 'v']);
+      const before = stream.bytes;
+      stream.append(id, ['f', 'v']);
+      return stream.bytes - before;
+    };
+    const near = sizeAfter(makeId(5, 2));
+    expect(sizeAfter(makeId(5, 2n ** 53n + 1n)) - near).toBe(8);
+    expect(sizeAfter(makeId(5, 2n ** 64n - 1n)) - near).toBe(1);
+    expect(sizeAfter(makeId(2n ** 60n, 1)) - near).toBe(8);
+    expect(sizeAfter(makeId(6, 0)) - near).toBe(1);
+  });
 });
 
 describe('a stream', () => {
@@ -282,7 +322,7 @@ describe.skipIf(!hasRedisServer)('a stream beside redis-server (needs redis-serv
           expect(describeStream(theirs)).toEqual(here);
           expect(await oracle.call('restore', 'k', '0', dumpValue(stream), 'replace')).toBe('OK');
           // Redis can keep a node that XDEL and XTRIM MINID left empty. We keep it too, but do not save it.
-          if (stream.nodes().some((node) => node.entries.length === 0)) return;
+          if (stream.nodes().some((node) => node.length === 0)) return;
           expect(describeAnswer(await oracle.call('xinfo', 'stream', 'k', 'full', 'count', '0'))).toEqual(
             here,
           );
