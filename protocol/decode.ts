@@ -1,6 +1,7 @@
 /** Decodes a client's byte stream into requests incrementally, with Redis' limits, errors and leniency. */
 import { approximate, type Bytes, parseInteger, STRING_MAX, sliceBytes } from './bytes.ts';
 import { splitInline } from './inline.ts';
+import { LONG_MAX, LONG_MIN, longWord, SHORT_MAX, shortWord } from './words.ts';
 
 /** Limits of a stream. The decoder reads this object at each header, so the limits may change at any time. */
 export interface DecodeLimits {
@@ -32,27 +33,8 @@ const STAR = 42;
 const DOLLAR = 36;
 const EMPTY = Buffer.alloc(0);
 
-/**
- * Short arguments repeat (SET, NX, PX, 1, 30000), so the last one of each slot is reused instead of making a new
- * string.
- */
-const WORD_MAX = 8;
-const WORD_SLOTS = 1024;
-const words: Bytes[] = new Array<Bytes>(WORD_SLOTS).fill('');
-
-function word(buf: Buffer, start: number, stop: number): Bytes {
-  let hash = stop - start;
-  for (let i = start; i < stop; i++) hash = (Math.imul(hash, 31) + buf[i]!) | 0;
-  const slot = (hash ^ (hash >>> 10)) & (WORD_SLOTS - 1);
-  const known = words[slot]!;
-  if (known.length === stop - start) {
-    let i = 0;
-    while (start + i < stop && known.charCodeAt(i) === buf[start + i]) i++;
-    if (start + i === stop) return known;
-  }
-  const fresh = buf.latin1Slice(start, stop);
-  words[slot] = fresh;
-  return fresh;
+function viewOf(buf: Buffer): DataView {
+  return new DataView(buf.buffer, buf.byteOffset, buf.length);
 }
 
 /**
@@ -64,6 +46,8 @@ function word(buf: Buffer, start: number, stop: number): Bytes {
 export class RequestDecoder {
   readonly #limits: DecodeLimits;
   #buf: Buffer = EMPTY;
+  /** The memory of #buf, once it was needed. */
+  #view: DataView | undefined;
   #pos = 0;
   #end = 0;
   /** True when #buf is the decoder's own memory, to which it may append. */
@@ -127,6 +111,7 @@ export class RequestDecoder {
     this.#buf = Buffer.isBuffer(chunk)
       ? chunk
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#view = undefined;
     this.#pos = 0;
     this.#end = chunk.length;
     this.#owned = false;
@@ -148,6 +133,7 @@ export class RequestDecoder {
     }
     if (this.#expecting !== START) this.#split = true;
     this.#buf = EMPTY;
+    this.#view = undefined;
     this.#pos = 0;
     this.#end = 0;
     return undefined;
@@ -191,7 +177,9 @@ export class RequestDecoder {
       pos += 2;
       const stop = pos + length;
       if (stop + 2 > end || length > maxBulk) return undefined;
-      argv[i] = length <= WORD_MAX ? word(buf, pos, stop) : buf.latin1Slice(pos, stop);
+      if (length <= SHORT_MAX) argv[i] = shortWord(buf, pos, stop);
+      else if (length < LONG_MIN || length > LONG_MAX) argv[i] = buf.latin1Slice(pos, stop);
+      else argv[i] = longWord(buf, (this.#view ??= viewOf(buf)), pos, stop, i);
       pos = stop + 2;
     }
     this.#pos = pos;
@@ -363,6 +351,7 @@ export class RequestDecoder {
     this.#end = this.#buf.copy(copy, 0, this.#pos, this.#end);
     this.#pos = 0;
     this.#buf = copy;
+    this.#view = undefined;
     this.#owned = true;
   }
 }

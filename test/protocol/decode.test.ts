@@ -261,3 +261,25 @@ describe('limits', () => {
     expect(decoder.buffered).toBe(0);
   });
 });
+
+describe('long words', () => {
+  test('that differ in one byte or in length from the one before are told apart', () => {
+    for (const length of [31, 32, 33, 40, 63, 64, 65]) {
+      const words = ['a'.repeat(length), 'a'.repeat(length - 1), 'a'.repeat(length)];
+      for (let at = 0; at < length; at++) words.push(`${'a'.repeat(at)}\xff${'a'.repeat(length - at - 1)}`);
+      const stream = words.map((word) => request('EVALSHA', word, '1', word)).join('');
+      expect(decode([stream]).requests).toEqual(words.map((word) => ['EVALSHA', word, '1', word]));
+    }
+  });
+
+  test('in the same place of the buffer are those that the buffer has now', () => {
+    const decoder = new RequestDecoder(open);
+    const chunk = toBuffer(request('GET', 'a'.repeat(40)));
+    for (const letter of ['a', 'b', 'a']) {
+      chunk.fill(letter, chunk.length - 42, chunk.length - 2);
+      decoder.write(chunk);
+      expect(decoder.next()).toEqual(['GET', letter.repeat(40)]);
+      expect(decoder.next()).toBeUndefined();
+    }
+  });
+});
