@@ -64,7 +64,12 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
     if ((bits & XX) !== 0) return (bits & INCR) !== 0 ? null : 0;
     db.put(name, (set = emptySet(client)));
   }
-  set.expect(scores.length, client.server.dialect.longestOfZadd === 'counts' ? longestMember(argv, from) : 0);
+  if (set.encoding() === 'listpack') {
+    set.expect(
+      scores.length,
+      client.server.dialect.longestOfZadd === 'counts' ? longestMember(argv, from) : 0,
+    );
+  }
   let added = 0;
   let updated = 0;
   let result: number | undefined;

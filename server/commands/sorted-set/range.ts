@@ -1,6 +1,6 @@
 /** Ranges of sorted sets by rank, score or bytes: reading them from a request and finding them in a set. */
 import type { ScoredMember, SortedSet } from '../../../keyspace/collections/sorted-set.ts';
-import { type Bytes, cString, parseAnyDouble, stripBlanks } from '../../../protocol/bytes.ts';
+import { type Bytes, cString, digitsOnly, parseAnyDouble, stripBlanks } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { integer } from '../../table/arguments.ts';
 
@@ -44,6 +44,9 @@ export function strictDouble(text: Bytes): number | undefined {
 
 /** Reads a bound of scores; '(' makes it exclusive. */
 function scoreBound(text: Bytes, loose: boolean): { score: number; exclusive: boolean } {
+  const whole = digitsOnly(text);
+  if (whole !== undefined) return { score: whole, exclusive: false };
+  if (text === '+inf') return { score: Infinity, exclusive: false };
   const exclusive = text.startsWith('(');
   // strtod stops at a zero byte. It reads empty text as 0, but refuses blanks.
   const digits = cString(exclusive ? text.slice(1) : text);
