@@ -8,6 +8,7 @@ import {
   BadSetting,
   defaultOutputLimits,
   OUTPUT_CLASSES,
+  OUTPUT_LIMITS,
   type OutputClass,
   type OutputLimit,
   parseOutputLimits,
@@ -30,6 +31,8 @@ interface LimitingNode extends HasHost, HasLog, HasSettings {
 export class OutputLimits {
   readonly #server: LimitingNode;
   readonly #limits = defaultOutputLimits();
+  /** What the limits are as a setting. */
+  #applied: Bytes = OUTPUT_LIMITS;
   /** When each client exceeded its soft limit, in milliseconds since the epoch. */
   readonly #above = new Map<Client, number>();
 
@@ -42,10 +45,13 @@ export class OutputLimits {
    */
   configure(): void {
     const { settings } = this.#server;
-    const changes = parseOutputLimits(settings['client-output-buffer-limit']);
+    const text = settings['client-output-buffer-limit'];
+    if (text === this.#applied) return;
+    const changes = parseOutputLimits(text);
     if (changes instanceof BadSetting) throw new RangeError(changes.why);
     for (const [name, limit] of changes) this.#limits.set(name, limit);
-    settings['client-output-buffer-limit'] = print(this.#limits);
+    this.#applied = print(this.#limits);
+    settings['client-output-buffer-limit'] = this.#applied;
   }
 
   /**

@@ -10,8 +10,9 @@ import { nodeTls } from './tls.ts';
 /** In bytes. Longer output is not joined to one string. */
 const LARGE = 1 << 16;
 
-/** All sockets read into one buffer of this size. A receiver copies what it keeps of a chunk. */
+/** All sockets of a thread read into one buffer of this size. A receiver copies what it keeps of a chunk. */
 const READ_BUFFER_BYTES = 1 << 16;
+let readBuffer: Buffer | undefined;
 
 /** How long one client's requests, if they arrive in several chunks, may delay other clients, in milliseconds. */
 const TURN = 5;
@@ -193,7 +194,6 @@ export class Listener {
   readonly #server: Acceptor;
   readonly #path: string | undefined;
   readonly #isSecure: boolean;
-  readonly #readBuffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
 
   constructor(server: Acceptor, { path, tls, failed }: ListenerOptions = {}) {
     this.#server = server;
@@ -237,15 +237,17 @@ export class Listener {
     if (this.#isSecure) return;
     const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
     if (typeof handle?.onconnection !== 'function') return;
+    readBuffer ??= Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+    const buffer = readBuffer;
     const ordinary = handle.onconnection;
     handle.onconnection = (status, client) => {
       if (status !== 0 || client === undefined) return ordinary.call(handle, status, client);
       const reads: Inlet = { receiver: undefined };
       let begun: number | undefined;
       const onread = {
-        buffer: this.#readBuffer,
+        buffer,
         // While chunks are full, libuv keeps reading from this socket and serves no other one.
-        callback: (bytes: number, buffer: Uint8Array): boolean => {
+        callback: (bytes: number): boolean => {
           if (bytes < READ_BUFFER_BYTES) begun = undefined;
           else begun ??= realElapsed();
           deliver(reads.receiver, buffer.subarray(0, bytes));

@@ -358,13 +358,17 @@ export function parseOutputLimits(text: Bytes): Map<OutputClass, OutputLimit> | 
   return limits;
 }
 
-/** The output limits of Redis. */
-const OUTPUT_LIMITS = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60';
+/** The output limits of Redis, as CONFIG GET prints them. */
+export const OUTPUT_LIMITS = 'normal 0 0 0 slave 268435456 67108864 60 pubsub 33554432 8388608 60';
+let usualLimits: ReadonlyMap<OutputClass, OutputLimit> | undefined;
 
 /** The output limits that apply where the configuration names none for a class. */
 export function defaultOutputLimits(): Map<OutputClass, OutputLimit> {
-  const limits = parseOutputLimits(OUTPUT_LIMITS);
-  return limits instanceof BadSetting ? new Map() : limits;
+  if (usualLimits === undefined) {
+    const limits = parseOutputLimits(OUTPUT_LIMITS);
+    usualLimits = limits instanceof BadSetting ? new Map() : limits;
+  }
+  return new Map(usualLimits);
 }
 
 /** Declares the output limits of each class of clients. */
