@@ -54,12 +54,19 @@ export async function virtualClock(rounds: number, minutes: number): Promise<Row
     best.five = Math.max(best.five, await speed(minutes * 60_000, contenders));
   }
   const unit = 'times real time';
+  const alone = 'the client libraries alone, without server, network and lab';
   return [
     { name: 'a lock renewed by a watchdog', ours: best.one, other: 1_000_000, unit },
+    {
+      name: `a lock renewed by a watchdog: ${alone}`,
+      ours: await polling('watchdog', rounds, minutes * 60 * 60_000),
+      other: 1_000_000,
+      unit,
+    },
     { name: 'five contenders polling every 100 ms', ours: best.five, other: 10_000, unit },
     {
-      name: 'five contenders: the client libraries alone, without server, network and lab',
-      ours: await polling(rounds, minutes * 60_000),
+      name: `five contenders: ${alone}`,
+      ours: await polling('contenders', rounds, minutes * 60_000),
       other: 10_000,
       unit,
     },

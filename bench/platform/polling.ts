@@ -1,7 +1,7 @@
 /**
- * What ioredis and redis-semaphore themselves take when five clients poll: on timers of a few lines, and on a stream that
- * answers by itself. No virtual time can be faster with these libraries. Runs in a process of its own, because it replaces
- * the timers.
+ * What ioredis and redis-semaphore themselves take when five clients poll, and when a watchdog renews a lock: on timers of a
+ * few lines, and on a stream that answers by itself. No virtual time can be faster with these libraries. Runs in a process
+ * of its own, because it replaces the timers.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,6 +24,25 @@ function later(task: () => void, ms: number): Timer {
   while (place > 0 && (timers[place - 1] as Timer).at <= timer.at) place--;
   timers.splice(place, 0, timer);
   return timer;
+}
+
+/** What setInterval returns. */
+class Interval {
+  #timer: Timer;
+
+  constructor(task: () => void, ms: number) {
+    const again = (): void => {
+      this.#timer = later(again, ms);
+      task();
+    };
+    this.#timer = later(again, ms);
+  }
+
+  unref(): void {}
+
+  clear(): void {
+    this.#timer.task = undefined;
+  }
 }
 
 /** Moves time: each timer has a macrotask of its own, so that everything that it has caused comes before the next one. */
@@ -74,13 +93,18 @@ function lock(): Answer {
   };
 }
 
+/** Who uses the lock. */
+export type Users = 'contenders' | 'watchdog';
+
 /** The process' part: virtual milliseconds per millisecond of CPU time, in the best round. */
-async function poll(rounds: number, ms: number): Promise<number> {
+async function poll(users: Users, rounds: number, ms: number): Promise<number> {
   Object.assign(globalThis, {
     setTimeout: (task: () => void, delay = 1) => later(task, Math.max(1, delay)),
     clearTimeout: (timer?: Timer) => {
       if (timer !== undefined) timer.task = undefined;
     },
+    setInterval: (task: () => void, ms: number) => new Interval(task, ms),
+    clearInterval: (interval?: Interval) => interval?.clear(),
   });
   Date.now = () => now;
   const { Redis } = await import('ioredis');
@@ -96,7 +120,9 @@ async function poll(rounds: number, ms: number): Promise<number> {
   };
   const answer = lock();
   // A round trip takes 3 ms, as it does in the lab on average.
-  for (let i = 0; i < 5; i++) void contender(new Redis(answeredBy(answer, (task) => later(task, 3))));
+  const client = (): Redis => new Redis(answeredBy(answer, (task) => later(task, 3)));
+  if (users === 'contenders') for (let i = 0; i < 5; i++) void contender(client());
+  else void new Mutex(client() as never, 'job', { lockTimeout: 30_000, refreshInterval: 10_000 }).acquire();
   let best = 0;
   for (let round = 0; round < rounds; round++) {
     const before = process.cpuUsage();
@@ -108,13 +134,13 @@ async function poll(rounds: number, ms: number): Promise<number> {
 }
 
 /** Times real time that the libraries alone allow. */
-export async function polling(rounds: number, ms: number): Promise<number> {
-  const child = fork(fileURLToPath(import.meta.url), [String(rounds), String(ms)]);
+export async function polling(users: Users, rounds: number, ms: number): Promise<number> {
+  const child = fork(fileURLToPath(import.meta.url), [users, String(rounds), String(ms)]);
   const [best] = (await once(child, 'message')) as [number];
   return best;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  process.send?.(await poll(Number(process.argv[2]), Number(process.argv[3])));
+  process.send?.(await poll(process.argv[2] as Users, Number(process.argv[3]), Number(process.argv[4])));
   process.disconnect();
 }
