@@ -19,13 +19,17 @@ export interface Touched {
   readonly libraries: boolean;
 }
 
-const NOTHING: Touched = { keys: [], databases: [], fate: 'emptied', libraries: false };
+const NONE: readonly number[] = [];
+const NOTHING: Touched = { keys: [], databases: NONE, fate: 'emptied', libraries: false };
 
 /** What the effect may have changed, according to the command table. Keys that it only reads are left out. */
 export function touchedBy(server: Server, { db, argv }: Effect): Touched {
   const command = commandOf(server, argv);
   if (command === undefined) return NOTHING;
   const { fullName } = command;
+  const only = fullName === 'move' ? undefined : onlyKey(command, argv);
+  if (only !== undefined)
+    return { keys: [{ db, key: only }], databases: NONE, fate: 'emptied', libraries: false };
   if (fullName === 'flushall') return { ...NOTHING, databases: server.databases.map(({ index }) => index) };
   if (fullName === 'flushdb') return { ...NOTHING, databases: [db] };
   if (fullName === 'swapdb')
@@ -43,6 +47,16 @@ export function touchedBy(server: Server, { db, argv }: Effect): Touched {
 function commandOf(server: Server, argv: readonly Bytes[]): Command | undefined {
   const command = server.commands.get(asciiLower(argv[0] as Bytes));
   return command?.subcommands?.get(asciiLower(argv[1] ?? '')) ?? command;
+}
+
+/** The key that a request writes, of a command that has one key and no others. Most writes are of this kind. */
+function onlyKey({ spec }: Command, argv: readonly Bytes[]): Bytes | undefined {
+  const { keys, getKeys, getFlags } = spec;
+  if (keys?.length !== 1 || getKeys !== undefined) return undefined;
+  const { begin, find, flags } = keys[0]!;
+  if (typeof begin !== 'number' || find === 'unknown' || !('last' in find) || find.last !== 0)
+    return undefined;
+  return (getFlags?.(argv) ?? flags).startsWith('RO') ? undefined : argv[begin];
 }
 
 function writtenKeys(command: Command, argv: readonly Bytes[]): Bytes[] {
