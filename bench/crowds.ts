@@ -162,7 +162,8 @@ export async function crowds(rounds: number, scale: number): Promise<Row[]> {
       ['no key expires: the longest PING of as much time', 0],
     ] as const) {
       const stalls: number[][] = [[], []];
-      for (let round = 0; round < rounds; round++) {
+      // A round with keys takes 25 seconds on each server, most of them to store the keys.
+      for (let round = 0; round < Math.min(rounds, 3); round++) {
         for (const [i, each] of contestants.entries()) stalls[i]!.push(await longestStall(each, count));
       }
       const [ours = [], real = []] = stalls;
