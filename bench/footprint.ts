@@ -48,7 +48,7 @@ async function realFirstPong(): Promise<number> {
   return taken;
 }
 
-/** The first server of a process is another row: it loads the code (`hosting.ts`). */
+/** The first server of a process is another row: it loads the code (`entries.ts`). */
 async function startUp(rounds: number): Promise<Row[]> {
   const { startServer: start } = (await import(ENTRY)) as typeof import('../index.ts');
   await firstPong(start);

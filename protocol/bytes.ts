@@ -21,35 +21,21 @@ export const STRING_MAX = 2 ** 29 - 1024;
 /** Milliseconds since the Unix epoch. */
 export type Millis = number;
 
-const UPPER = /[A-Z]/;
-const LOWER = /[a-z]/;
-
 /** Lower-cases A to Z and leaves every other byte alone, as Redis does with command names. */
 export function asciiLower(text: Bytes): Bytes {
-  return hasUpper(text) ? shiftCase(text, 65, 90, 32) : text;
+  return hasCodes(text, 65, 90) ? shiftCase(text, 65, 90, 32) : text;
 }
 
 /** Upper-cases a to z and leaves every other byte alone ('ÿ'.toUpperCase() would leave latin1). */
 export function asciiUpper(text: Bytes): Bytes {
-  return hasLower(text) ? shiftCase(text, 97, 122, -32) : text;
+  return hasCodes(text, 97, 122) ? shiftCase(text, 97, 122, -32) : text;
 }
 
-// A loop: for the few letters of a command or an option, a regular expression takes four times as long.
-
-function hasUpper(text: Bytes): boolean {
-  if (text.length > LONG) return UPPER.test(text);
+/** A loop, because the few letters of a command or an option take a regular expression longer. */
+function hasCodes(text: Bytes, first: number, last: number): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code >= 65 && code <= 90) return true;
-  }
-  return false;
-}
-
-function hasLower(text: Bytes): boolean {
-  if (text.length > LONG) return LOWER.test(text);
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code >= 97 && code <= 122) return true;
+    if (code >= first && code <= last) return true;
   }
   return false;
 }
@@ -210,8 +196,6 @@ export function parseDouble(text: Bytes): number | undefined {
 export function parseAnyDouble(text: Bytes): number | undefined {
   const plain = digitsOnly(text);
   if (plain !== undefined) return plain;
-  if (text === '+inf' || text === 'inf') return Infinity;
-  if (text === '-inf') return -Infinity;
   if (DECIMAL.test(text)) return Number(text);
   const negative = text.charCodeAt(0) === 45;
   if (INFINITE.test(text)) return negative ? -Infinity : Infinity;

@@ -1,10 +1,10 @@
 /**
- * Words of requests as strings. Words come again: the names of commands and their options, the SHA-1 of a script, the owner
- * of a lock. What is known is used again instead of making a new string, which V8 would also hash again.
+ * Words of requests as strings. Many words repeat: the names of commands and their options, the SHA-1 of a script, the owner
+ * of a lock. A word that is already known is reused. A new string takes time to make, and V8 has to hash it again.
  */
 import type { Bytes } from './bytes.ts';
 
-/** In bytes. Words up to this length are known by their contents. */
+/** In bytes. Words up to this length are looked up by their contents. */
 export const SHORT_MAX = 8;
 const SHORT_SLOTS = 1024;
 const short: Bytes[] = new Array<Bytes>(SHORT_SLOTS).fill('');
@@ -26,8 +26,8 @@ export function shortWord(buf: Buffer, start: number, stop: number): Bytes {
 }
 
 /**
- * In bytes. Words of these lengths are known by their place in the request. Most keys are shorter, and differ from request
- * to request. A SHA-1 has 40 bytes, the owner of a lock in Redisson 38.
+ * In bytes. Words of these lengths are compared with the last one in the same place of a request. Most keys are shorter, and
+ * differ from request to request. A SHA-1 has 40 bytes, the owner of a lock in Redisson 38.
  */
 export const LONG_MIN = 32;
 export const LONG_MAX = 64;
@@ -36,7 +36,7 @@ const long: Bytes[] = new Array<Bytes>(PLACES).fill('');
 const longBytes = new DataView(new ArrayBuffer(PLACES * LONG_MAX));
 
 /**
- * A long word. Compares four bytes at a time: a lock's script takes 0.14 microseconds less, of two.
+ * A long word. Compares four bytes at a time. In memory, a lock's script takes 3 to 12 % less CPU time than without reuse.
  * @param view the memory of the buffer
  * @param place the number of the word in its request
  */

@@ -21,7 +21,8 @@ interface Chunk {
 /**
  * The length beyond which a chunk moves half of its entries to a new chunk. A change moves a quarter of a chunk on
  * average, and each split moves all chunks behind it, so the best length grows with the index. Moving a member of 1,000
- * takes 0.8 microseconds in chunks of 64 and 1.9 in chunks of 512; ZADD takes a third less CPU time.
+ * takes 0.8 microseconds in chunks of 64 and 1.9 in chunks of 512; ZADD takes a third less CPU time. With 32
+ * it is a little faster still.
  */
 function chunkMax(size: number): number {
   return size < 4096 ? 32 : size < 16_384 ? 64 : size < 262_144 ? 128 : 512;

@@ -27,7 +27,7 @@ export class StreamNode {
   readonly #headSequence: number;
   /** The field names of the first entry. Entries with the same names are stored without them. */
   readonly headFields: readonly Bytes[];
-  // An object for each entry would outlive the collections of new objects, which copy it twice: a third of XADD's time.
+  // An object for each entry would outlive the collections of new objects, which copy it twice: up to a quarter of XADD's time.
   readonly #ids: StreamId[] = [];
   /** The fields and values of all entries, one after the other, and where those of each entry begin. */
   readonly #words: Bytes[] = [];

@@ -50,7 +50,7 @@ export class StreamValue {
   #slowest: StreamId | undefined;
   #nodes = new Denque<StreamNode>();
   #length = 0;
-  /** How many entries were ever added, up to some moment, and since then. */
+  /** The number of entries ever added is the sum of these. A bigint is slow to increment. */
   #addedBefore = 0n;
   #addedSince = 0;
   #bytes = 0;

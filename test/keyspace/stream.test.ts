@@ -216,19 +216,20 @@ describe('stream ids', () => {
       [half, half - 1n],
       [half, half],
     ];
-    // Each twice: the second time, the id before it is the one that was made last.
-    for (const [ms, seq] of [...halves, ...halves.flatMap((pair) => [pair, pair])]) {
-      const [next, now] = [autoId(makeId(ms, seq), 7), BigInt(7)];
-      const expected = now > ms ? `${now}-0` : seq < half ? `${ms}-${seq + 1n}` : `${ms + 1n}-0`;
+    for (const [ms, seq] of halves) {
+      const next = autoId(makeId(ms, seq), 7);
+      const expected = ms < 7n ? '7-0' : seq < half ? `${ms}-${seq + 1n}` : `${ms + 1n}-0`;
       expect(next && formatId(next)).toBe(ms === half && seq === half ? undefined : expected);
       if (next === undefined) continue;
-      const after = autoId(next, 7)!;
-      if (after !== undefined) expect(after).toBe(next + 1n);
+      // Now the id before it is the one that was made last.
+      const after = autoId(next, 7);
+      expect(after).toBe(next === MAX_ID ? undefined : next + 1n);
+      expect(after && parseId(formatId(after))).toBe(after);
     }
   });
 
-  it('far from the first one of their run take as much space as in redis-server', () => {
-    // Sizes of a listpack's integers, of each half: 2 bytes up to 127, 10 above 32 bits.
+  it('take the space of two integers of a listpack, relative to the first id of their run', () => {
+    // Each half takes 2 bytes up to 127, 3 for a small negative number, and 10 beyond 32 bits.
     const sizeAfter = (id: bigint): number => {
       const stream = new StreamValue();
       stream.append(makeId(5, 1), ['f', 'v']);

@@ -64,6 +64,7 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
     if ((bits & XX) !== 0) return (bits & INCR) !== 0 ? null : 0;
     db.put(name, (set = emptySet(client)));
   }
+  // A skiplist stays one, whatever it is to expect.
   if (set.encoding() === 'listpack') {
     set.expect(
       scores.length,

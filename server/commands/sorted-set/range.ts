@@ -44,6 +44,7 @@ export function strictDouble(text: Bytes): number | undefined {
 
 /** Reads a bound of scores; '(' makes it exclusive. */
 function scoreBound(text: Bytes, loose: boolean): { score: number; exclusive: boolean } {
+  // Most bounds are these. They need no regular expression.
   const whole = digitsOnly(text);
   if (whole !== undefined) return { score: whole, exclusive: false };
   if (text === '+inf') return { score: Infinity, exclusive: false };

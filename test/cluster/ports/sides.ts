@@ -65,7 +65,10 @@ export function real(program: string): Start {
   return (settings) => startRedisServer({ program, args: argumentsOf(settings) });
 }
 
-/** Random ports that are free. The plain ones are even and the others odd, so none is 10,000 above that of another node. */
+/**
+ * Random ports that are free. Plain ports are even and TLS ports odd, and buses have a range of their own, so no port is
+ * 10,000 above that of another node.
+ */
 async function freePorts({ listens }: Scene): Promise<NodePorts> {
   const random = (least: number): number => least + 2 * Math.floor(Math.random() * 5000);
   for (;;) {

@@ -8,8 +8,8 @@ import { Talk } from '../../support/talk.ts';
 import { TestHost } from '../../support/targets.ts';
 
 const KEYS = 1000;
-/** Expiry looks at the clock after every 32 keys. */
-const PER_TURN = 3 * 32;
+/** Expiry looks at the clock after every 8 keys. */
+const PER_TURN = 3 * 8;
 
 /** A server whose later turns are run by the test, and whose clock advances by a microsecond when someone looks at it. */
 function setUp(limits: { expiryMicros?: number } = { expiryMicros: 3 }) {
@@ -52,6 +52,20 @@ test('a turn ends when its time is over, and the next one goes on in order of th
   expect(sizes.at(-1)).toBe(0);
   const heard = await listener.hear((bytes) => expired(bytes).length === KEYS);
   expect(expired(heard)).toEqual(latestFirst);
+});
+
+test('every other turn is left to the replies', async () => {
+  const { host, server, turns, talk } = setUp();
+  talk.send(...sets);
+  await talk.hear((bytes) => bytes.length === 5 * KEYS);
+  host.advance(60_000 + KEYS + 1);
+  while (turns.length > 0) {
+    const before = server.db(0).size;
+    turns.shift()?.();
+    expect([server.db(0).size, turns.length]).toEqual([before, 1]);
+    turns.shift()?.();
+  }
+  expect(server.db(0).size).toBe(0);
 });
 
 test('an expired key that is not yet removed is invisible, and only DBSIZE counts it', async () => {
