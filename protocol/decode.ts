@@ -108,12 +108,10 @@ export class RequestDecoder {
       this.#append(chunk);
       return;
     }
-    this.#buf = Buffer.isBuffer(chunk)
-      ? chunk
-      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#view = undefined;
-    this.#pos = 0;
-    this.#end = chunk.length;
+    this.#use(
+      Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength),
+      chunk.length,
+    );
     this.#owned = false;
   }
 
@@ -132,10 +130,7 @@ export class RequestDecoder {
       if (request !== undefined) return request;
     }
     if (this.#expecting !== START) this.#split = true;
-    this.#buf = EMPTY;
-    this.#view = undefined;
-    this.#pos = 0;
-    this.#end = 0;
+    this.#use(EMPTY, 0);
     return undefined;
   }
 
@@ -348,10 +343,15 @@ export class RequestDecoder {
 
   #own(capacity: number): void {
     const copy = Buffer.allocUnsafeSlow(capacity);
-    this.#end = this.#buf.copy(copy, 0, this.#pos, this.#end);
-    this.#pos = 0;
-    this.#buf = copy;
-    this.#view = undefined;
+    this.#use(copy, this.#buf.copy(copy, 0, this.#pos, this.#end));
     this.#owned = true;
+  }
+
+  /** Decodes the first `end` bytes of a buffer from now on. */
+  #use(buf: Buffer, end: number): void {
+    this.#buf = buf;
+    this.#view = undefined;
+    this.#pos = 0;
+    this.#end = end;
   }
 }

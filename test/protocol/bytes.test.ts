@@ -56,6 +56,10 @@ test("strings of megabytes are in V8's heap, which returns memory, and longer on
 });
 
 test('only A to Z and a to z change case', () => {
+  for (const [upper, lower] of ['Aa', 'Zz'] as Iterable<string>) {
+    expect([asciiLower(upper!), asciiUpper(lower!)]).toEqual([lower, upper]);
+  }
+  for (const other of '@[`{') expect([asciiLower(other), asciiUpper(other)]).toEqual([other, other]);
   expect(asciiLower(everyByte)).toHaveLength(256);
   expect(asciiLower('aZ[\xdf\xff\xb5\x130')).toBe('az[\xdf\xff\xb5\x130');
   expect(asciiUpper('Az{\xdf\xff\xb5\x130')).toBe('AZ{\xdf\xff\xb5\x130');

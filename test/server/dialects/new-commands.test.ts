@@ -77,6 +77,27 @@ const SESSIONS: readonly Session[] = [
     XRANGE s - +`,
   ],
   [
+    'XTRIM with ACKED goes on behind an entry that is pending',
+    'redis-8.2',
+    `${STREAM}
+    XGROUP DESTROY s h
+    XACK s g 1-1 3-1
+    XTRIM s MAXLEN 1 ACKED
+    XRANGE s - +
+    XTRIM s MAXLEN 1 DELREF
+    XPENDING s g
+    XRANGE s - +`,
+  ],
+  [
+    'how many entries were added, also after XSETID',
+    'redis-8.2',
+    `${STREAM}
+    XSETID s 9-1 ENTRIESADDED 50 MAXDELETEDID 4-1
+    XADD s 10-1 a 1
+    XGROUP SETID s g 0
+    XINFO GROUPS s`,
+  ],
+  [
     'XACKDEL',
     'redis-8.2',
     `${STREAM}
