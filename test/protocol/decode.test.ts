@@ -279,7 +279,7 @@ describe('long words', () => {
     decoder.write(chunk);
     expect(decoder.next()).toEqual(['GET', 'a'.repeat(40)]);
     decoder.retain();
-    chunk.fill(0x2a);
+    chunk.fill('a'); // The word before.
     expect(decoder.next()).toEqual(['GET', 'b'.repeat(40)]);
     decoder.write(toBuffer(get('c')));
     expect(decoder.next()).toEqual(['GET', 'c'.repeat(40)]);

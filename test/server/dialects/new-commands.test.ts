@@ -94,8 +94,7 @@ const SESSIONS: readonly Session[] = [
     `${STREAM}
     XSETID s 9-1 ENTRIESADDED 50 MAXDELETEDID 4-1
     XADD s 10-1 a 1
-    XGROUP SETID s g 0
-    XINFO GROUPS s`,
+    XINFO STREAM s`,
   ],
   [
     'XACKDEL',
