@@ -1,15 +1,8 @@
 /** Decodes a client's byte stream into requests incrementally, with Redis' limits, errors and leniency. */
 import { approximate, type Bytes, parseInteger, STRING_MAX, sliceBytes } from './bytes.ts';
 import { splitInline } from './inline.ts';
-import { LONG_MAX, LONG_MIN, longWord, SHORT_MAX, shortWord } from './words.ts';
-
-/** Limits of a stream. The decoder reads this object at each header, so the limits may change at any time. */
-export interface DecodeLimits {
-  /** The maximum length of an argument in bytes: proto-max-bulk-len. */
-  maxBulk: number;
-  /** False until the client has authenticated. Until then it may send 10 arguments of 16 KiB each. */
-  authenticated: boolean;
-}
+import type { DecodeLimits } from './limits.ts';
+import { QuickDecoder } from './quick.ts';
 
 const PROTOCOL = 'ERR Protocol error: ';
 const LINE_MAX = 64 * 1024;
@@ -33,9 +26,7 @@ const STAR = 42;
 const DOLLAR = 36;
 const EMPTY = Buffer.alloc(0);
 
-function viewOf(buf: Buffer): DataView {
-  return new DataView(buf.buffer, buf.byteOffset, buf.length);
-}
+const quick = new QuickDecoder();
 
 /**
  * The incremental decoder of one client's requests. Call write(), then next() until it returns undefined. By then the
@@ -46,8 +37,6 @@ function viewOf(buf: Buffer): DataView {
 export class RequestDecoder {
   readonly #limits: DecodeLimits;
   #buf: Buffer = EMPTY;
-  /** The memory of #buf, once it was needed. */
-  #view: DataView | undefined;
   #pos = 0;
   #end = 0;
   /** True when #buf is the decoder's own memory, to which it may append. */
@@ -134,50 +123,10 @@ export class RequestDecoder {
     return undefined;
   }
 
-  /**
-   * A complete multibulk request in the buffer, in its usual form; otherwise undefined, with nothing consumed. Accepts
-   * small counts and lengths only: everything that could exceed a limit, and all errors, are handled by #step.
-   */
+  /** A complete request in its usual form; otherwise undefined, with nothing consumed. #step handles everything else. */
   #quick(): Bytes[] | undefined {
-    const buf = this.#buf;
-    const end = this.#end;
-    let pos = this.#pos;
-    if (pos + 5 > end || buf[pos] !== STAR) return undefined;
-    let count = buf[pos + 1]! - 48;
-    if (count < 1 || count > 9) return undefined;
-    pos += 2;
-    if (buf[pos] !== CR) {
-      const digit = buf[pos++]! - 48;
-      if (digit < 0 || digit > 9 || buf[pos] !== CR || !this.#limits.authenticated) return undefined;
-      count = count * 10 + digit;
-    }
-    pos += 2;
-    const maxBulk = this.#limits.maxBulk;
-    const argv = new Array<Bytes>(count);
-    for (let i = 0; i < count; i++) {
-      if (pos + 4 > end || buf[pos] !== DOLLAR) return undefined;
-      let length = buf[pos + 1]! - 48;
-      if (length < 0 || length > 9) return undefined;
-      pos += 2;
-      let code = buf[pos]!;
-      if (code !== CR) {
-        if (length === 0) return undefined;
-        for (let digits = 1; code !== CR; digits++) {
-          if (code < 48 || code > 57 || digits === 4) return undefined;
-          length = length * 10 + code - 48;
-          code = buf[++pos]!;
-          if (pos >= end) return undefined;
-        }
-      }
-      pos += 2;
-      const stop = pos + length;
-      if (stop + 2 > end || length > maxBulk) return undefined;
-      if (length <= SHORT_MAX) argv[i] = shortWord(buf, pos, stop);
-      else if (length < LONG_MIN || length > LONG_MAX) argv[i] = buf.latin1Slice(pos, stop);
-      else argv[i] = longWord(buf, (this.#view ??= viewOf(buf)), pos, stop, i);
-      pos = stop + 2;
-    }
-    this.#pos = pos;
+    const argv = quick.next(this.#buf, this.#pos, this.#end, this.#limits);
+    if (argv !== undefined) this.#pos = quick.end;
     return argv;
   }
 
@@ -350,7 +299,6 @@ export class RequestDecoder {
   /** Decodes the first `end` bytes of a buffer from now on. */
   #use(buf: Buffer, end: number): void {
     this.#buf = buf;
-    this.#view = undefined;
     this.#pos = 0;
     this.#end = end;
   }

@@ -24,38 +24,3 @@ export function shortWord(buf: Buffer, start: number, stop: number): Bytes {
   short[slot] = fresh;
   return fresh;
 }
-
-/**
- * In bytes. Words of these lengths are compared with the last one in the same place of a request. Most keys are shorter, and
- * differ from request to request. A SHA-1 has 40 bytes, the owner of a lock in Redisson 38.
- */
-export const LONG_MIN = 32;
-export const LONG_MAX = 64;
-const PLACES = 8;
-const long: Bytes[] = new Array<Bytes>(PLACES).fill('');
-const longBytes = new DataView(new ArrayBuffer(PLACES * LONG_MAX));
-
-/**
- * A long word. Compares four bytes at a time. In memory, a lock's script takes 3 to 12 % less CPU time than without reuse.
- * @param view the memory of the buffer
- * @param place the number of the word in its request
- */
-export function longWord(buf: Buffer, view: DataView, start: number, stop: number, place: number): Bytes {
-  const slot = place & (PLACES - 1);
-  const length = stop - start;
-  const known = long[slot]!;
-  if (known.length === length && isSame(view, start, slot * LONG_MAX, length)) return known;
-  const fresh = buf.latin1Slice(start, stop);
-  long[slot] = fresh;
-  for (let i = 0; i < length; i++) longBytes.setUint8(slot * LONG_MAX + i, buf[start + i]!);
-  return fresh;
-}
-
-function isSame(view: DataView, start: number, at: number, length: number): boolean {
-  let i = 0;
-  for (; i + 4 <= length; i += 4) {
-    if (view.getInt32(start + i) !== longBytes.getInt32(at + i)) return false;
-  }
-  for (; i < length; i++) if (view.getUint8(start + i) !== longBytes.getUint8(at + i)) return false;
-  return true;
-}

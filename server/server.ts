@@ -4,7 +4,7 @@ import { defaultLimits, type EncodingLimits } from '../keyspace/collections/enco
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { RdbFormat } from '../keyspace/rdb/formats.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import type { DecodeLimits } from '../protocol/decode.ts';
+import type { DecodeLimits } from '../protocol/limits.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
 import { Blocking } from './clients/blocking.ts';

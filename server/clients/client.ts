@@ -2,7 +2,8 @@
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { TypeName } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
-import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
+import { RequestDecoder } from '../../protocol/decode.ts';
+import type { DecodeLimits } from '../../protocol/limits.ts';
 import { encodeReply } from '../../protocol/encode.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';

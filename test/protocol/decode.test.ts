@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
-import { type DecodeLimits, RequestDecoder } from '../../protocol/decode.ts';
+import { RequestDecoder } from '../../protocol/decode.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
+import type { DecodeLimits } from '../../protocol/limits.ts';
 import { request } from '../support/reply-text.ts';
 import { corpus } from './corpus.ts';
 
@@ -259,29 +260,5 @@ describe('limits', () => {
     decoder.write(toBuffer(request('PING')));
     expect(decoder.next()).toBeUndefined();
     expect(decoder.buffered).toBe(0);
-  });
-});
-
-describe('long words', () => {
-  test('that differ in one byte or in length from the one before are told apart', () => {
-    for (const length of [31, 32, 33, 40, 63, 64, 65]) {
-      const words = ['a'.repeat(length), 'a'.repeat(length - 1), 'a'.repeat(length)];
-      for (let at = 0; at < length; at++) words.push(`${'a'.repeat(at)}\xff${'a'.repeat(length - at - 1)}`);
-      const stream = words.map((word) => request('EVALSHA', word, '1', word)).join('');
-      expect(decode([stream]).requests).toEqual(words.map((word) => ['EVALSHA', word, '1', word]));
-    }
-  });
-
-  test('are read from the chunk that the decoder has now, or from its own copy', () => {
-    const decoder = new RequestDecoder(open);
-    const get = (letter: string): Bytes => request('GET', letter.repeat(40));
-    const chunk = toBuffer(get('a') + get('b'));
-    decoder.write(chunk);
-    expect(decoder.next()).toEqual(['GET', 'a'.repeat(40)]);
-    decoder.retain();
-    chunk.fill('a'); // The word before.
-    expect(decoder.next()).toEqual(['GET', 'b'.repeat(40)]);
-    decoder.write(toBuffer(get('c')));
-    expect(decoder.next()).toEqual(['GET', 'c'.repeat(40)]);
   });
 });
