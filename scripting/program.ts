@@ -22,6 +22,8 @@ export abstract class Program {
   readonly isReadonly: boolean;
   readonly ignoresMemory: boolean;
   readonly crossesSlots: boolean;
+  /** How many steps the last run took, if it needed no pause. */
+  steps = 0;
   /** True for a function, and for a script that begins with `#!lua`. */
   abstract readonly declared: boolean;
 
@@ -57,8 +59,11 @@ export abstract class Program {
       S.log = NO_REPLIES;
       S.fuel = fuel;
       S.stringMeta = fastRealm(host.texts).stringMeta;
+      this.steps = fuel;
       try {
-        return toReply(firstOf(fast()), S.protocol);
+        const result = fast();
+        this.steps = fuel - S.fuel;
+        return toReply(firstOf(result), S.protocol);
       } catch (thrown) {
         return this.#recover({ label: this.label, input, host, random }, S.log, thrown);
       }

@@ -31,6 +31,8 @@ export class ExecutionUnit {
    * of GETs reads the clock once. That costs 45 ns, a tenth of a GET.
    */
   fresh = false;
+  /** True if the last unit was a script that took hardly any time. */
+  wasBrief = false;
   readonly #node: UnitNode;
 
   constructor(node: UnitNode) {
@@ -53,6 +55,7 @@ export class ExecutionUnit {
   begin(client: Client | undefined): void {
     const node = this.#node;
     this.client = client;
+    this.wasBrief = false;
     if (this.fresh) return;
     const now = node.host.clock.now();
     if (now - node.world.now >= node.observer.slow) node.observer.suspect(now);

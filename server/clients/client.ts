@@ -3,8 +3,8 @@ import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { TypeName } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
-import type { DecodeLimits } from '../../protocol/limits.ts';
 import { encodeReply } from '../../protocol/encode.ts';
+import type { DecodeLimits } from '../../protocol/limits.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { User } from '../acl/user.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -115,7 +115,7 @@ export interface ClientNode {
   readonly dialect: Dialect;
   readonly host: Host;
   readonly now: Millis;
-  readonly current: { fresh: boolean };
+  readonly current: { fresh: boolean; readonly wasBrief: boolean };
   /** Sees each request first; undefined: there is none. */
   readonly interceptor: unknown;
   readonly settings: Settings;
@@ -214,7 +214,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
         const argv = this.decoder.next();
         if (argv === undefined) break;
         this.server.execute(this, argv);
-        current.fresh = this.#wasQuick;
+        current.fresh = this.#wasQuick();
       }
     } finally {
       current.fresh = false;
@@ -226,9 +226,11 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   }
 
   /** True if the last request took hardly any time. What an interceptor does is unknown. */
-  get #wasQuick(): boolean {
+  #wasQuick(): boolean {
     const { lastCommand, server } = this;
-    return lastCommand !== undefined && (lastCommand.bits & QUICK) !== 0 && server.interceptor === undefined;
+    if (lastCommand === undefined || server.interceptor !== undefined) return false;
+    // A transaction may have run a brief script among other commands.
+    return (lastCommand.bits & QUICK) !== 0 || (server.current.wasBrief && lastCommand.name !== 'exec');
   }
 
   #checkInput(): void {

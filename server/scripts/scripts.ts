@@ -18,8 +18,7 @@ import { titleOf } from '../dialects/identity.ts';
 import type { Effects } from '../effects.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_AOF, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
-import type { Membership } from '../membership.ts';
-import type { Durability, Gated, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
+import type { Durability, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
 import {
   type Argv,
   arityFits,
@@ -27,11 +26,13 @@ import {
   DENY_OOM,
   MAY_REPLICATE,
   NO_SCRIPT,
+  QUICK,
   STALE,
   WRITE,
 } from '../table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
 import { checkWords } from '../table/resolve.ts';
+import { checkDeclared, type DeclaredNode } from './declared.ts';
 import type { SlowScript } from './slow-script.ts';
 
 /** A TypeScript function that replaces a script. `call` runs a command, and throws ReplyError if it fails. */
@@ -47,6 +48,9 @@ const LEVELS: readonly LogLevel[] = ['debug', 'verbose', 'notice', 'warning'];
 const TO_DISK = 1;
 /** REPL_REPLICA, the other one. */
 const TO_REPLICAS = 2;
+
+/** A script that takes fewer steps than this is brief: it takes no longer than a few commands. */
+const BRIEF = 256;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
 const FORBIDDEN = 'ERR This Redis command is not allowed from script';
@@ -66,20 +70,15 @@ interface ScriptRequest extends Words {
 }
 
 /** The node, as scripts see it. */
-interface ScriptingNode extends Gated, HasHost, HasLog, HasSettings {
+interface ScriptingNode extends DeclaredNode, HasHost, HasLog, HasSettings {
   readonly dialect: Dialect;
   readonly commands: ReadonlyMap<Bytes, Command>;
   readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
-  readonly eviction: { readonly outOfMemory: boolean };
-  readonly replication: { enoughReplicas(): boolean };
+  readonly current: { wasBrief: boolean };
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
   readonly stats: Statistics;
   /** Runs one command and notes its effect for the replication stream. */
   call(client: Client, command: Command, argv: Bytes[]): Outcome;
-  /** True while a replica has lost its primary and may not serve old data. */
-  isStale(): boolean;
-  readOnlyReplica(): boolean;
-  readonly cluster: Membership | undefined;
   readonly durability: Durability | undefined;
   readonly effects: Pick<Effects, 'feeding' | 'propagateAs'>;
   /** A client without a connection. */
@@ -105,6 +104,8 @@ export class Scripts implements ScriptHost {
   #crossesSlots = true;
   /** The script has run a command that writes, so it can no longer be killed. */
   wrote = false;
+  /** The script has run quick commands only. */
+  #isQuick = true;
   /** Scripts may call every command, also those that are not for scripts (DEBUG SET-DISABLE-DENY-SCRIPTS). */
   callsAnything = false;
 
@@ -223,7 +224,10 @@ export class Scripts implements ScriptHost {
     } finally {
       if (!(result instanceof Execution)) this.#leave();
     }
-    if (!(result instanceof Execution)) return result;
+    if (!(result instanceof Execution)) {
+      if (this.#isQuick && program.steps < BRIEF) this.#server.current.wasBrief = true;
+      return result;
+    }
     return this.#pause(client, request, result, program instanceof CompiledScript);
   }
 
@@ -257,6 +261,7 @@ export class Scripts implements ScriptHost {
     this.#client.protocol = 2;
     this.#client.mark(UNREPLICATED | UNSTORED, false);
     this.wrote = false;
+    this.#isQuick = true;
   }
 
   /** True while a script or a function runs or is paused. */
@@ -283,6 +288,7 @@ export class Scripts implements ScriptHost {
     }
     if (command instanceof ReplyError) return command;
     if ((command.bits & WRITE) !== 0) this.wrote = true;
+    if ((command.bits & QUICK) === 0) this.#isQuick = false;
     const outcome = server.call(this.#client, command, argv);
     return outcome instanceof Unanswered ? null : outcome;
   }
@@ -368,32 +374,4 @@ export class Scripts implements ScriptHost {
     if (command === undefined) return undefined;
     return this.#caller === undefined || this.#caller.account.check(command, argv) === undefined;
   }
-}
-
-/** Throws if the flags that a function or script declares do not allow it to run in the node's current state. */
-function checkDeclared(
-  server: ScriptingNode,
-  client: Client,
-  flags: ReadonlySet<Bytes>,
-  readonly: boolean,
-): void {
-  if (server.cluster !== undefined && flags.has('no-cluster')) {
-    throw refuse("ERR Can not run script on cluster, 'no-cluster' flag is set.");
-  }
-  if (server.isStale() && !flags.has('allow-stale')) {
-    throw refuse(
-      "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag is not set on the script.",
-    );
-  }
-  if (!flags.has('no-writes')) {
-    if (server.readOnlyReplica() && !client.has(PRIMARY_LINK))
-      throw refuse('READONLY Can not run script with write flag on readonly replica.');
-    if (readonly) throw refuse('ERR Can not execute a script with write flag using *_ro command.');
-    if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
-      throw refuse('NOREPLICAS Not enough good replicas to write.');
-    }
-  }
-  const limited =
-    (server.state & GATE_LIMITED_MEMORY) !== 0 && !flags.has('allow-oom') && !flags.has('no-writes');
-  if (limited && server.eviction.outOfMemory) throw refuse(OOM);
 }

@@ -1,5 +1,5 @@
 /** How commands that wait read their timeout. */
-import { type Bytes, type Millis, parseAnyDouble } from '../../protocol/bytes.ts';
+import { type Bytes, type Millis, parseAnyDouble, parseInteger } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { parseLongDouble } from '../../protocol/long-double.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -12,6 +12,8 @@ interface Waiter {
 
 const NEGATIVE = 'ERR timeout is negative';
 const INT64_END = 2 ** 63;
+/** In seconds. Nearly all timeouts are smaller, and have no fraction. */
+const WHOLE_MAX = 1e9;
 
 /** Refuses a timeout whose end cannot be represented in 64 bits, if the server does. */
 function checkEnd({ server }: Waiter, millis: Millis): void {
@@ -24,6 +26,11 @@ function checkEnd({ server }: Waiter, millis: Millis): void {
  * number, and for one that is negative or too large.
  */
 export function secondsToWait(client: Waiter, text: Bytes): Millis {
+  const whole = parseInteger(text);
+  if (typeof whole === 'number' && whole >= 0 && whole < WHOLE_MAX) {
+    checkEnd(client, whole * 1000);
+    return whole * 1000;
+  }
   // Redis reads a long double, which has a larger range than a double.
   if (parseLongDouble(text) === undefined) fail('ERR timeout is not a float or out of range');
   const millis = (parseAnyDouble(text) ?? 0) * 1000;

@@ -44,6 +44,22 @@ test('a batch of quick commands reads the clock once, however long it is', () =>
   expect(clockReads('SET a 1', 'ECHO a', 'GET a')).toBe(one + 1);
 });
 
+test('the clock is read again after a script, unless it took few steps and ran quick commands only', () => {
+  const evalsha = (text: string): string => `EVALSHA ${server.scripts.load(text).sha1} 1 a`;
+  const brief = evalsha("return redis.call('SET', KEYS[1], 1)");
+  const loop = evalsha('for i = 1, 1000 do end');
+  const slow = evalsha("return redis.call('KEYS', '*')");
+  const failing = evalsha("return redis.call('INCR', KEYS[1], 1)");
+  batch('GET a', brief, loop, slow, failing, 'MULTI', 'EXEC'); // The first call of each command is timed.
+  const one = clockReads('GET a', 'GET a');
+  expect(clockReads(brief, 'GET a', brief, brief, 'GET a')).toBe(one);
+  for (const long of [loop, slow, failing]) expect(clockReads(brief, long, 'GET a', brief)).toBe(one + 1);
+  expect(clockReads(brief, 'KEYS *', 'GET a')).toBe(one + 1);
+  // MULTI, the queued commands and EXEC are no quick commands, whatever they run.
+  const empty = clockReads('MULTI', 'KEYS *', 'EXEC', 'GET a');
+  expect(clockReads('MULTI', brief, 'EXEC', 'GET a')).toBe(empty);
+});
+
 test('the clock is read again after a command that can take long, and in the next batch', () => {
   const debug = server.commands.get('debug')!;
   const sleep = (): null => {
