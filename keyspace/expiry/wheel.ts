@@ -95,6 +95,11 @@ export class ExpiryWheel {
     return this.#next;
   }
 
+  /** False only if no deadline is before now. Takes no time, unlike `next`. */
+  mayBeDue(now: Millis): boolean {
+    return this.#next === undefined ? this.#size > 0 : this.#next < now;
+  }
+
   /**
    * Moves at most this many deadlines to the levels where popDue finds them; false when there are more to move. A caller
    * with little time calls this before each popDue, which would otherwise move all of them. Until all are moved, a

@@ -102,7 +102,10 @@ describe('the expiry wheel', () => {
               }
             }
             expect(wheel.size).toBe(model.armed.length);
-            expect(wheel.next()).toBe(model.earliest()?.at);
+            const earliest = model.earliest()?.at;
+            if (earliest !== undefined) expect(wheel.mayBeDue(earliest + 2)).toBe(true);
+            expect(wheel.next()).toBe(earliest);
+            expect(wheel.mayBeDue(earliest ?? 2 ** 53)).toBe(false);
           }
         },
       ),
