@@ -23,7 +23,7 @@ const CR = 13;
 const ZERO = 48;
 const NO_CHUNK = Buffer.alloc(0);
 
-/** Serves SET and GET from a Map: no other command, no options, no types, no TTL, no errors. */
+/** Serves SET and GET from a Map: no other command, no option but NX, no types, no TTL, no errors. */
 function storing(store: Map<string, string>): Answer {
   let rest: Buffer = NO_CHUNK;
   let at = 0;
@@ -55,8 +55,9 @@ function storing(store: Map<string, string>): Answer {
     return count < 0 ? undefined : words;
   }
 
-  function reply([command, key = '', value = '']: string[]): string {
+  function reply([command, key = '', value = '', option]: string[]): string {
     if (command === 'SET') {
+      if (option === 'NX' && store.has(key)) return '$-1\r\n';
       store.set(key, value);
       return '+OK\r\n';
     }

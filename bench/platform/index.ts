@@ -8,16 +8,34 @@ import type { Load } from '../loads.ts';
 import type { Row } from '../report.ts';
 import { type Extent, type Measured, measure, requestsOf } from '../wire.ts';
 
-const KEYS = 1000;
 const SET = ['SET', 'key:__rand_int__', 'xxx'];
 const GET = ['GET', 'key:__rand_int__'];
 
-/** Requests that a bare server understands, and pipelines of which lengths. */
-const LOADS: readonly (Pick<Load, 'name' | 'depths' | 'scale'> & { readonly words: readonly string[] })[] = [
-  { name: 'SET', depths: [1, 16, 100], words: SET },
-  { name: 'GET', depths: [1, 16, 100], words: GET },
-  { name: 'SET of 4 KiB', depths: [1], scale: 0.3, words: [...SET.slice(0, 2), 'x'.repeat(4096)] },
-  { name: 'SET of 32 KiB', depths: [1], scale: 0.1, words: [...SET.slice(0, 2), 'x'.repeat(32_768)] },
+const SET_NX = ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'];
+
+/** Requests that a bare server understands, over how many keys, and in pipelines of which lengths. */
+const LOADS: readonly (Pick<Load, 'name' | 'keys' | 'depths' | 'scale'> & {
+  readonly words: readonly string[];
+})[] = [
+  { name: 'SET', keys: 1000, depths: [1, 16, 100], words: SET },
+  { name: 'GET', keys: 1000, depths: [1, 16, 100], words: GET },
+  { name: 'SET NX PX', keys: 1000, depths: [16, 100], words: SET_NX },
+  { name: 'SET over 100000 keys', keys: 100_000, depths: [16], words: SET },
+  { name: 'SET NX PX over 100000 keys', keys: 100_000, depths: [16], words: SET_NX },
+  {
+    name: 'SET of 4 KiB',
+    keys: 1000,
+    depths: [1],
+    scale: 0.3,
+    words: [...SET.slice(0, 2), 'x'.repeat(4096)],
+  },
+  {
+    name: 'SET of 32 KiB',
+    keys: 1000,
+    depths: [1, 16],
+    scale: 0.1,
+    words: [...SET.slice(0, 2), 'x'.repeat(32_768)],
+  },
 ];
 
 /** The length of a request as redis-benchmark sends it, in bytes. */
@@ -34,7 +52,7 @@ async function startBare(kind: string, ...words: string[]): Promise<Contestant> 
 /** CPU times per request of several servers, which take turns. */
 async function compare(
   starts: readonly (() => Promise<Contestant>)[],
-  words: readonly string[],
+  load: Pick<Load, 'keys'> & { readonly words: readonly string[] },
   depth: number,
   requests: number,
   rounds: number,
@@ -44,7 +62,7 @@ async function compare(
   try {
     for (let round = 0; round <= rounds; round++) {
       for (const [i, contestant] of contestants.entries()) {
-        const measured = await measure(contestant, { keys: KEYS }, words, depth, requests);
+        const measured = await measure(contestant, load, load.words, depth, requests);
         if (round > 0) figures[i]?.push(measured);
       }
     }
@@ -57,12 +75,13 @@ async function compare(
 /** The rows of this chapter. */
 export async function platform({ rounds, scale }: Extent): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { name, depths, words, scale: share = 1 } of LOADS) {
+  for (const load of LOADS) {
+    const { name, depths, words, scale: share = 1 } = load;
     const counts = (): Promise<Contestant> => startBare('count', String(lengthOf(words)));
     const starts = [() => startReal(), counts, () => startBare('store'), () => startOurs()];
     for (const depth of depths) {
       const requests = requestsOf(depth, scale * share);
-      const [real = [], ...others] = await compare(starts, words, depth, requests, rounds);
+      const [real = [], ...others] = await compare(starts, load, depth, requests, rounds);
       const of = (list: readonly Measured[], what: keyof Measured): number =>
         median(list.map((each) => each[what]));
       for (const [i, kind] of ['a server that counts bytes', 'a server with a Map', 'lostlock'].entries()) {
