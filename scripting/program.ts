@@ -47,19 +47,18 @@ export abstract class Program {
   start(input: Words, host: ScriptHost, fuel: number): Reply | Execution {
     const outer = setAside();
     const random = host.random.state;
+    this.steps = fuel;
     try {
       const fast = this.fast();
       if (fast === undefined) {
         const { label } = this;
-        const execution = new Execution({ label, input, host, random }, this.resumable(), NO_REPLIES);
-        return execution.step(fuel) ?? execution;
+        return continued(new Execution({ label, input, host, random }, this.resumable(), NO_REPLIES), fuel);
       }
       begin(input, host);
       S.resumable = false;
       S.log = NO_REPLIES;
       S.fuel = fuel;
       S.stringMeta = fastRealm(host.texts).stringMeta;
-      this.steps = fuel;
       try {
         const result = fast();
         this.steps = fuel - S.fuel;
@@ -95,6 +94,12 @@ export abstract class Program {
     }
     const execution = new Execution(beginning, this.resumable(), log);
     if ((reason as Signal).reason === 'fuel') return execution;
-    return execution.step(Math.max(0, S.fuel)) ?? execution;
+    return continued(execution, Math.max(0, S.fuel));
   }
+}
+
+/** Continues an execution. Returns its reply, which may be null, or the execution itself if it needs another slice. */
+function continued(execution: Execution, fuel: number): Reply | Execution {
+  const reply = execution.step(fuel);
+  return reply === undefined ? execution : reply;
 }

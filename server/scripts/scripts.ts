@@ -202,7 +202,10 @@ export class Scripts implements ScriptHost {
       const native = this.#natives.get(Scripts.sha1(text));
       if (native !== undefined) return this.#runNative(client, native, request);
     }
-    return this.start(client, this.load(text), request);
+    const outcome = this.start(client, this.load(text), request);
+    // To compile the script may have taken long.
+    this.#server.current.wasBrief = false;
+    return outcome;
   }
 
   /** Runs a script or a function. Returns PAUSED if its reply comes later. Throws ReplyError if it may not run now. */

@@ -1,4 +1,4 @@
-/** The execution unit: when a batch of requests reads the clock. */
+/** The execution unit: when a batch of requests reads the clock, and that it ends with the batch. */
 import { expect, test, vi } from 'vitest';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Connection } from '../../server/host/host.ts';
@@ -50,14 +50,32 @@ test('the clock is read again after a script, unless it took few steps and ran q
   const loop = evalsha('for i = 1, 1000 do end');
   const slow = evalsha("return redis.call('KEYS', '*')");
   const failing = evalsha("return redis.call('INCR', KEYS[1], 1)");
-  batch('GET a', brief, loop, slow, failing, 'MULTI', 'EXEC'); // The first call of each command is timed.
+  // A function that keeps state runs in another form, which counts no steps.
+  server.functions.load(
+    "#!lua name=l\nlocal n = 0 redis.register_function('f', function() n = n + 1 end)",
+    false,
+  );
+  const stateful = 'FCALL f 0';
+  batch('GET a', brief, loop, slow, failing, stateful, 'MULTI', 'EXEC'); // The first call of each command is timed.
   const one = clockReads('GET a', 'GET a');
   expect(clockReads(brief, 'GET a', brief, brief, 'GET a')).toBe(one);
-  for (const long of [loop, slow, failing]) expect(clockReads(brief, long, 'GET a', brief)).toBe(one + 1);
+  for (const long of [loop, slow, failing, stateful])
+    expect(clockReads(brief, long, 'GET a', brief)).toBe(one + 1);
   expect(clockReads(brief, 'KEYS *', 'GET a')).toBe(one + 1);
+  batch('EVAL return 0');
+  expect(clockReads('EVAL return 0', 'GET a')).toBe(one + 1);
   // MULTI, the queued commands and EXEC are no quick commands, whatever they run.
   const empty = clockReads('MULTI', 'KEYS *', 'EXEC', 'GET a');
   expect(clockReads('MULTI', brief, 'EXEC', 'GET a')).toBe(empty);
+});
+
+test('a script that must be run in its other form, and returns nil, is answered at once', () => {
+  const { sha1 } = server.scripts.load('coroutine.wrap(function() coroutine.yield(1) end)()');
+  server.functions.load(
+    "#!lua name=l\nlocal n = 0 redis.register_function('f', function() n = n + 1 end)",
+    false,
+  );
+  expect(batch(`EVALSHA ${sha1} 0`, 'FCALL f 0', 'PING')).toBe('$-1\r\n$-1\r\n+PONG\r\n');
 });
 
 test('the clock is read again after a command that can take long, and in the next batch', () => {
