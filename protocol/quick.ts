@@ -37,6 +37,7 @@ class Kind {
   readonly common = new DataView(new ArrayBuffer(16 + 8 * (KEPT_MAX + 8)));
   /** How many bytes `common` has. */
   length = 0;
+  /** How many requests may have been of this kind. */
   uses = 0;
 
   /** Compares the words with those of the last request: what is equal is common from now on. */

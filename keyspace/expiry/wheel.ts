@@ -95,7 +95,7 @@ export class ExpiryWheel {
     return this.#next;
   }
 
-  /** False only if no deadline is before now. Takes no time, unlike `next`. */
+  /** False only if no deadline is before now. Unlike `next`, it never searches. */
   mayBeDue(now: Millis): boolean {
     return this.#next === undefined ? this.#size > 0 : this.#next < now;
   }

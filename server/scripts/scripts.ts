@@ -203,7 +203,7 @@ export class Scripts implements ScriptHost {
       if (native !== undefined) return this.#runNative(client, native, request);
     }
     const outcome = this.start(client, this.load(text), request);
-    // To compile the script may have taken long.
+    // Compiling the script may have taken long.
     this.#server.current.wasBrief = false;
     return outcome;
   }

@@ -27,10 +27,7 @@ function checkEnd({ server }: Waiter, millis: Millis): void {
  */
 export function secondsToWait(client: Waiter, text: Bytes): Millis {
   const whole = parseInteger(text);
-  if (typeof whole === 'number' && whole >= 0 && whole < WHOLE_MAX) {
-    checkEnd(client, whole * 1000);
-    return whole * 1000;
-  }
+  if (typeof whole === 'number' && whole >= 0 && whole < WHOLE_MAX) return whole * 1000;
   // Redis reads a long double, which has a larger range than a double.
   if (parseLongDouble(text) === undefined) fail('ERR timeout is not a float or out of range');
   const millis = (parseAnyDouble(text) ?? 0) * 1000;

@@ -7,28 +7,9 @@ import { encodeRequest } from '../../protocol/encode.ts';
 import type { DecodeLimits } from '../../protocol/limits.ts';
 import { request } from '../support/reply-text.ts';
 import { corpus } from './corpus.ts';
+import { decode, open } from './decoding.ts';
 
-const open: DecodeLimits = { maxBulk: 512 * 1024 ** 2, authenticated: true };
 const stranger: DecodeLimits = { ...open, authenticated: false };
-
-interface Decoded {
-  readonly requests: Bytes[][];
-  readonly failure: Bytes | undefined;
-  readonly buffered: number;
-}
-
-/** Decodes the pieces. Each is passed in a buffer that is overwritten as soon as the decoder has drained it. */
-function decode(pieces: readonly Bytes[], limits = open): Decoded {
-  const decoder = new RequestDecoder(limits);
-  const requests: Bytes[][] = [];
-  for (const piece of pieces) {
-    const chunk = toBuffer(piece);
-    decoder.write(chunk);
-    for (let argv = decoder.next(); argv !== undefined; argv = decoder.next()) requests.push(argv);
-    chunk.fill(0x2a);
-  }
-  return { requests, failure: decoder.failure, buffered: decoder.buffered };
-}
 
 const failureOf = (bytes: Bytes, limits = open): Bytes | undefined => decode([bytes], limits).failure;
 

@@ -3,30 +3,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
-import type { DecodeLimits } from '../../protocol/limits.ts';
 import { request } from '../support/reply-text.ts';
-
-const open: DecodeLimits = { maxBulk: 512 * 1024 ** 2, authenticated: true };
-
-/** Decodes the pieces. Each is passed in a buffer that is overwritten as soon as the decoder has drained it. */
-function decode(pieces: readonly Bytes[]): Bytes[][] {
-  const decoder = new RequestDecoder(open);
-  const requests: Bytes[][] = [];
-  for (const piece of pieces) {
-    const chunk = toBuffer(piece);
-    decoder.write(chunk);
-    for (let argv = decoder.next(); argv !== undefined; argv = decoder.next()) requests.push(argv);
-    chunk.fill(0x2a);
-  }
-  expect(decoder.failure).toBeUndefined();
-  return requests;
-}
+import { decode, open } from './decoding.ts';
 
 /** Checks that requests are decoded as they were sent, in one chunk and one by one. */
 function expectAsSent(requests: readonly Bytes[][]): void {
   const pieces = requests.map((argv) => request(...argv));
-  expect(decode([pieces.join('')])).toEqual(requests);
-  expect(decode(pieces)).toEqual(requests);
+  const whole = { requests, failure: undefined, buffered: 0 };
+  expect(decode([pieces.join('')])).toEqual(whole);
+  expect(decode(pieces)).toEqual(whole);
 }
 
 /** So many requests that all have the same words: more than it takes until the decoder knows them by heart. */
@@ -93,7 +78,7 @@ test('any requests from few words are decoded as they were sent, cut anywhere', 
       expectAsSent(requests);
       const stream = requests.map((each) => request(...each)).join('');
       const cut = place % stream.length;
-      expect(decode([stream.slice(0, cut), stream.slice(cut)])).toEqual(requests);
+      expect(decode([stream.slice(0, cut), stream.slice(cut)]).requests).toEqual(requests);
     }),
     { numRuns: 500 },
   );

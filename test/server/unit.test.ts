@@ -1,5 +1,5 @@
-/** The execution unit: when a batch of requests reads the clock, and that it ends with the batch. */
-import { expect, test, vi } from 'vitest';
+/** The execution unit: when a batch of requests reads the clock. */
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Connection } from '../../server/host/host.ts';
 import { freshServerForEachTest, host, server } from '../support/fresh.ts';
@@ -85,16 +85,16 @@ test('the clock is read again after a command that can take long, and in the nex
     return null;
   };
   const sleeping = { ...debug, run: sleep, subcommands: undefined };
-  // All nodes of a dialect share the table, also those of other files, so the spy must go.
   const spy = vi
     .spyOn(server.commands, 'get')
     .mockImplementation((name) =>
       name === 'DEBUG' ? sleeping : Map.prototype.get.call(server.commands, name),
     );
+  // All nodes of a dialect share the table, also those of other files.
+  onTestFinished(() => spy.mockRestore());
   expect(batch('SET a 1 PX 50', 'GET a', 'DEBUG SLEEP', 'GET a', 'PTTL a')).toBe(
     '+OK\r\n$1\r\n1\r\n$-1\r\n$1\r\n1\r\n:0\r\n',
   );
-  spy.mockRestore();
   host.advance(1);
   expect(batch('GET a')).toBe('$-1\r\n');
 });
