@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: all measurements beside redis-server in one run, as ratios. `--smoke` is short and writes no file.
- * `--only CHAPTER` measures one chapter. For the chapters that use redis-benchmark (`wire`, `sizes`, `connections`, `structures`),
- * `--only CHAPTER:TEXT` measures the rows whose names contain the text, and `--profile FOLDER` writes profiles of our server.
+ * `--only CHAPTER` measures one chapter. For the chapters that use redis-benchmark (`wire`, `sizes`, `connections`,
+ * `structures`, `platform`), `--only CHAPTER:TEXT` measures the rows whose names contain the text, and `--profile FOLDER`
+ * writes profiles of our server.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -50,15 +51,15 @@ const DETAILED: Record<string, () => Promise<Chapter>> = {
   sizes: measured('Larger values (redis-benchmark)', SIZES),
   connections: measured('Fewer and more connections (redis-benchmark)', CONNECTIONS),
   structures: measured('Sorted sets and streams (redis-benchmark)', STRUCTURES),
-};
-
-const CHAPTERS: Record<string, () => Promise<Chapter>> = {
-  ...DETAILED,
   platform: async () => ({
     title: 'What Node itself takes',
     beside: 'redis-server',
     rows: await platform(extent),
   }),
+};
+
+const CHAPTERS: Record<string, () => Promise<Chapter>> = {
+  ...DETAILED,
   crowds: async () => ({
     title: 'Many connections',
     beside: 'redis-server',

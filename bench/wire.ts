@@ -52,6 +52,9 @@ export interface Extent {
 /**
  * Sends requests with redis-benchmark.
  * @param requests how many
+ * @param round the number of the round. Each round has one key less to choose from: redis-benchmark takes its random numbers
+ *   from the time and its process number, so two rounds may otherwise send the same requests, and the second one of ZADD
+ *   then changes nothing
  */
 export async function measure(
   contestant: Contestant,
@@ -59,8 +62,10 @@ export async function measure(
   words: readonly string[],
   depth: number,
   requests: number,
+  round = 0,
 ): Promise<Measured> {
-  const size = `-p ${contestant.port} -c ${connections} -P ${depth} -n ${requests} -r ${keys} --csv`;
+  const range = Math.max(1, keys - round);
+  const size = `-p ${contestant.port} -c ${connections} -P ${depth} -n ${requests} -r ${range} --csv`;
   const args = [...size.split(' '), ...words];
   const before = cpuOf(contestant);
   const { stdout } = await run(...pinned(LOAD_CORE, 'redis-benchmark', args), { maxBuffer: 1 << 26 });
@@ -98,12 +103,12 @@ export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[
         for (let round = 0; round <= rounds; round++) {
           for (const i of round % 2 === 0 ? [0, 1] : [1, 0]) {
             const { contestant, sha } = sides[i]!;
-            const measured = await measure(contestant, load, load.words(sha), depth, requests);
+            const measured = await measure(contestant, load, load.words(sha), depth, requests, round);
             // The first round warms up both servers.
             if (round > 0) figures[i]?.push(measured);
           }
         }
-        rows.push(...rowsOf(load, depth, figures[0]!, figures[1]!));
+        rows.push(...rowsOf(nameOf(load, depth), depth, figures[0]!, figures[1]!));
       }
     }
     return rows;
@@ -119,10 +124,15 @@ function nameOf(load: Load, depth: number): string {
   return `${load.name} over ${load.keys} keys, ${senders}, pipeline ${depth}`;
 }
 
-function rowsOf(load: Load, depth: number, ours: readonly Measured[], real: readonly Measured[]): Row[] {
-  const of = (name: keyof Measured, list: readonly Measured[]): number =>
-    median(list.map((each) => each[name]));
-  const name = nameOf(load, depth);
+/** The rows of one of our servers beside redis-server: its rate, and the slowest answers if requests were not pipelined. */
+export function rowsOf(
+  name: string,
+  depth: number,
+  ours: readonly Measured[],
+  real: readonly Measured[],
+): Row[] {
+  const of = (what: keyof Measured, list: readonly Measured[]): number =>
+    median(list.map((each) => each[what]));
   const row: Row = {
     name,
     ours: of('rate', ours),

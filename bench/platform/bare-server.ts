@@ -1,9 +1,10 @@
 /**
  * Servers that do less than any Redis must, on lostlock's own transport: what they cost, every server on Node costs.
- * Arguments: the port, and `count LENGTH` or `store`.
+ * Arguments: the port, and `count LENGTH` or the name of a store.
  */
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
+import { entries, type Store, sorted, values } from './bare-stores.ts';
 
 /** What a connection answers to a chunk of requests. */
 type Answer = (chunk: Buffer) => string;
@@ -23,8 +24,8 @@ const CR = 13;
 const ZERO = 48;
 const NO_CHUNK = Buffer.alloc(0);
 
-/** Serves SET and GET from a Map: no other command, no option but NX, no types, no TTL, no errors. */
-function storing(store: Map<string, string>): Answer {
+/** Parses requests into strings, and answers them from a store. */
+function storing(store: Store): Answer {
   let rest: Buffer = NO_CHUNK;
   let at = 0;
 
@@ -55,16 +56,6 @@ function storing(store: Map<string, string>): Answer {
     return count < 0 ? undefined : words;
   }
 
-  function reply([command, key = '', value = '', option]: string[]): string {
-    if (command === 'SET') {
-      if (option === 'NX' && store.has(key)) return '$-1\r\n';
-      store.set(key, value);
-      return '+OK\r\n';
-    }
-    const found = store.get(key);
-    return found === undefined ? '$-1\r\n' : `$${found.length}\r\n${found}\r\n`;
-  }
-
   return (part) => {
     const chunk = rest.length === 0 ? part : Buffer.concat([rest, part]);
     let replies = '';
@@ -74,7 +65,7 @@ function storing(store: Map<string, string>): Answer {
       const words = request(chunk);
       if (words === undefined) break;
       taken = at;
-      replies += reply(words);
+      replies += store(words);
     }
     rest = taken === chunk.length ? NO_CHUNK : Buffer.from(chunk.subarray(taken));
     return replies;
@@ -108,11 +99,12 @@ function greeting(chunk: Buffer): string | undefined {
   return start.includes('CONFIG') ? '-ERR none\r\n'.repeat(start.split('CONFIG').length - 1) : undefined;
 }
 
-const [port, kind, length] = process.argv.slice(2);
-const store = new Map<string, string>();
+const STORES: Record<string, () => Store> = { values, entries, sorted };
+
+const [port, kind = '', length] = process.argv.slice(2);
+const store = STORES[kind]?.();
 const listener = new Listener({
-  accept: (connection) =>
-    new Client(connection, kind === 'store' ? storing(store) : counting(Number(length))),
+  accept: (connection) => new Client(connection, store ? storing(store) : counting(Number(length))),
 });
 await listener.listen({ host: '127.0.0.1', port: Number(port) });
 process.on('SIGTERM', () => process.exit());

@@ -3,31 +3,57 @@
  * do not reach are out of reach.
  */
 import { join } from 'node:path';
-import { type Contestant, launch, median, spreadOf, startOurs, startReal, stop } from '../contestants.ts';
-import type { Load } from '../loads.ts';
+import { type Contestant, launch, startOurs, startReal, stop } from '../contestants.ts';
 import type { Row } from '../report.ts';
-import { type Extent, type Measured, measure, requestsOf } from '../wire.ts';
+import { type Extent, type Measured, measure, requestsOf, rowsOf } from '../wire.ts';
 
 const SET = ['SET', 'key:__rand_int__', 'xxx'];
 const GET = ['GET', 'key:__rand_int__'];
-
 const SET_NX = ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'];
+const ZADD = ['ZADD', 'z', '__rand_int__', 'm:__rand_int__'];
+const ZRANGE = ['ZRANGEBYSCORE', 'z', '__rand_int__', '+inf', 'LIMIT', '0', '10'];
 
-/** Requests that a bare server understands, over how many keys, and in pipelines of which lengths. */
-const LOADS: readonly (Pick<Load, 'name' | 'keys' | 'depths' | 'scale'> & {
+/** The bare servers, by the argument that starts them. */
+const BARE = {
+  count: 'a server that counts bytes',
+  values: 'a server with a Map',
+  entries: 'a server with a Map of what Redis knows of a key',
+  sorted: 'a server with a Map and a B+ tree',
+};
+type Bare = keyof typeof BARE;
+
+const MAP: readonly Bare[] = ['count', 'values'];
+const MAPS: readonly Bare[] = ['count', 'values', 'entries'];
+
+/** A request that bare servers understand. */
+interface BareLoad {
+  readonly name: string;
   readonly words: readonly string[];
-})[] = [
-  { name: 'SET', keys: 1000, depths: [1, 16, 100], words: SET },
-  { name: 'GET', keys: 1000, depths: [1, 16, 100], words: GET },
-  { name: 'SET NX PX', keys: 1000, depths: [16, 100], words: SET_NX },
-  { name: 'SET over 100000 keys', keys: 100_000, depths: [16], words: SET },
-  { name: 'SET NX PX over 100000 keys', keys: 100_000, depths: [16], words: SET_NX },
+  /** How many keys or members it chooses from. */
+  readonly keys: number;
+  /** Lengths of pipelines. */
+  readonly depths: readonly number[];
+  readonly bare: readonly Bare[];
+  /** How many of the usual number of requests are sent; default 1. */
+  readonly scale?: number;
+  /** The request that creates the data, if any is needed. */
+  readonly before?: readonly string[];
+}
+
+const LOADS: readonly BareLoad[] = [
+  { name: 'SET', keys: 1000, depths: [1, 16, 100], words: SET, bare: MAPS },
+  { name: 'GET', keys: 1000, depths: [1, 16, 100], words: GET, bare: MAPS, before: SET },
+  { name: 'SET NX PX', keys: 1000, depths: [16, 100], words: SET_NX, bare: MAP },
+  { name: 'SET over 100000 keys', keys: 100_000, depths: [16, 100], words: SET, bare: MAP },
+  { name: 'GET over 100000 keys', keys: 100_000, depths: [16, 100], words: GET, bare: MAP, before: SET },
+  { name: 'SET NX PX over 100000 keys', keys: 100_000, depths: [16, 100], words: SET_NX, bare: MAP },
   {
     name: 'SET of 4 KiB',
     keys: 1000,
     depths: [1],
     scale: 0.3,
     words: [...SET.slice(0, 2), 'x'.repeat(4096)],
+    bare: MAP,
   },
   {
     name: 'SET of 32 KiB',
@@ -35,6 +61,17 @@ const LOADS: readonly (Pick<Load, 'name' | 'keys' | 'depths' | 'scale'> & {
     depths: [1, 16],
     scale: 0.1,
     words: [...SET.slice(0, 2), 'x'.repeat(32_768)],
+    bare: MAP,
+  },
+  { name: 'ZADD over 1000 members', keys: 1000, depths: [16], scale: 0.3, words: ZADD, bare: ['sorted'] },
+  {
+    name: 'ZRANGEBYSCORE over 1000 members',
+    keys: 1000,
+    depths: [16],
+    scale: 0.3,
+    words: ZRANGE,
+    bare: ['sorted'],
+    before: ZADD,
   },
 ];
 
@@ -44,15 +81,15 @@ function lengthOf(words: readonly string[]): number {
   return lengths.reduce((sum, each) => sum + `$${each}\r\n\r\n`.length + each, `*${words.length}\r\n`.length);
 }
 
-async function startBare(kind: string, ...words: string[]): Promise<Contestant> {
+async function startBare(kind: Bare, ...words: string[]): Promise<Contestant> {
   const file = join(import.meta.dirname, 'bare-server.ts');
   return await launch(kind, process.execPath, (port) => [...process.execArgv, file, port, kind, ...words]);
 }
 
-/** CPU times per request of several servers, which take turns. */
+/** What each of several servers takes. They take turns. */
 async function compare(
   starts: readonly (() => Promise<Contestant>)[],
-  load: Pick<Load, 'keys'> & { readonly words: readonly string[] },
+  load: BareLoad,
   depth: number,
   requests: number,
   rounds: number,
@@ -60,9 +97,11 @@ async function compare(
   const contestants = await Promise.all(starts.map((start) => start()));
   const figures: Measured[][] = contestants.map(() => []);
   try {
+    if (load.before !== undefined)
+      for (const each of contestants) await measure(each, load, load.before, 100, 10 * load.keys);
     for (let round = 0; round <= rounds; round++) {
       for (const [i, contestant] of contestants.entries()) {
-        const measured = await measure(contestant, load, load.words, depth, requests);
+        const measured = await measure(contestant, load, load.words, depth, requests, round);
         if (round > 0) figures[i]?.push(measured);
       }
     }
@@ -73,39 +112,23 @@ async function compare(
 }
 
 /** The rows of this chapter. */
-export async function platform({ rounds, scale }: Extent): Promise<Row[]> {
+export async function platform({ rounds, scale, only = '', profile }: Extent): Promise<Row[]> {
   const rows: Row[] = [];
   for (const load of LOADS) {
-    const { name, depths, words, scale: share = 1 } = load;
-    const counts = (): Promise<Contestant> => startBare('count', String(lengthOf(words)));
-    const starts = [() => startReal(), counts, () => startBare('store'), () => startOurs()];
+    const { depths, words, bare, scale: share = 1 } = load;
+    const starts = [
+      () => startReal(),
+      ...bare.map((kind) => () => startBare(kind, String(lengthOf(words)))),
+      () => startOurs(profile),
+    ];
+    const names = [...bare.map((kind) => BARE[kind]), 'lostlock'];
     for (const depth of depths) {
+      const title = `${load.name}, pipeline ${depth}`;
+      if (!title.includes(only)) continue;
       const requests = requestsOf(depth, scale * share);
       const [real = [], ...others] = await compare(starts, load, depth, requests, rounds);
-      const of = (list: readonly Measured[], what: keyof Measured): number =>
-        median(list.map((each) => each[what]));
-      for (const [i, kind] of ['a server that counts bytes', 'a server with a Map', 'lostlock'].entries()) {
-        const figures = others[i] ?? [];
-        const row: Row = {
-          name: `${name}, pipeline ${depth}: ${kind}`,
-          ours: of(figures, 'rate'),
-          other: of(real, 'rate'),
-          unit: 'requests/s',
-          spread: spreadOf(figures.map(({ rate }) => rate)),
-          cpu: [of(figures, 'cpu'), of(real, 'cpu')],
-        };
-        rows.push(row);
-        if (depth === 1) {
-          const slowest = {
-            ours: of(figures, 'p99'),
-            other: of(real, 'p99'),
-            unit: 'ms',
-            lessIsBetter: true,
-          };
-          rows.push({ ...slowest, name: `${row.name}: 99th percentile of the latency` });
-        }
-        process.stderr.write(`${row.name}: ${(row.cpu![1] / row.cpu![0]).toFixed(2)} of CPU\n`);
-      }
+      for (const [i, name] of names.entries())
+        rows.push(...rowsOf(`${title}: ${name}`, depth, others[i] ?? [], real));
     }
   }
   return rows;
