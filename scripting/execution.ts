@@ -40,13 +40,13 @@ export interface Beginning {
 }
 
 /** Sets the state for a new run, in either form. */
-export function begin({ argv, firstKey, keys }: Words, host: ScriptHost): void {
-  const firstArgument = firstKey + keys;
+export function begin(words: Words, host: ScriptHost): void {
   S.depth = 0;
   S.nested = 0;
   S.site = NATIVE;
-  S.keys = LuaTable.fromPart<never>(argv, firstKey, keys);
-  S.argv = LuaTable.fromPart<never>(argv, firstArgument, argv.length - firstArgument);
+  S.words = words;
+  S.keysTable = undefined;
+  S.argvTable = undefined;
   S.host = host;
   S.replayed = 0;
   S.protocol = 2;
@@ -108,6 +108,7 @@ export class Execution {
     beginning.host.setProtocol(2);
     this.#driver = new FrameDriver(body);
     S.log = log;
+    S.logged = log.length;
     this.#save();
   }
 
@@ -151,8 +152,8 @@ export class Execution {
   }
 
   #save(): void {
-    const { keys, argv, host, nested, site, log, replayed, protocol, json } = S;
-    this.#saved = { keys, argv, host, nested, site, log, replayed, protocol, json };
+    const { words, keysTable, argvTable, host, nested, site, log, logged, replayed, protocol, json } = S;
+    this.#saved = { words, keysTable, argvTable, host, nested, site, log, logged, replayed, protocol, json };
     this.#identities = identityCount();
   }
 }

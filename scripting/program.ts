@@ -57,6 +57,7 @@ export abstract class Program {
       begin(input, host);
       S.resumable = false;
       S.log = NO_REPLIES;
+      S.logged = 0;
       S.fuel = fuel;
       S.stringMeta = fastRealm(host.texts).stringMeta;
       try {
@@ -64,7 +65,7 @@ export abstract class Program {
         this.steps = fuel - S.fuel;
         return toReply(firstOf(result), S.protocol);
       } catch (thrown) {
-        return this.#recover({ label: this.label, input, host, random }, S.log, thrown);
+        return this.#recover({ label: this.label, input, host, random }, S.log.slice(0, S.logged), thrown);
       }
     } finally {
       takeUp(outer);

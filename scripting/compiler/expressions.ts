@@ -2,6 +2,9 @@
 import type { CallNode, Expression, IndexNode, MethodNode, TableNode } from '../syntax/ast.ts';
 import { chainOf, OperatorEmitter } from './operators.ts';
 
+/** No request has as many words. */
+const MAX_PLACE = 2 ** 30;
+
 /** Writes expressions. Functions are left to the subclass. */
 export abstract class ExpressionEmitter extends OperatorEmitter {
   protected abstract functionSource(node: Expression & { type: 'function' }): string;
@@ -58,9 +61,13 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     const fixed = this.fixed(node);
     if (typeof fixed === 'string') return this.string(fixed);
     if (fixed !== undefined) return this.constant(fixed);
-    const object = this.value(node.object);
-    const site = this.site(node.line, this.naming(node.object));
     const { key } = node;
+    const site = this.site(node.line, this.naming(node.object));
+    if (node.object.type === 'global' && this.isArgument(node.object.name) && isPlace(key)) {
+      const read = node.object.name === 'KEYS' ? 'R.keyAt' : 'R.argumentAt';
+      return this.settled(`${read}(${this.value(key)}, ${site})`);
+    }
+    const object = this.value(node.object);
     if (key.type === 'string') {
       return this.settled(
         `R.indexString(${object}, ${this.string(key.value)}, ${this.hash(key.value)}, ${site})`,
@@ -224,6 +231,11 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
     this.release(table, items);
     return `(${steps.join(', ')}, ${table})`;
   }
+}
+
+/** True for the number of an item: an integer of at least 1. */
+function isPlace(key: Expression): boolean {
+  return key.type === 'number' && key.value >= 1 && key.value <= MAX_PLACE && Number.isInteger(key.value);
 }
 
 /** A constructor gives its sizes in Lua's one-byte floating point format, which rounds up. */

@@ -46,8 +46,7 @@ function commandOf(args: LuaValue[]): Bytes[] | Bytes {
 
 /** Asks the host, or returns its earlier reply when the script is run again. */
 function ask(command: Bytes[]): Reply {
-  const { log } = S;
-  if (S.replayed < log.length) return log[S.replayed++]!;
+  if (S.replayed < S.logged) return S.log[S.replayed++]!;
   S.fuel -= 20;
   const reply = S.host!.call(command);
   note(reply);
@@ -56,8 +55,7 @@ function ask(command: Bytes[]): Reply {
 
 /** os.clock: the seconds of the host's clock. When a script is run again, it gets the same times. */
 export const clock: LuaFunction = () => {
-  const { log } = S;
-  if (S.replayed < log.length) return log[S.replayed++] as number;
+  if (S.replayed < S.logged) return S.log[S.replayed++] as number;
   S.fuel -= 20;
   const seconds = S.host?.seconds?.() ?? 0;
   note(seconds);
@@ -68,12 +66,15 @@ export const clock: LuaFunction = () => {
 function note(answer: Reply): void {
   if (S.resumable) {
     S.log = NO_REPLIES;
+    S.logged = 0;
     S.replayed = 0;
     return;
   }
-  // Most scripts ask once or twice: an array made for one reply is a tenth of the size of one that grew by push.
-  if (S.log === NO_REPLIES) S.log = [answer];
+  // Most scripts ask once or a few times: an array made for four replies is a quarter of the size of one that grew by push.
+  if (S.logged === 0) S.log = [answer, null, null, null];
+  else if (S.logged < S.log.length) S.log[S.logged] = answer;
   else S.log.push(answer);
+  S.logged++;
   S.replayed++;
 }
 
@@ -136,7 +137,7 @@ const log: LuaFunction = (...args) => {
   if (level === undefined) fail('First argument must be a number (log level).');
   if (level < 0 || level > 3) fail(texts().badLevel);
   const text = args.slice(1).map((part) => toText(part) ?? '');
-  if (S.replayed < S.log.length) S.replayed++;
+  if (S.replayed < S.logged) S.replayed++;
   else {
     S.host!.log(Math.trunc(level), text.join(' '));
     note(null);

@@ -1,4 +1,5 @@
 /** The functions that compiled scripts call by name. */
+import { argumentAt, keyAt } from './arguments.ts';
 import { isFrame } from './frames.ts';
 import { iterate } from './iterate.ts';
 import * as operations from './operations.ts';
@@ -49,10 +50,12 @@ export const RUNTIME: Readonly<Record<string, unknown>> = {
   LuaTable,
   NOTHING,
   argTable,
+  argumentAt,
   fill,
   forNumber,
   isFrame,
   iterate,
+  keyAt,
   listOf,
   power,
   remainder,

@@ -35,6 +35,8 @@ export interface Words {
   readonly keys: number;
 }
 
+const NO_WORDS: Words = { argv: [], firstKey: 0, keys: 0 };
+
 /** The log of a run that has not asked its host anything yet. */
 export const NO_REPLIES: Reply[] = [];
 
@@ -47,11 +49,15 @@ class RunState {
   nested = 0;
   /** The current call. */
   site: Site = NATIVE;
-  keys = new LuaTable();
-  argv = new LuaTable();
+  words = NO_WORDS;
+  /** KEYS and ARGV, once the script has used them as more than lists to read from. Most scripts never do. */
+  keysTable: LuaTable | undefined = undefined;
+  argvTable: LuaTable | undefined = undefined;
   host: ScriptHost | undefined = undefined;
   /** The host's replies so far, so that the script can be run again. */
   log: Reply[] = NO_REPLIES;
+  /** How many replies the log has. It may have places for more. */
+  logged = 0;
   /** How many replies of the log are still to be replayed before the host is asked again. */
   replayed = 0;
   /** The protocol version that replies are converted by. */
@@ -72,6 +78,19 @@ class RunState {
   callerPlace: (level: number) => Bytes = () => '';
   /** The running coroutine, in the resumable form. */
   thread: Thread | undefined = undefined;
+
+  /** KEYS */
+  get keys(): LuaTable {
+    const { argv, firstKey, keys } = this.words;
+    return (this.keysTable ??= LuaTable.fromPart<never>(argv, firstKey, keys));
+  }
+
+  /** ARGV */
+  get argv(): LuaTable {
+    const { argv, firstKey, keys } = this.words;
+    const first = firstKey + keys;
+    return (this.argvTable ??= LuaTable.fromPart<never>(argv, first, argv.length - first));
+  }
 }
 
 /** The running script. One script runs at a time in a process; a paused script saves its state. */
