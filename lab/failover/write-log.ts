@@ -38,19 +38,34 @@ export interface Sweep extends Omit<Write, 'kind' | 'key' | 'type' | 'holder'> {
   readonly libraries: boolean;
 }
 
-/** Who caused a write, and whether its client has received the reply. */
+/** The reply to a write. */
+export interface Answer {
+  /** True when it has reached the client. */
+  readonly arrived: boolean;
+}
+
+/** The reply to a write that nobody waits for. */
+export const NO_ANSWER: Answer = { arrived: false };
+
+/** Who caused a write, and the reply to it. */
 export interface Origin {
   /** The name of the client; undefined for what the node did by itself. */
   readonly client: string | undefined;
-  readonly answered: () => boolean;
+  readonly answer: Answer;
+}
+
+/** Data that is about to be sent. */
+export interface NextSend {
+  /** Called once it has been sent, with the position in the byte stream at which it ends. */
+  endsAt(position: number): void;
 }
 
 /** A connection of a lab node. It knows the party at its far end and how much that party has received. */
 export interface Watched {
   /** The name of the party at the far end; undefined when it has none. */
   readonly peer: string | undefined;
-  /** Calls back once, after the next `send`, with the position in the byte stream at which that data ends. */
-  afterNextSend(told: (position: number) => void): void;
+  /** Calls `endsAt` once, after the next `send`. */
+  afterNextSend(next: NextSend): void;
   /** True when the far end has received everything up to the position. */
   delivered(position: number): boolean;
 }
@@ -67,9 +82,6 @@ export interface LogLimits {
   readonly kept: number;
 }
 
-/** A write that nobody waits for. */
-const NEVER = (): boolean => false;
-
 const LIMITS: LogLimits = { writes: 100_000, kept: 1_000_000 };
 
 /** The writes of a primary's term, and those that it inherited from earlier terms. */
@@ -78,13 +90,15 @@ export class WriteLog {
   #writes: Write[] = [];
   #sweeps: Sweep[] = [];
   /**
-   * How to find out whether the reply to a write has arrived. Kept apart from `Write`, which tests see. Each log has a
+   * The replies to writes. Kept apart from `Write`, which tests see. Each log has a
    * map of its own, because V8's minor collections keep the values of a map in the old generation, and with them every
    * world whose writes it had.
    */
-  readonly #answers = new WeakMap<Write | Sweep, () => boolean>();
+  readonly #answers = new WeakMap<Write | Sweep, Answer>();
   /** The newest writes, which enter the map when it is needed: most never are, and a map is dear for V8's collector. */
-  #newest: { readonly write: Write | Sweep; readonly answered: () => boolean }[] = [];
+  #newest: (Write | Sweep)[] = [];
+  /** The replies to the newest writes, in the same order. */
+  #newestAnswers: Answer[] = [];
   #compactAt: number;
   #thinnedUpTo = 0;
   #forgottenUpTo = 0;
@@ -108,17 +122,18 @@ export class WriteLog {
 
   /** True when the reply to a write of this log has reached the client. */
   isAnswered(write: Write | Sweep): boolean {
-    return this.#answerTo(write)();
+    return this.#answerTo(write).arrived;
   }
 
   #file(): void {
-    for (const { write, answered } of this.#newest) this.#answers.set(write, answered);
+    for (const [i, write] of this.#newest.entries()) this.#answers.set(write, this.#newestAnswers[i]!);
     this.#newest = [];
+    this.#newestAnswers = [];
   }
 
-  #answerTo(write: Write | Sweep): () => boolean {
+  #answerTo(write: Write | Sweep): Answer {
     this.#file();
-    return this.#answers.get(write) ?? NEVER;
+    return this.#answers.get(write) ?? NO_ANSWER;
   }
 
   /** The part of a sweep that concerns one key, with the key's current value, or one library. */
@@ -168,15 +183,15 @@ export class WriteLog {
   }
 
   #record(server: Server, effects: readonly Effect[]): void {
-    const answered = followReply(server);
+    const answer = followReply(server);
     const connection = server.running?.connection;
     const client =
       (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
-    this.note(server, effects, { client, answered });
+    this.note(server, effects, { client, answer });
   }
 
   /** Logs the writes of one unit, which the server has just executed. */
-  note(server: Server, effects: readonly Effect[], { client, answered }: Origin): void {
+  note(server: Server, effects: readonly Effect[], { client, answer }: Origin): void {
     for (const effect of effects) {
       const { argv } = effect;
       const { offset } = server.replication;
@@ -184,14 +199,16 @@ export class WriteLog {
       const { keys, databases, fate, libraries } = touchedBy(server, effect);
       if (databases.length > 0 || libraries) {
         const sweep: Sweep = { db: effect.db, command: argv, offset, client, at, databases, fate, libraries };
-        this.#newest.push({ write: sweep, answered });
+        this.#newest.push(sweep);
+        this.#newestAnswers.push(answer);
         this.#sweeps.push(sweep);
       }
       for (const { db, key } of keys) {
         const { type, holder } = heldBy(server, db, key);
         // Written out: V8 copies members with `...` far more slowly.
         const write: Write = { kind: 'key', db, key, type, holder, command: argv, offset, client, at };
-        this.#newest.push({ write, answered });
+        this.#newest.push(write);
+        this.#newestAnswers.push(answer);
         this.#writes.push(write);
         this.onWrite(write);
       }
@@ -234,15 +251,31 @@ export class WriteLog {
   }
 }
 
-/** A function that tells whether the reply to the current request has arrived. */
-function followReply(server: Server): () => boolean {
+/** The reply that a connection of the lab will send, or has sent. */
+class FollowedReply implements Answer, NextSend {
+  readonly #connection: Watched;
+  #end = Infinity;
+
+  constructor(connection: Watched) {
+    this.#connection = connection;
+  }
+
+  endsAt(position: number): void {
+    this.#end = position;
+  }
+
+  get arrived(): boolean {
+    return this.#end !== Infinity && this.#connection.delivered(this.#end);
+  }
+}
+
+/** The reply to the current request. */
+function followReply(server: Server): Answer {
   const connection = server.running?.connection;
-  if (!isWatched(connection)) return NEVER;
-  let position: number | undefined;
-  connection.afterNextSend((end) => {
-    position = end;
-  });
-  return () => position !== undefined && connection.delivered(position);
+  if (!isWatched(connection)) return NO_ANSWER;
+  const reply = new FollowedReply(connection);
+  connection.afterNextSend(reply);
+  return reply;
 }
 
 /** The key's current type, and its holder in case it is a lock. */

@@ -9,7 +9,7 @@ import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import { commandOf } from '../../server/table/resolve.ts';
 import { touchedBy } from '../failover/touched.ts';
-import type { Origin } from '../failover/write-log.ts';
+import { type Answer, NO_ANSWER, type Origin } from '../failover/write-log.ts';
 import type { RealWire, WireTap } from '../real/network.ts';
 import { ReplyScanner } from './replies.ts';
 
@@ -153,7 +153,7 @@ export class SeenRequests {
     const server = this.#server();
     const touched = effects.map((effect) => touchedBy(server, effect));
     const keys = touched.flatMap((each) => each.keys.map(({ key }) => key));
-    const nobody = { client: undefined, answered: () => false };
+    const nobody = { client: undefined, answer: NO_ANSWER };
     if (keys.length === 0 && !touched.some((each) => each.databases.length > 0 || each.libraries))
       return nobody;
     const now = nodeClock.now();
@@ -167,8 +167,12 @@ export class SeenRequests {
     const found = best;
     this.drop(found);
     found.effects.push(...effects);
-    const answered = (): boolean => found.end !== undefined && found.wire.tookUpTo(found.end);
-    return { client: found.wire.from, answered };
+    const answer: Answer = {
+      get arrived() {
+        return found.end !== undefined && found.wire.tookUpTo(found.end);
+      },
+    };
+    return { client: found.wire.from, answer };
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
-import type { Watched } from '../failover/write-log.ts';
+import type { NextSend, Watched } from '../failover/write-log.ts';
 import type { RealNetwork } from './network.ts';
 import type { RealProcess } from './process.ts';
 
@@ -18,7 +18,7 @@ export class RealConnection implements Connection, Receiver, Watched {
   #sent = 0;
   #received = 0;
   #read = 0;
-  #replying: ((position: number) => void)[] = [];
+  #replying: NextSend[] = [];
 
   constructor(near: Connection, process: RealProcess, network: RealNetwork) {
     this.#near = near;
@@ -76,8 +76,8 @@ export class RealConnection implements Connection, Receiver, Watched {
     this.#process.run(() => this.#receiver?.closed());
   }
 
-  afterNextSend(told: (position: number) => void): void {
-    this.#replying.push(told);
+  afterNextSend(next: NextSend): void {
+    this.#replying.push(next);
   }
 
   delivered(position: number): boolean {
@@ -88,7 +88,7 @@ export class RealConnection implements Connection, Receiver, Watched {
     if (this.#silent) return;
     this.#near.send(bytes);
     this.#sent += bytes.length;
-    if (this.#replying.length > 0) for (const told of this.#replying.splice(0)) told(this.#sent);
+    for (const reply of this.#replying.splice(0)) reply.endsAt(this.#sent);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /** A node's end of a virtual connection, with the interface of the server's connections. */
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
-import type { Watched } from '../failover/write-log.ts';
+import type { NextSend, Watched } from '../failover/write-log.ts';
 import type { Ends, Pipe, PipeMessage } from './pipe.ts';
 
 /** A connection made of two pipes, one for each direction. */
@@ -14,7 +14,7 @@ export class VirtualConnection implements Connection, Watched {
   readonly peer: string;
   #receiver: Receiver | undefined;
   #closed = false;
-  #replying: ((position: number) => void)[] = [];
+  #replying: NextSend[] = [];
 
   constructor(ends: Ends) {
     this.local = ends.local;
@@ -37,12 +37,13 @@ export class VirtualConnection implements Connection, Watched {
     if (this.#closed || bytes === '') return;
     this.#out.send(toBuffer(bytes), bytes);
     if (this.#replying.length === 0) return;
-    for (const told of this.#replying.splice(0)) told(this.#out.sent);
+    for (const reply of this.#replying) reply.endsAt(this.#out.sent);
+    this.#replying = [];
   }
 
-  /** Calls back once, after the next `send`, with the position at which that data ends. */
-  afterNextSend(told: (position: number) => void): void {
-    this.#replying.push(told);
+  /** Calls `endsAt` once, after the next `send`. */
+  afterNextSend(next: NextSend): void {
+    this.#replying.push(next);
   }
 
   /** True when the far end has received everything up to the position. */
