@@ -39,19 +39,19 @@ export interface Sweep extends Omit<Write, 'kind' | 'key' | 'type' | 'holder'> {
 }
 
 /** The reply to a write. */
-export interface Answer {
+export interface WriteReply {
   /** True when it has reached the client. */
   readonly arrived: boolean;
 }
 
 /** The reply to a write that nobody waits for. */
-export const NO_ANSWER: Answer = { arrived: false };
+export const UNANSWERED: WriteReply = { arrived: false };
 
 /** Who caused a write, and the reply to it. */
 export interface Origin {
   /** The name of the client; undefined for what the node did by itself. */
   readonly client: string | undefined;
-  readonly answer: Answer;
+  readonly reply: WriteReply;
 }
 
 /** Data that is about to be sent. */
@@ -94,11 +94,11 @@ export class WriteLog {
    * map of its own, because V8's minor collections keep the values of a map in the old generation, and with them every
    * world whose writes it had.
    */
-  readonly #answers = new WeakMap<Write | Sweep, Answer>();
+  readonly #replies = new WeakMap<Write | Sweep, WriteReply>();
   /** The newest writes, which enter the map when it is needed: most never are, and a map is dear for V8's collector. */
   #newest: (Write | Sweep)[] = [];
   /** The replies to the newest writes, in the same order. */
-  #newestAnswers: Answer[] = [];
+  #newestReplies: WriteReply[] = [];
   #compactAt: number;
   #thinnedUpTo = 0;
   #forgottenUpTo = 0;
@@ -122,18 +122,18 @@ export class WriteLog {
 
   /** True when the reply to a write of this log has reached the client. */
   isAnswered(write: Write | Sweep): boolean {
-    return this.#answerTo(write).arrived;
+    return this.#replyTo(write).arrived;
   }
 
   #file(): void {
-    for (const [i, write] of this.#newest.entries()) this.#answers.set(write, this.#newestAnswers[i]!);
+    for (const [i, write] of this.#newest.entries()) this.#replies.set(write, this.#newestReplies[i]!);
     this.#newest = [];
-    this.#newestAnswers = [];
+    this.#newestReplies = [];
   }
 
-  #answerTo(write: Write | Sweep): Answer {
+  #replyTo(write: Write | Sweep): WriteReply {
     this.#file();
-    return this.#answers.get(write) ?? NO_ANSWER;
+    return this.#replies.get(write) ?? UNANSWERED;
   }
 
   /** The part of a sweep that concerns one key, with the key's current value, or one library. */
@@ -141,7 +141,7 @@ export class WriteLog {
     const { command, offset, client, at } = sweep;
     const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
     const write: Write = { kind, db, key, ...held, command, offset, client, at };
-    this.#answers.set(write, this.#answerTo(sweep));
+    this.#replies.set(write, this.#replyTo(sweep));
     return write;
   }
 
@@ -173,7 +173,7 @@ export class WriteLog {
   inherit(former: WriteLog, shared: number): void {
     const join = <T extends Write | Sweep>(theirs: readonly T[], own: readonly T[]): T[] => {
       const inherited = theirs.filter(({ offset }) => offset <= shared);
-      for (const write of inherited) this.#answers.set(write, former.#answerTo(write));
+      for (const write of inherited) this.#replies.set(write, former.#replyTo(write));
       return [...inherited, ...own.filter(({ offset }) => offset > shared)];
     };
     this.#writes = join(former.#writes, this.#writes);
@@ -183,15 +183,15 @@ export class WriteLog {
   }
 
   #record(server: Server, effects: readonly Effect[]): void {
-    const answer = followReply(server);
+    const reply = followReply(server);
     const connection = server.running?.connection;
     const client =
       (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
-    this.note(server, effects, { client, answer });
+    this.note(server, effects, { client, reply });
   }
 
   /** Logs the writes of one unit, which the server has just executed. */
-  note(server: Server, effects: readonly Effect[], { client, answer }: Origin): void {
+  note(server: Server, effects: readonly Effect[], { client, reply }: Origin): void {
     for (const effect of effects) {
       const { argv } = effect;
       const { offset } = server.replication;
@@ -200,7 +200,7 @@ export class WriteLog {
       if (databases.length > 0 || libraries) {
         const sweep: Sweep = { db: effect.db, command: argv, offset, client, at, databases, fate, libraries };
         this.#newest.push(sweep);
-        this.#newestAnswers.push(answer);
+        this.#newestReplies.push(reply);
         this.#sweeps.push(sweep);
       }
       for (const { db, key } of keys) {
@@ -208,7 +208,7 @@ export class WriteLog {
         // Written out: V8 copies members with `...` far more slowly.
         const write: Write = { kind: 'key', db, key, type, holder, command: argv, offset, client, at };
         this.#newest.push(write);
-        this.#newestAnswers.push(answer);
+        this.#newestReplies.push(reply);
         this.#writes.push(write);
         this.onWrite(write);
       }
@@ -252,7 +252,7 @@ export class WriteLog {
 }
 
 /** The reply that a connection of the lab will send, or has sent. */
-class FollowedReply implements Answer, NextSend {
+class FollowedReply implements WriteReply, NextSend {
   readonly #connection: Watched;
   #end = Infinity;
 
@@ -270,9 +270,9 @@ class FollowedReply implements Answer, NextSend {
 }
 
 /** The reply to the current request. */
-function followReply(server: Server): Answer {
+function followReply(server: Server): WriteReply {
   const connection = server.running?.connection;
-  if (!isWatched(connection)) return NO_ANSWER;
+  if (!isWatched(connection)) return UNANSWERED;
   const reply = new FollowedReply(connection);
   connection.afterNextSend(reply);
   return reply;

@@ -13,7 +13,7 @@ import type { Effect } from '../../server/ports.ts';
 import { ReplicaSide } from '../../server/replication/replica.ts';
 import type { Server } from '../../server/server.ts';
 import { VirtualDisk } from '../failover/disk.ts';
-import { NO_ANSWER, type Origin, WriteLog } from '../failover/write-log.ts';
+import { type Origin, UNANSWERED, WriteLog } from '../failover/write-log.ts';
 import type { StreamReceiver } from './sync-reader.ts';
 
 /** Finds out which client caused the writes of one unit of the stream. */
@@ -23,7 +23,7 @@ export type Attribution = (effects: readonly Effect[]) => Origin;
 export type Seen = 'as primary' | 'as replica';
 
 /** What no client has caused. */
-const NOBODY: Origin = { client: undefined, answer: NO_ANSWER };
+const NOBODY: Origin = { client: undefined, reply: UNANSWERED };
 
 /** One server's data, replication id, offset and log of writes. */
 export class Mirror {

@@ -9,7 +9,7 @@ import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import { commandOf } from '../../server/table/resolve.ts';
 import { touchedBy } from '../failover/touched.ts';
-import { type Answer, NO_ANSWER, type Origin } from '../failover/write-log.ts';
+import { type Origin, UNANSWERED, type WriteReply } from '../failover/write-log.ts';
 import type { RealWire, WireTap } from '../real/network.ts';
 import { ReplyScanner } from './replies.ts';
 
@@ -153,7 +153,7 @@ export class SeenRequests {
     const server = this.#server();
     const touched = effects.map((effect) => touchedBy(server, effect));
     const keys = touched.flatMap((each) => each.keys.map(({ key }) => key));
-    const nobody = { client: undefined, answer: NO_ANSWER };
+    const nobody = { client: undefined, reply: UNANSWERED };
     if (keys.length === 0 && !touched.some((each) => each.databases.length > 0 || each.libraries))
       return nobody;
     const now = nodeClock.now();
@@ -167,12 +167,12 @@ export class SeenRequests {
     const found = best;
     this.drop(found);
     found.effects.push(...effects);
-    const answer: Answer = {
+    const reply: WriteReply = {
       get arrived() {
         return found.end !== undefined && found.wire.tookUpTo(found.end);
       },
     };
-    return { client: found.wire.from, answer };
+    return { client: found.wire.from, reply };
   }
 }
 
