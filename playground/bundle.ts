@@ -99,6 +99,12 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   ],
   [/[\\/]streams[\\/]pipeline\.js$/, 'exports.pipeline = () => {};'],
   [/[\\/](streams[\\/](compose|duplexify)|abort-controller[\\/]browser)\.js$/, ''],
+  // Messages for debugging, which nobody turns on in a worker.
+  [
+    /[\\/]debug[\\/]src[\\/]browser\.js$/,
+    `const debug = (namespace) => Object.assign(() => {}, { namespace, enabled: false });
+    module.exports = Object.assign(debug, { default: debug });`,
+  ],
 ];
 
 /** A file with the same exports, all of which are functions that do nothing. */

@@ -8,6 +8,7 @@ import type { Row } from '../report.ts';
 import { type Extent, type Measured, measure, requestsOf, rowsOf } from '../wire.ts';
 
 const SET = ['SET', 'key:__rand_int__', 'xxx'];
+const SET_4_KIB = [...SET.slice(0, 2), 'x'.repeat(4096)];
 const GET = ['GET', 'key:__rand_int__'];
 const SET_NX = ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'];
 const ZADD = ['ZADD', 'z', '__rand_int__', 'm:__rand_int__'];
@@ -47,14 +48,8 @@ const LOADS: readonly BareLoad[] = [
   { name: 'SET over 100000 keys', keys: 100_000, depths: [16, 100], words: SET, bare: MAP },
   { name: 'GET over 100000 keys', keys: 100_000, depths: [16, 100], words: GET, bare: MAP, before: SET },
   { name: 'SET NX PX over 100000 keys', keys: 100_000, depths: [16, 100], words: SET_NX, bare: MAP },
-  {
-    name: 'SET of 4 KiB',
-    keys: 1000,
-    depths: [1],
-    scale: 0.3,
-    words: [...SET.slice(0, 2), 'x'.repeat(4096)],
-    bare: MAP,
-  },
+  { name: 'SET of 4 KiB', keys: 1000, depths: [1], scale: 0.3, words: SET_4_KIB, bare: MAP },
+  { name: 'GET of 4 KiB', keys: 1000, depths: [1, 16], scale: 0.3, words: GET, bare: MAP, before: SET_4_KIB },
   {
     name: 'SET of 32 KiB',
     keys: 1000,
