@@ -90,9 +90,14 @@ export function entries(): Store {
     return OK;
   }
 
-  const commands = new Map<string, Command>([
-    ['get', { words: 2, calls: 0, run: get }],
-    ['set', { words: 3, calls: 0, run: set }],
+  const reading: Command = { words: 2, calls: 0, run: get };
+  const writing: Command = { words: 3, calls: 0, run: set };
+  // Clients write commands in either case. Only a mixture of both must be converted.
+  const commands = new Map([
+    ['get', reading],
+    ['GET', reading],
+    ['set', writing],
+    ['SET', writing],
   ]);
   return (words) => {
     // The time is read once for several requests.

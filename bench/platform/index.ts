@@ -1,6 +1,6 @@
 /**
- * Measures what the platform itself costs, beside redis-server: no server on Node can be faster. Targets that these rows
- * do not reach are out of reach.
+ * Measures what the platform itself costs, beside redis-server and lostlock. No server on Node can be faster than the one that
+ * counts bytes. The others show what the plainest code takes that does a part of the work.
  */
 import { join } from 'node:path';
 import { type Contestant, launch, startOurs, startReal, stop } from '../contestants.ts';

@@ -2,9 +2,6 @@
 import type { CallNode, Expression, IndexNode, MethodNode, TableNode } from '../syntax/ast.ts';
 import { chainOf, OperatorEmitter } from './operators.ts';
 
-/** No request has as many words. */
-const MAX_PLACE = 2 ** 30;
-
 /** Writes expressions. Functions are left to the subclass. */
 export abstract class ExpressionEmitter extends OperatorEmitter {
   protected abstract functionSource(node: Expression & { type: 'function' }): string;
@@ -235,7 +232,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
 
 /** True for the number of an item: an integer of at least 1. */
 function isPlace(key: Expression): boolean {
-  return key.type === 'number' && key.value >= 1 && key.value <= MAX_PLACE && Number.isInteger(key.value);
+  return key.type === 'number' && key.value >= 1 && Number.isInteger(key.value);
 }
 
 /** A constructor gives its sizes in Lua's one-byte floating point format, which rounds up. */
