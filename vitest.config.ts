@@ -139,8 +139,8 @@ export default defineConfig(({ mode: own }) => {
   const left = mode === 'quick' ? beside : [];
   return {
     test: {
-      // Four workers a core: the suites on real time mostly wait, for a server or a timer.
-      maxWorkers: availableParallelism() * 3,
+      // Several workers a core: the suites on real time mostly wait, for a server or a timer. Whole acceptance counts compute.
+      maxWorkers: availableParallelism() * (mode === 'long' ? 1 : 3),
       env: {
         LOSTLOCK_LONG: mode === 'long' ? '1' : '',
         LOSTLOCK_REAL_TIME: JSON.stringify(realTimeFiles),
@@ -150,7 +150,7 @@ export default defineConfig(({ mode: own }) => {
       // A test that asserts nothing cannot fail.
       expect: { requireAssertions: true },
       // Limits for a broken test on a busy machine. No test asserts a duration.
-      testTimeout: mode === 'long' ? 1_200_000 : 60_000,
+      testTimeout: mode === 'long' ? 3_600_000 : 60_000,
       hookTimeout: 60_000,
       reporters: report
         ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]

@@ -90,6 +90,14 @@ export function sliceBytes(buffer: Buffer, start: number, end: number): Bytes {
   return bytes;
 }
 
+/**
+ * The same bytes in one piece. V8 keeps what was joined as a tree, with 32 bytes for each `+`, until somebody reads it: a
+ * request of three words takes five times its size.
+ */
+export function flat(bytes: Bytes): Bytes {
+  return fromBuffer(toBuffer(bytes));
+}
+
 /** The bytes as a Buffer. */
 export function toBuffer(bytes: Bytes): Buffer {
   return Buffer.from(bytes, 'latin1');

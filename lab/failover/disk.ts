@@ -1,6 +1,9 @@
 /** The disk of a lab node. It knows which data was synced, and a crash can lose the rest. */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { type Bytes, flat } from '../../protocol/bytes.ts';
 import type { Disk } from '../../server/host/host.ts';
+
+/** What is appended to a file is joined in pieces of this size. */
+const PIECE = 4096;
 
 /**
  * What survives a crash: nothing (a new machine), everything (only the process died), what was synced (power failure),
@@ -9,10 +12,30 @@ import type { Disk } from '../../server/host/host.ts';
 export type Keep = 'nothing' | 'everything' | 'synced' | { readonly bytes: number };
 
 /** One file: what a reader sees, and what a power failure leaves. */
-interface File {
-  content: Bytes;
+class File {
+  #head: Bytes;
+  #tail = '';
   /** What was synced; undefined when the file itself was never synced. */
   synced: Bytes | undefined;
+
+  constructor(content: Bytes, synced?: Bytes) {
+    this.#head = content;
+    this.synced = synced;
+  }
+
+  get content(): Bytes {
+    return this.#head + this.#tail;
+  }
+
+  set content(content: Bytes) {
+    this.#head = content;
+    this.#tail = '';
+  }
+
+  append(bytes: Bytes): void {
+    this.#tail += bytes;
+    if (this.#tail.length >= PIECE) this.content = this.#head + flat(this.#tail);
+  }
 }
 
 /** Files in memory. Removing or renaming a file is durable at once. */
@@ -30,7 +53,7 @@ export class VirtualDisk implements Disk {
   }
 
   append(name: string, bytes: Bytes): void {
-    this.#file(name).content += bytes;
+    this.#file(name).append(bytes);
   }
 
   sync(name: string): void {
@@ -86,13 +109,13 @@ export class VirtualDisk implements Disk {
     for (const [name, file] of this.#files) {
       const left = survivor(file, keep);
       if (left === undefined) this.#files.delete(name);
-      else this.#files.set(name, { content: left, synced: left });
+      else this.#files.set(name, new File(left, left));
     }
   }
 
   #file(name: string): File {
     let file = this.#files.get(name);
-    if (file === undefined) this.#files.set(name, (file = { content: '', synced: undefined }));
+    if (file === undefined) this.#files.set(name, (file = new File('')));
     return file;
   }
 }

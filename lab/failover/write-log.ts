@@ -254,7 +254,8 @@ export class WriteLog {
 /** The reply that a connection of the lab will send, or has sent. */
 class FollowedReply implements WriteReply, NextSend {
   readonly #connection: Watched;
-  #end = Infinity;
+  /** Negative until it is sent. Infinity would be an object of its own for V8. */
+  #end = -1;
 
   constructor(connection: Watched) {
     this.#connection = connection;
@@ -265,7 +266,7 @@ class FollowedReply implements WriteReply, NextSend {
   }
 
   get arrived(): boolean {
-    return this.#end !== Infinity && this.#connection.delivered(this.#end);
+    return this.#end >= 0 && this.#connection.delivered(this.#end);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The most recent bytes of the replication stream. A replica whose connection broke resumes from them. */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { type Bytes, flat } from '../../protocol/bytes.ts';
 
 /** The oldest chunk is trimmed only when at least this many of its bytes are surplus. */
 const CHUNK = 4096;
@@ -43,7 +43,7 @@ export class Backlog {
     this.#end += bytes.length;
     this.#tail += bytes;
     if (this.#tail.length < CHUNK) return;
-    this.#chunks.push(this.#tail);
+    this.#chunks.push(flat(this.#tail));
     this.#tail = '';
     let oldest = this.#chunks[0];
     while (oldest !== undefined && this.#end - this.#start - oldest.length >= this.capacity) {

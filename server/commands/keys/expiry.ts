@@ -80,7 +80,8 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
   db.expireAt(name, entry, at);
   db.changed(name, 'expire');
   if (server.effects.feeding && command !== 'pexpireat') {
-    server.effects.propagateAs(['PEXPIREAT', name, String(at), ...argv.slice(3)]);
+    const effect = ['PEXPIREAT', name, String(at)];
+    server.effects.propagateAs(argv.length === 3 ? effect : effect.concat(argv.slice(3)));
   }
   return 1;
 }

@@ -51,3 +51,18 @@ test('removed files are gone, and missing files are undefined', () => {
   expect(disk.durable('log')).toBe(0);
   expect(written().syncs.get('log')).toBe(1);
 });
+
+test('a log that grows by many small pieces has all of them, in order, and what was synced among them', () => {
+  const disk = new VirtualDisk();
+  const pieces = Array.from({ length: 3000 }, (_, i) => `\xff${i},`);
+  for (const [i, piece] of pieces.entries()) {
+    disk.append('log', piece);
+    if (i === 1999) disk.sync('log');
+  }
+  expect(disk.read('log')).toBe(pieces.join(''));
+  expect(disk.size('log')).toBe(pieces.join('').length);
+  disk.crash('synced');
+  expect(disk.read('log')).toBe(pieces.slice(0, 2000).join(''));
+  disk.append('log', 'more');
+  expect(disk.read('log')).toBe(`${pieces.slice(0, 2000).join('')}more`);
+});
