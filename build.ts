@@ -33,6 +33,7 @@ const entryPoints = [
     typeof target === 'string' ? [] : [target.import.default],
   ),
   manifest.bin.lostlock,
+  'dist/command.js', // Its CommonJS twin has a name that cli.ts knows.
   'dist/embed/thread/worker.js',
 ].map((path) => path.replace(/^(\.\/)?dist\/(.*)\.js$/, '$2.ts'));
 
