@@ -1,12 +1,12 @@
 /**
  * Builds the package into dist/, which it replaces as a whole. tsc writes the types; esbuild writes each public entry as an
- * ES module and as CommonJS.
+ * ES module, which is then converted to CommonJS.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import manifest from './package.json' with { type: 'json' };
 import { pageCode } from './page/bundle.ts';
 import type { PageCode } from './page/html.ts';
@@ -37,21 +37,17 @@ const entryPoints = [
   'dist/embed/thread/worker.js',
 ].map((path) => path.replace(/^(\.\/)?dist\/(.*)\.js$/, '$2.ts'));
 
-const common = {
-  bundle: true,
-  outdir: staging,
-  platform: 'node',
-  target: 'node20',
-  sourcemap: true,
-  logLevel: 'warning',
-} satisfies BuildOptions;
-
 const code = await pageCode();
 const { metafile } = await build({
-  ...common,
   entryPoints,
   outbase: '.',
+  outdir: staging,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
   format: 'esm',
+  sourcemap: true,
+  logLevel: 'warning',
   splitting: true, // Code that entries share is emitted once, so that they share its state and its classes.
   chunkNames: 'chunks/[name]-[hash]',
   packages: 'external',
@@ -63,22 +59,11 @@ writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAl
 mkdirSync(join(staging, 'playground'), { recursive: true });
 for (const [name, text] of await playgroundFiles()) writeFileSync(join(staging, 'playground', name), text);
 
-for (const path of Object.keys(metafile.outputs))
-  if (path.endsWith('.js')) writeFileSync(path, withOwnModules(readFileSync(path, 'utf8')));
-
-// esbuild splits ES modules only, so its output is converted to CommonJS file by file.
-await build({
-  ...common,
-  entryPoints: Object.keys(metafile.outputs).filter(
-    (path) => path.endsWith('.js') && !path.endsWith('/cli.js') && !path.endsWith('/worker.js'),
-  ),
-  outbase: staging,
-  outExtension: { '.js': '.cjs' },
-  format: 'cjs',
-  // Jest runs CommonJS in a context that rejects import(). Turn it into require().
-  supported: { 'dynamic-import': false },
-  plugins: [commonJsNeighbours()],
-});
+for (const path of Object.keys(metafile.outputs).filter((name) => name.endsWith('.js'))) {
+  const module = readFileSync(path, 'utf8');
+  writeFileSync(path, withOwnModules(module));
+  if (!/\/(cli|worker)\.js$/.test(path)) writeFileSync(path.replace(/\.js$/, '.cjs'), toCommonJs(module));
+}
 
 // Programs that start dist/cli.js meanwhile find the earlier build, up to this moment. A failed build leaves it alone.
 if (existsSync(dist)) renameSync(dist, join(staging, 'earlier'));
@@ -159,25 +144,35 @@ function builtWorker(): Plugin {
   };
 }
 
-/** Makes each file import its neighbours' CommonJS twins, and require what its ES module requires. */
-function commonJsNeighbours(): Plugin {
-  return {
-    name: 'commonjs-neighbours',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /./ }, ({ path, kind }) => {
-        if (kind === 'entry-point') return undefined;
-        return { path: path.replace(/^(\..*)\.js$/, '$1.cjs'), external: true };
-      });
-      onLoad({ filter: /\.js$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8')
-          .replace(/^import { createRequire.* } from "node:module";$/gm, '')
-          .replace(/\w+\(import\.meta\.url\)\(/g, 'require(')
-          .replaceAll('process.getBuiltinModule(', 'require(')
-          .replaceAll('import.meta.dirname', '__dirname'),
-        resolveDir: dirname(path),
-      }));
-    },
-  };
+/**
+ * The CommonJS twin of an ES module that esbuild has written. Every line stays where it was, so both have one source map.
+ * In esbuild's own conversion, each use of an import is a call of two getters.
+ */
+function toCommonJs(code: string): string {
+  const twin = (path: string): string => path.replace(/^(\..*)\.js$/, '$1.cjs');
+  const converted = code
+    .replace(
+      /^import (\{[^}]*\}) from "([^"]+)";$/gm,
+      (_, list: string, path: string) => `const ${list.replaceAll(' as ', ': ')} = require("${twin(path)}");`,
+    )
+    .replace(/^import (?:\* as )?(\w+) from "([^"]+)";$/gm, 'const $1 = require("$2");')
+    .replace(/^import "([^"]+)";$/gm, (_, path: string) => `require("${twin(path)}");`)
+    // Jest runs CommonJS in a context that rejects import().
+    .replace(
+      /\bimport\("([^"]+)"\)/g,
+      (_, path: string) => `Promise.resolve().then(() => require("${twin(path)}"))`,
+    )
+    .replace(/\w+\(import\.meta\.url\)\(/g, 'require(')
+    .replaceAll('import.meta.dirname', '__dirname')
+    // Compilers take `default` only from what is marked like this.
+    .replace(
+      /^export \{([^}]*)\};$/gm,
+      (_, list: string) =>
+        `module.exports = {${list.replace(/(\w+) as (\w+)/g, '$2: $1')}}; Object.defineProperty(module.exports, "__esModule", { value: true });`,
+    );
+  const [left] = /^(import|\}) .*from ".*";$|import\.meta/m.exec(converted) ?? [];
+  if (left !== undefined) throw new Error(`toCommonJs does not know '${left}'`);
+  return `"use strict";${converted}`;
 }
 
 /**
