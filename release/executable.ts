@@ -87,7 +87,12 @@ writeFileSync(
   join(out, 'THIRD-PARTY.txt'),
   `The executable contains Node.js ${process.version} (its LICENSE: https://github.com/nodejs/node/blob/${process.version}/LICENSE)\nand these packages.\n\n${licences(metafile)}`,
 );
-const config = { main: 'cli.cjs', output: 'cli.blob', disableExperimentalSEAWarning: true };
+const config = {
+  main: 'cli.cjs',
+  output: 'cli.blob',
+  disableExperimentalSEAWarning: true,
+  useCodeCache: true,
+};
 writeFileSync(join(out, 'sea.json'), JSON.stringify(config));
 run(process.execPath, ['--experimental-sea-config', 'sea.json'], out);
 copyFileSync(process.execPath, program);
