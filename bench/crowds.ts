@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { type Contestant, cpuOf, median, spreadOf, startOurs, startReal, stop } from './contestants.ts';
+import { startBare } from './platform/index.ts';
 import type { Row } from './report.ts';
 
 /** One measurement: how many steps a second, and the server's CPU time per step in microseconds. */
@@ -127,34 +128,57 @@ async function longestStall(contestant: Contestant, keys: number): Promise<numbe
   return longest;
 }
 
+/** What is measured of several servers, which take turns. */
+type Work = (contestant: Contestant, count: number) => Promise<Measured>;
+
+async function inTurn(
+  contestants: readonly Contestant[],
+  work: Work,
+  count: number,
+  rounds: number,
+): Promise<Measured[][]> {
+  const figures: Measured[][] = contestants.map(() => []);
+  for (let round = 0; round <= rounds; round++) {
+    const turn = [...contestants.entries()];
+    for (const [i, contestant] of round % 2 === 0 ? turn : turn.reverse()) {
+      const measured = await work(contestant, count);
+      if (round > 0) figures[i]?.push(measured);
+    }
+  }
+  return figures;
+}
+
+/** The row of a server beside redis-server. */
+function rowOf(name: string, ours: readonly Measured[], real: readonly Measured[]): Row {
+  const rates = (list: readonly Measured[]): number[] => list.map(({ rate }) => rate);
+  const cpuTime = (list: readonly Measured[]): number => median(list.map(({ cpu }) => cpu));
+  const [rate, other] = [median(rates(ours)), median(rates(real))];
+  process.stderr.write(`${name}: ${(rate / other).toFixed(2)}\n`);
+  const cpu = [cpuTime(ours), cpuTime(real)] as const;
+  return { name, ours: rate, other, unit: 'per second', spread: spreadOf(rates(ours)), cpu };
+}
+
+const HAND_OVER = 'an element handed over by BLPOP, 100 clients wait';
+
 /** The rows of this chapter. */
 export async function crowds(rounds: number, scale: number): Promise<Row[]> {
   const contestants = [await startOurs(), await startReal()];
-  const kinds: [string, number, (contestant: Contestant, count: number) => Promise<Measured>][] = [
+  const bare = await startBare('hand-over');
+  const kinds: [string, number, Work][] = [
     ['PUBLISH to 1 subscriber', 100_000, publish(1)],
     ['PUBLISH to 10 subscribers', 40_000, publish(10)],
     ['PUBLISH to 100 subscribers', 20_000, publish(100)],
     ['PUBLISH to 1000 subscribers', 2000, publish(1000)],
-    ['an element handed over by BLPOP, 100 clients wait', 40_000, handOver],
+    [HAND_OVER, 40_000, handOver],
     ['MULTI, ten SET, EXEC, 16 at a time', 40_000, transactions],
   ];
   try {
     const rows: Row[] = [];
     for (const [name, count, work] of kinds) {
-      const figures: Measured[][] = [[], []];
-      for (let round = 0; round <= rounds; round++) {
-        for (const i of round % 2 === 0 ? [0, 1] : [1, 0]) {
-          const measured = await work(contestants[i]!, Math.ceil(count * scale));
-          if (round > 0) figures[i]?.push(measured);
-        }
-      }
-      const [ours = [], real = []] = figures;
-      const rates = (list: readonly Measured[]): number[] => list.map(({ rate }) => rate);
-      const cpus = (list: readonly Measured[]): number => median(list.map(({ cpu }) => cpu));
-      const cpu = [cpus(ours), cpus(real)] as const;
-      const [rate, other] = [median(rates(ours)), median(rates(real))];
-      rows.push({ name, ours: rate, other, unit: 'per second', spread: spreadOf(rates(ours)), cpu });
-      process.stderr.write(`${name}: ${(rate / other).toFixed(2)}\n`);
+      const measured = work === handOver ? [...contestants, bare] : contestants;
+      const [ours = [], real = [], other] = await inTurn(measured, work, Math.ceil(count * scale), rounds);
+      rows.push(rowOf(name, ours, real));
+      if (other !== undefined) rows.push(rowOf(`${name}: a server that does nothing else`, other, real));
     }
     const keys = scale < 0.5 ? 20_000 : 1_000_000;
     for (const [name, count] of [
@@ -171,6 +195,6 @@ export async function crowds(rounds: number, scale: number): Promise<Row[]> {
     }
     return rows;
   } finally {
-    await Promise.all(contestants.map(stop));
+    await Promise.all([...contestants, bare].map(stop));
   }
 }

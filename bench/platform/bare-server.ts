@@ -1,6 +1,6 @@
 /**
  * Servers that do less than any Redis must, on lostlock's own transport: what they cost, every server on Node costs.
- * Arguments: the port, and `count LENGTH` or the name of a store.
+ * Arguments: the port, and `count LENGTH`, `hand-over` or the name of a store.
  */
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
@@ -17,6 +17,27 @@ function counting(length: number): Answer {
     const requests = Math.floor(received / length);
     received -= requests * length;
     return '+OK\r\n'.repeat(requests);
+  };
+}
+
+/** Connections that wait in BLPOP, and elements that wait for them. */
+const waiting: Connection[] = [];
+const elements: string[] = [];
+
+/** Hands each element of RPUSH to the connection that has waited longest in BLPOP. Requests are whole lines. */
+function handingOver(connection: Connection): Answer {
+  return (chunk) => {
+    let replies = '';
+    for (const line of chunk.latin1Slice(0, chunk.length - 2).split('\r\n')) {
+      const [command, key = '', element = ''] = line.split(' ');
+      if (command === 'BLPOP') waiting.push(connection);
+      else {
+        elements.push(`*2\r\n$${key.length}\r\n${key}\r\n$${element.length}\r\n${element}\r\n`);
+        replies += ':1\r\n';
+      }
+    }
+    while (waiting.length > 0 && elements.length > 0) waiting.shift()?.send(elements.shift() as string);
+    return replies;
   };
 }
 
@@ -103,8 +124,12 @@ const STORES: Record<string, () => Store> = { values, entries, sorted };
 
 const [port, kind = '', length] = process.argv.slice(2);
 const store = STORES[kind]?.();
-const listener = new Listener({
-  accept: (connection) => new Client(connection, store ? storing(store) : counting(Number(length))),
-});
+
+function answerFor(connection: Connection): Answer {
+  if (kind === 'hand-over') return handingOver(connection);
+  return store ? storing(store) : counting(Number(length));
+}
+
+const listener = new Listener({ accept: (connection) => new Client(connection, answerFor(connection)) });
 await listener.listen({ host: '127.0.0.1', port: Number(port) });
 process.on('SIGTERM', () => process.exit());

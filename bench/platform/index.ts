@@ -76,7 +76,8 @@ function lengthOf(words: readonly string[]): number {
   return lengths.reduce((sum, each) => sum + `$${each}\r\n\r\n`.length + each, `*${words.length}\r\n`.length);
 }
 
-async function startBare(kind: Bare, ...words: string[]): Promise<Contestant> {
+/** Starts a bare server. @param kind the argument that says what it does */
+export async function startBare(kind: string, ...words: string[]): Promise<Contestant> {
   const file = join(import.meta.dirname, 'bare-server.ts');
   return await launch(kind, process.execPath, (port) => [...process.execArgv, file, port, kind, ...words]);
 }
