@@ -23,16 +23,22 @@ export function requireKept(file: string): void {
   if (folder !== undefined) {
     const plain = require.extensions['.js']!;
     const own = dirname(file) + sep;
+    /** Writes the code of a file that was compiled. */
+    const compiled: (() => void)[] = [];
     require.extensions['.cjs'] = (loaded, path) => {
-      if (path.startsWith(own)) load(loaded as CommonJs, path, folder);
-      else plain(loaded, path);
+      if (!path.startsWith(own)) plain(loaded, path);
+      else load(loaded as CommonJs, path, folder, (keep) => compiled.push(keep));
     };
+    // At the end, the functions that ran are compiled as well.
+    process.once('exit', () => {
+      for (const keep of compiled) keep();
+    });
   }
   require(file);
 }
 
-/** Runs a CommonJS file as Node does. */
-function load(loaded: CommonJs, path: string, folder: string): void {
+/** Runs a CommonJS file as Node does. @param atEnd takes what keeps its code, if V8 has compiled it */
+function load(loaded: CommonJs, path: string, folder: string, atEnd: (keep: () => void) => void): void {
   const source = readFileSync(path);
   const hash = createHash(HASH).update(source).digest();
   const kept = join(folder, `${basename(path)}-${process.version}`);
@@ -41,9 +47,8 @@ function load(loaded: CommonJs, path: string, folder: string): void {
     filename: path,
     ...(cachedData !== undefined && { cachedData }),
   });
-  // At the end, the functions that ran are compiled as well.
   if (cachedData === undefined || script.cachedDataRejected === true)
-    process.once('exit', () => write(kept, Buffer.concat([hash, script.createCachedData()])));
+    atEnd(() => write(kept, Buffer.concat([hash, script.createCachedData()])));
   const run = script.runInThisContext() as (...parts: unknown[]) => void;
   run.call(loaded.exports, loaded.exports, (id: string) => loaded.require(id), loaded, path, dirname(path));
 }

@@ -104,7 +104,8 @@ test.skipIf('enableCompileCache' in module)('the command line keeps its code (ne
       encoding: 'utf8',
       env: { ...process.env, NODE_COMPILE_CACHE: kept },
     });
-  expect(run('--version').stdout).toMatch(/^lostlock \d/);
+  const first = run('--version');
+  expect([first.stdout, first.stderr]).toEqual([expect.stringMatching(/^lostlock \d/), '']);
   const before = identities();
   expect(names()).toContain(`command.cjs-${process.version}`);
   expect(run('--version').stdout).toMatch(/^lostlock \d/);
