@@ -1,4 +1,7 @@
-/** Keeps the code that V8 compiles of the package's files for the next start. Node does so itself from version 22.1 on. */
+/**
+ * Keeps the code that V8 compiles of the package's files for the next start. Node does so from version 22.1 on, but then a start
+ * takes longer (docs/decisions/0030-what-starting-loads.md).
+ */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
