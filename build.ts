@@ -146,7 +146,7 @@ function builtWorker(): Plugin {
 
 /**
  * The CommonJS twin of an ES module that esbuild has written. Every line stays where it was, so both have one source map.
- * In esbuild's own conversion, each use of an import is a call of two getters.
+ * esbuild's own conversion calls two getters whenever an import is used.
  */
 function toCommonJs(code: string): string {
   const twin = (path: string): string => path.replace(/^(\..*)\.js$/, '$1.cjs');

@@ -9,7 +9,7 @@ import { requireKept } from './embed/files/kept-code.ts';
 const folder: string | undefined = import.meta.dirname;
 /** The same code as a CommonJS module, in the built package. */
 const twin = folder === undefined ? '' : join(folder, 'command.cjs');
-// With a word such as `explore`, the command imports files of its user, which a CommonJS module cannot do.
+// Commands such as `explore` import files of their user, which kept code cannot do. They begin with a word, not with a flag.
 const serves = process.argv.slice(2, 3).every((word) => word.startsWith('-'));
 
 if (serves && existsSync(twin)) requireKept(twin);

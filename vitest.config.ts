@@ -139,7 +139,7 @@ export default defineConfig(({ mode: own }) => {
   const left = mode === 'quick' ? beside : [];
   return {
     test: {
-      // Several workers a core: the suites on real time mostly wait, for a server or a timer. Whole acceptance counts compute.
+      // Three workers a core, because the suites on real time mostly wait for a server or a timer. In a long run they compute.
       maxWorkers: availableParallelism() * (mode === 'long' ? 1 : 3),
       env: {
         LOSTLOCK_LONG: mode === 'long' ? '1' : '',

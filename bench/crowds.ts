@@ -158,8 +158,6 @@ function rowOf(name: string, ours: readonly Measured[], real: readonly Measured[
   return { name, ours: rate, other, unit: 'per second', spread: spreadOf(rates(ours)), cpu };
 }
 
-const HAND_OVER = 'an element handed over by BLPOP, 100 clients wait';
-
 /** The rows of this chapter. */
 export async function crowds(rounds: number, scale: number): Promise<Row[]> {
   const contestants = [await startOurs(), await startReal()];
@@ -169,7 +167,7 @@ export async function crowds(rounds: number, scale: number): Promise<Row[]> {
     ['PUBLISH to 10 subscribers', 40_000, publish(10)],
     ['PUBLISH to 100 subscribers', 20_000, publish(100)],
     ['PUBLISH to 1000 subscribers', 2000, publish(1000)],
-    [HAND_OVER, 40_000, handOver],
+    ['an element handed over by BLPOP, 100 clients wait', 40_000, handOver],
     ['MULTI, ten SET, EXEC, 16 at a time', 40_000, transactions],
   ];
   try {

@@ -90,7 +90,7 @@ const CHAPTERS: Record<string, () => Promise<Chapter>> = {
     beside: 'the goal',
     rows: entries(smoke ? 1 : 21),
   }),
-  // Loaded only then, because it replaces the timers and clocks that the other chapters use.
+  // Last, and loaded only then, because it replaces the timers and clocks that the other chapters use.
   lab: async () => ({
     title: 'Virtual time in the lab, per CPU time',
     beside: 'the goal',

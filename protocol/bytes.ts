@@ -92,7 +92,7 @@ export function sliceBytes(buffer: Buffer, start: number, end: number): Bytes {
 
 /**
  * The same bytes in one piece. V8 keeps what was joined as a tree, with 32 bytes for each `+`, until somebody reads it: a
- * request of three words takes five times its size.
+ * request of three words takes seven times its size.
  */
 export function flat(bytes: Bytes): Bytes {
   return fromBuffer(toBuffer(bytes));

@@ -1,6 +1,6 @@
 /**
- * Keeps the code that V8 compiles of the package's files for the next start. Node does so from version 22.1 on, but then a start
- * takes longer (docs/decisions/0030-what-starting-loads.md).
+ * Keeps the code that V8 compiles of the package's files for the next start. Node can do so from version 22.1 on, but its starts
+ * take a quarter longer (docs/decisions/0030-what-starting-loads.md).
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export function requireKept(file: string): void {
   require(file);
 }
 
-/** Runs a CommonJS file as Node does. @param atEnd takes what keeps its code, if V8 has compiled it */
+/** Runs a CommonJS file as Node does, but without import(). @param atEnd takes what keeps its code, if V8 has compiled it */
 function load(loaded: CommonJs, path: string, folder: string, atEnd: (keep: () => void) => void): void {
   const source = readFileSync(path);
   const hash = createHash(HASH).update(source).digest();

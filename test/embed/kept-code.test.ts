@@ -44,7 +44,13 @@ function load(environment: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: kept }): st
   return stdout.trim() || stderr;
 }
 
-const names = (): string[] => (existsSync(kept) ? readdirSync(kept).sort() : []);
+/** The kept files. From version 22.1 on, Node has a folder of its own beside them. */
+const names = (): string[] =>
+  existsSync(kept)
+    ? readdirSync(kept)
+        .filter((name) => name.endsWith(process.version))
+        .sort()
+    : [];
 /** A file that is written again is another one. */
 const identities = (): number[] => names().map((name) => statSync(join(kept, name)).ino);
 

@@ -80,8 +80,7 @@ function expire(client: Caller, argv: Argv<-3>, unit: number, relative: boolean,
   db.expireAt(name, entry, at);
   db.changed(name, 'expire');
   if (server.effects.feeding && command !== 'pexpireat') {
-    const effect = ['PEXPIREAT', name, String(at)];
-    server.effects.propagateAs(argv.length === 3 ? effect : effect.concat(argv.slice(3)));
+    server.effects.propagateAs(['PEXPIREAT', name, String(at), ...argv.slice(3)]);
   }
   return 1;
 }
