@@ -3,13 +3,11 @@
  * its own, because V8 optimises for all that a process does.
  */
 import '../lab/router.ts';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { Mutex } from 'redis-semaphore';
 import { LabNode } from '../lab/virtual/node.ts';
 import { World } from '../lab/virtual/world.ts';
+import { figureOf, serveFigure } from './child.ts';
 import { polling } from './platform/polling.ts';
 import type { Row } from './report.ts';
 import { worldsPlayed } from './worlds.ts';
@@ -59,11 +57,8 @@ async function simulate(kind: Kind, rounds: number, ms: number): Promise<number>
   return best;
 }
 
-async function simulated(kind: Kind, rounds: number, ms: number): Promise<number> {
-  const child = fork(fileURLToPath(import.meta.url), [kind, String(rounds), String(ms)]);
-  const [best] = (await once(child, 'message')) as [number];
-  return best;
-}
+const simulated = (kind: Kind, rounds: number, ms: number): Promise<number> =>
+  figureOf(import.meta.url, [kind, rounds, ms]);
 
 /**
  * The rows of this chapter.
@@ -89,7 +84,6 @@ export async function virtualClock(rounds: number, minutes: number): Promise<Row
   ];
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  process.send?.(await simulate(process.argv[2] as Kind, Number(process.argv[3]), Number(process.argv[4])));
-  process.disconnect();
-}
+await serveFigure(import.meta.url, ([kind, rounds, ms]) =>
+  simulate(kind as Kind, Number(rounds), Number(ms)),
+);

@@ -1,13 +1,11 @@
 /** Measures how many worlds of an exploration one core plays: a pair, two ioredis clients that lock, and a failover. */
 import '../lab/router.ts';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { WORLD_FLAGS } from '../explore/command/workers.ts';
 import { survey } from '../explore/explorer.ts';
 import { playWorld } from '../explore/game.ts';
 import { fullOptions } from '../explore/options.ts';
 import type { ClientSession } from '../explore/session.ts';
+import { figureOf, serveFigure } from './child.ts';
 import type { Row } from './report.ts';
 
 const RELEASE =
@@ -28,13 +26,7 @@ async function client({ name, redis, sleep, resource }: ClientSession): Promise<
  * @param worlds how many worlds each round plays
  */
 export async function worldsPlayed(rounds: number, worlds: number): Promise<Row> {
-  const player = fork(fileURLToPath(import.meta.url), [String(rounds), String(worlds)], {
-    execArgv: [...process.execArgv, ...WORLD_FLAGS],
-  });
-  const ended = once(player, 'exit').then(([status]) => {
-    throw new Error(`the process that plays worlds ended with status ${status}`);
-  });
-  const [best] = (await Promise.race([once(player, 'message'), ended])) as [number];
+  const best = await figureOf(import.meta.url, [rounds, worlds], WORLD_FLAGS);
   const name = 'worlds of an exploration: a pair, two ioredis clients, a failover';
   return { name, ours: best, other: 1000, unit: 'worlds a second of CPU' };
 }
@@ -54,7 +46,4 @@ async function play(rounds: number, worlds: number): Promise<number> {
   return best;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  process.send?.(await play(Number(process.argv[2]), Number(process.argv[3])));
-  process.disconnect();
-}
+await serveFigure(import.meta.url, ([rounds, worlds]) => play(Number(rounds), Number(worlds)));

@@ -3,10 +3,8 @@
  * few lines, and on a stream that answers by itself. No virtual time can be faster with these libraries. Runs in a process
  * of its own, because it replaces the timers.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
+import { figureOf, serveFigure } from '../child.ts';
 import { type Answer, answeredBy } from './answering.ts';
 
 /** A timer. The one that is due first is the last one in the list. */
@@ -134,13 +132,7 @@ async function poll(users: Users, rounds: number, ms: number): Promise<number> {
 }
 
 /** Times real time that the libraries alone allow. */
-export async function polling(users: Users, rounds: number, ms: number): Promise<number> {
-  const child = fork(fileURLToPath(import.meta.url), [users, String(rounds), String(ms)]);
-  const [best] = (await once(child, 'message')) as [number];
-  return best;
-}
+export const polling = (users: Users, rounds: number, ms: number): Promise<number> =>
+  figureOf(import.meta.url, [users, rounds, ms]);
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  process.send?.(await poll(process.argv[2] as Users, Number(process.argv[3]), Number(process.argv[4])));
-  process.disconnect();
-}
+await serveFigure(import.meta.url, ([users, rounds, ms]) => poll(users as Users, Number(rounds), Number(ms)));

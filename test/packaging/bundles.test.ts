@@ -1,6 +1,14 @@
 /** What the bundles hold, by esbuild's own account, and that the two module systems share what must be there once. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -70,6 +78,25 @@ test('the server is not loaded before the first one is started', () => {
   for (const entry of ['dist/index.js', 'dist/cli.js'])
     expect(sourcesOf(loadedWith(entry, false)).filter(inServer), entry).toEqual([]);
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('server/server.ts');
+});
+
+test('the twins of a file have the same lines, and so one source map', () => {
+  const twins = Object.keys(outputs).filter(
+    (path) => existsSync(path.replace(/\.js$/, '.cjs')) && path.endsWith('.js'),
+  );
+  const linesOf = (path: string): string[] => readFileSync(path, 'utf8').split('\n');
+  expect(twins.length).toBeGreaterThan(30);
+  for (const path of twins) {
+    const [module, common] = [linesOf(path), linesOf(path.replace(/\.js$/, '.cjs'))];
+    expect([common.length, common.at(-2)], path).toEqual([module.length, module.at(-2)]);
+  }
+  const script =
+    "Promise.resolve().then(() => require('lostlock').startServer({ porl: 1 })).catch((error) => console.log(error.stack));";
+  const stack = execFileSync(process.execPath, ['--enable-source-maps', '-e', script], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  expect(stack).toMatch(/embed\/\w+\.ts:\d+:\d+/);
 });
 
 test('a server without TLS does not load it', () => {
