@@ -33,6 +33,19 @@ interface Logged {
   readonly log: WriteLog;
 }
 
+/** The copies of logged writes that reports contain. */
+const COPIES = new WeakMap<Write, Write>();
+
+/**
+ * A copy of the write without its reply, through which a report would keep the whole world in memory. There is one copy
+ * of each write, so that two reports can be compared.
+ */
+function copyOf(write: Write): Write {
+  const copy = COPIES.get(write) ?? { ...write };
+  COPIES.set(write, copy);
+  return copy;
+}
+
 /**
  * Compares the two nodes' data. A write is gone when its offset is beyond what the new primary has of the same history,
  * and the key's value differs from the old primary's (a lost SET and a lost DEL may cancel out). Where the histories
@@ -45,9 +58,9 @@ export function lossesBetween(old: Logged, fresh: Logged): Losses {
   const behind = goneFrom(old, fresh.server, since, comparison);
   const gone = shared === undefined ? lastPerKey(behind) : behind;
   return {
-    lost: gone.filter((write) => old.log.isAnswered(write)),
-    unanswered: gone.filter((write) => !old.log.isAnswered(write)),
-    returned: shared === undefined ? [] : goneFrom(fresh, old.server, since, comparison),
+    lost: gone.filter((write) => old.log.isAnswered(write)).map(copyOf),
+    unanswered: gone.filter((write) => !old.log.isAnswered(write)).map(copyOf),
+    returned: shared === undefined ? [] : goneFrom(fresh, old.server, since, comparison).map(copyOf),
     complete: shared === undefined || old.log.thinnedUpTo <= since,
     unlogged: shared === undefined || old.log.forgottenUpTo > since ? unlogged(old, gone, comparison) : [],
   };

@@ -70,6 +70,68 @@ export interface Watched {
   delivered(position: number): boolean;
 }
 
+/** When, for whom and where a command was executed. */
+type Executed = Pick<Write, 'db' | 'command' | 'offset' | 'client' | 'at'>;
+
+/** An execution in a log. The reply is private, so that comparisons and copies leave it out. */
+abstract class LogEntry implements Executed {
+  readonly db: number;
+  readonly command: readonly Bytes[];
+  readonly offset: number;
+  readonly client: string | undefined;
+  readonly at: Millis;
+  readonly #reply: WriteReply;
+
+  constructor(db: number, { command, offset, client, at }: Executed, reply: WriteReply) {
+    this.db = db;
+    this.command = command;
+    this.offset = offset;
+    this.client = client;
+    this.at = at;
+    this.#reply = reply;
+  }
+
+  /** The reply to a write; none if the write is not from a log. */
+  static replyTo(write: Write | Sweep): WriteReply {
+    return #reply in write ? write.#reply : UNANSWERED;
+  }
+}
+
+class WriteEntry extends LogEntry implements Write {
+  readonly kind: Write['kind'];
+  readonly key: Bytes;
+  readonly type: Write['type'];
+  readonly holder: Bytes | undefined;
+
+  constructor(
+    kind: Write['kind'],
+    db: number,
+    key: Bytes,
+    held: Held | undefined,
+    executed: Executed,
+    reply: WriteReply,
+  ) {
+    super(db, executed, reply);
+    this.kind = kind;
+    this.key = key;
+    this.type = held === undefined ? 'none' : typeOf(held);
+    this.holder = holderOf(held);
+  }
+}
+
+class SweepEntry extends LogEntry implements Sweep {
+  readonly databases: readonly number[];
+  readonly fate: Touched['fate'];
+  readonly libraries: boolean;
+
+  constructor({ databases, fate, libraries }: Touched, executed: Executed, reply: WriteReply) {
+    super(executed.db, executed, reply);
+    this.databases = databases;
+    this.fate = fate;
+    this.libraries = libraries;
+  }
+}
+
 function isWatched(connection: Connection | undefined): connection is Connection & Watched {
   return connection !== undefined && 'afterNextSend' in connection;
 }
@@ -89,16 +151,6 @@ export class WriteLog {
   readonly #limits: LogLimits;
   #writes: Write[] = [];
   #sweeps: Sweep[] = [];
-  /**
-   * The replies to writes. Kept apart from `Write`, which tests see. Each log has a
-   * map of its own, because V8's minor collections keep the values of a map in the old generation, and with them every
-   * world whose writes it had.
-   */
-  readonly #replies = new WeakMap<Write | Sweep, WriteReply>();
-  /** The newest writes, which enter the map when it is needed: most never are, and a map is dear for V8's collector. */
-  #newest: (Write | Sweep)[] = [];
-  /** The replies to the newest writes, in the same order. */
-  #newestReplies: WriteReply[] = [];
   #compactAt: number;
   #thinnedUpTo = 0;
   #forgottenUpTo = 0;
@@ -120,29 +172,15 @@ export class WriteLog {
     return this.#sweeps;
   }
 
-  /** True when the reply to a write of this log has reached the client. */
+  /** True when the reply to a write of a log has reached the client. */
   isAnswered(write: Write | Sweep): boolean {
-    return this.#replyTo(write).arrived;
-  }
-
-  #file(): void {
-    for (const [i, write] of this.#newest.entries()) this.#replies.set(write, this.#newestReplies[i]!);
-    this.#newest = [];
-    this.#newestReplies = [];
-  }
-
-  #replyTo(write: Write | Sweep): WriteReply {
-    this.#file();
-    return this.#replies.get(write) ?? UNANSWERED;
+    return LogEntry.replyTo(write).arrived;
   }
 
   /** The part of a sweep that concerns one key, with the key's current value, or one library. */
   partOf(sweep: Sweep, server: Server, kind: Write['kind'], db: number, key: Bytes): Write {
-    const { command, offset, client, at } = sweep;
-    const held = kind === 'key' ? heldBy(server, db, key) : { type: 'none' as const, holder: undefined };
-    const write: Write = { kind, db, key, ...held, command, offset, client, at };
-    this.#replies.set(write, this.#replyTo(sweep));
-    return write;
+    const held = kind === 'key' ? heldBy(server, db, key) : undefined;
+    return new WriteEntry(kind, db, key, held, sweep, LogEntry.replyTo(sweep));
   }
 
   /** Up to this offset, the log lacks writes that a later write to the same key superseded. */
@@ -161,8 +199,6 @@ export class WriteLog {
       effects: (effects) => this.#record(server, effects),
       // A full resync replaces the dataset, so the node's own writes are gone.
       replaced: () => {
-        // The map lets go of the answers to writes that nobody has.
-        this.#file();
         this.#writes = [];
         this.#sweeps = [];
       },
@@ -171,11 +207,10 @@ export class WriteLog {
 
   /** Starts a term: keeps the former primary's writes up to the shared offset, and this node's writes after it. */
   inherit(former: WriteLog, shared: number): void {
-    const join = <T extends Write | Sweep>(theirs: readonly T[], own: readonly T[]): T[] => {
-      const inherited = theirs.filter(({ offset }) => offset <= shared);
-      for (const write of inherited) this.#replies.set(write, former.#replyTo(write));
-      return [...inherited, ...own.filter(({ offset }) => offset > shared)];
-    };
+    const join = <T extends Write | Sweep>(theirs: readonly T[], own: readonly T[]): T[] => [
+      ...theirs.filter(({ offset }) => offset <= shared),
+      ...own.filter(({ offset }) => offset > shared),
+    ];
     this.#writes = join(former.#writes, this.#writes);
     this.#sweeps = join(former.#sweeps, this.#sweeps);
     this.#thinnedUpTo = Math.max(this.#thinnedUpTo, Math.min(former.#thinnedUpTo, shared));
@@ -195,20 +230,12 @@ export class WriteLog {
     for (const effect of effects) {
       const { argv } = effect;
       const { offset } = server.replication;
-      const at = server.now;
-      const { keys, databases, fate, libraries } = touchedBy(server, effect);
-      if (databases.length > 0 || libraries) {
-        const sweep: Sweep = { db: effect.db, command: argv, offset, client, at, databases, fate, libraries };
-        this.#newest.push(sweep);
-        this.#newestReplies.push(reply);
-        this.#sweeps.push(sweep);
-      }
-      for (const { db, key } of keys) {
-        const { type, holder } = heldBy(server, db, key);
-        // Written out: V8 copies members with `...` far more slowly.
-        const write: Write = { kind: 'key', db, key, type, holder, command: argv, offset, client, at };
-        this.#newest.push(write);
-        this.#newestReplies.push(reply);
+      const executed: Executed = { db: effect.db, command: argv, offset, client, at: server.now };
+      const touched = touchedBy(server, effect);
+      if (touched.databases.length > 0 || touched.libraries)
+        this.#sweeps.push(new SweepEntry(touched, executed, reply));
+      for (const { db, key } of touched.keys) {
+        const write = new WriteEntry('key', db, key, heldBy(server, db, key), executed, reply);
         this.#writes.push(write);
         this.onWrite(write);
       }
@@ -279,12 +306,12 @@ function followReply(server: Server): WriteReply {
   return reply;
 }
 
-/** The key's current type, and its holder in case it is a lock. */
-function heldBy(server: Server, db: number, key: Bytes): Pick<Write, 'type' | 'holder'> {
-  const value = server.db(db).entries.get(key)?.held;
-  return { type: value === undefined ? 'none' : typeOf(value), holder: holderOf(value) };
+/** The key's current value. */
+function heldBy(server: Server, db: number, key: Bytes): Held | undefined {
+  return server.db(db).entries.get(key)?.held;
 }
 
+/** The holder in a value, in case it is a lock. */
 function holderOf(value: Held | undefined): Bytes | undefined {
   if (value === undefined || typeof value === 'string') return value;
   if (value.type !== 'hash') return undefined;

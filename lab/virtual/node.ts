@@ -35,9 +35,6 @@ export interface LabNodeOptions extends DialectOptions {
   readonly scripts?: Partial<ScriptPace>;
 }
 
-/** How many writes a world remembers. */
-const KEPT_WRITES = 200_000;
-
 /** A server in a world. */
 export class LabNode extends AnyNode {
   /** The port, in the world. */
@@ -73,8 +70,7 @@ export class LabNode extends AnyNode {
 
   /** @internal */
   protected override wrote(write: Write): void {
-    const { world } = this.host;
-    if (world.writes.length < KEPT_WRITES) world.writes.push({ at: world.elapsed(), node: this.name, write });
+    this.host.world.wrote(this.name, write);
   }
 
   /** @internal Creates the server of a new process. A node of a cluster creates another. */

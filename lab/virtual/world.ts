@@ -45,6 +45,8 @@ export function checkWorld({ seed, start, patience, network }: WorldOptions): vo
 
 const NEW_YEAR_2026 = 1_767_225_600_000;
 const ONE_HOUR = 3_600_000;
+/** How many writes a world remembers. */
+const KEPT_WRITES = 200_000;
 
 /**
  * A world. Time moves only by `advance`, `run` and `until`; code takes no virtual time. All client code, including
@@ -64,14 +66,16 @@ export class World {
   readonly network: Network;
   /** @internal What the routed functions use while code of this world is running. */
   readonly inside: WorldInside;
-  /** @internal What all nodes have written as primaries, oldest first: up to 200,000 writes. */
-  readonly writes: NodeWrite[] = [];
   /** @internal */
   readonly driver = new Driver(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();
   /** The actor of code that runs under no name. */
   readonly #anyone: Actor;
+  /** What nodes have written, when and by which: in columns, which leave less for V8's collector to trace. */
+  readonly #written: Write[] = [];
+  readonly #writtenAt: number[] = [];
+  readonly #writers: string[] = [];
   #closed = false;
   #broken: Error | undefined;
 
@@ -95,6 +99,19 @@ export class World {
   /** Microseconds since the world began. */
   elapsed(): number {
     return this.schedule.micros - this.#start;
+  }
+
+  /** @internal Records a write that a node has executed as a primary. */
+  wrote(node: string, write: Write): void {
+    if (this.#written.length === KEPT_WRITES) return;
+    this.#written.push(write);
+    this.#writtenAt.push(this.elapsed());
+    this.#writers.push(node);
+  }
+
+  /** @internal What all nodes have written as primaries, oldest first: up to 200,000 writes. */
+  get writes(): NodeWrite[] {
+    return this.#written.map((write, i) => ({ at: this.#writtenAt[i]!, node: this.#writers[i]!, write }));
   }
 
   /** @internal The actor whose code is running, or ran last. */

@@ -1,4 +1,6 @@
 /** A pair that a test controls: what replication delivers, what a failover loses, and what a restart keeps. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { type PairOptions, startPair, startServers } from '../../lab/pair.ts';
 import { connectInMemory } from '../../server/host/in-memory.ts';
@@ -19,6 +21,24 @@ test('the quick start works as written', async () => {
   expect(failover.unanswered).toEqual([]);
   expect(await b.set('my:lock', 'B', 'PX', 30_000, 'NX')).toBe('OK');
   expect(pair.primary.name).toBe('redis-2');
+});
+
+test('the report of a failover does not keep its world in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const played = async () => {
+    await using pair = await begin();
+    pair.link.hold();
+    await pair.client('A').set('my:lock', 'A');
+    return { failover: await pair.failover({ crash: true }), world: new WeakRef(pair.world) };
+  };
+  const { failover, world } = await played();
+  const isGone = (): boolean => {
+    collect();
+    return world.deref() === undefined;
+  };
+  await until(isGone, { what: 'the end of the world' });
+  expect(failover.lost).toMatchObject([{ key: 'my:lock', client: 'A' }]);
 });
 
 test('nothing is lost while replication flows', async () => {
