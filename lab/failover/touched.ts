@@ -1,9 +1,10 @@
 /** Finds what an effect in the replication stream touches: keys, whole databases, libraries of functions. */
-import { asciiLower, asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { type FoundKey, findKeys } from '../../server/table/info.ts';
+import { commandOf } from '../../server/table/resolve.ts';
 
 /** The parts of the data that an effect may have changed. */
 export interface Touched {
@@ -24,7 +25,7 @@ const NOTHING: Touched = { keys: [], databases: NONE, fate: 'emptied', libraries
 
 /** What the effect may have changed, according to the command table. Keys that it only reads are left out. */
 export function touchedBy(server: Server, { db, argv }: Effect): Touched {
-  const command = commandOf(server, argv);
+  const command = commandOf(server.commands, argv);
   if (command === undefined) return NOTHING;
   const { fullName } = command;
   const only = fullName === 'move' ? undefined : onlyKey(command, argv);
@@ -42,11 +43,6 @@ export function touchedBy(server: Server, { db, argv }: Effect): Touched {
   if (keys.length === 0 && command.spec.flags.includes('write'))
     return { ...NOTHING, databases: [db], fate: 'unknown' };
   return { ...NOTHING, keys };
-}
-
-function commandOf(server: Server, argv: readonly Bytes[]): Command | undefined {
-  const command = server.commands.get(asciiLower(argv[0] as Bytes));
-  return command?.subcommands?.get(asciiLower(argv[1] ?? '')) ?? command;
 }
 
 /** The key that a request writes, of a command that has one key and no others. Most writes are of this kind. */

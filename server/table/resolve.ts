@@ -46,7 +46,8 @@ export function commandOf<C>(
   words: readonly Bytes[],
 ): Command<C> | undefined {
   const [name = '', sub] = words;
-  const command = commands.get(asciiLower(name));
+  // The table has names in either case. Only a mixture of both must be converted.
+  const command = commands.get(name) ?? commands.get(asciiLower(name));
   if (command?.subcommands === undefined || sub === undefined) return command;
   return command.subcommands.get(asciiLower(sub));
 }
