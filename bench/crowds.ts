@@ -1,6 +1,7 @@
 /** Measures what many connections wait for, beside redis-server: messages, elements of a list, transactions, expiry. */
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
+import { encodeRequest } from '../protocol/encode.ts';
 import { type Contestant, cpuOf, median, spreadOf, startOurs, startReal, stop } from './contestants.ts';
 import { startBare } from './platform/index.ts';
 import type { Row } from './report.ts';
@@ -114,13 +115,16 @@ async function longestStall(contestant: Contestant, keys: number): Promise<numbe
   for (let from = 0; from < keys; from += 10_000) {
     let requests = '';
     for (let i = from; i < from + 10_000; i++)
-      requests += `SET expiring:${i} 12345678 PXAT ${Math.round(first + (i * 1000) / keys)}\r\n`;
+      requests += encodeRequest([
+        ...['SET', `expiring:${i}`, '12345678', 'PXAT'],
+        String(Math.round(first + (i * 1000) / keys)),
+      ]);
     await line.send(requests, 10_000 * '+OK\r\n'.length);
   }
   let longest = 0;
   while (Date.now() < first + 1500) {
     const sent = performance.now();
-    await line.send('PING\r\n', '+PONG\r\n'.length);
+    await line.send(encodeRequest(['PING']), '+PONG\r\n'.length);
     if (Date.now() >= first) longest = Math.max(longest, performance.now() - sent);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -161,7 +165,7 @@ function rowOf(name: string, ours: readonly Measured[], real: readonly Measured[
 /** The rows of this chapter. */
 export async function crowds(rounds: number, scale: number): Promise<Row[]> {
   const contestants = [await startOurs(), await startReal()];
-  const bare = await startBare('hand-over');
+  const [handing, expiring] = [await startBare('hand-over'), await startBare('expiring')];
   const kinds: [string, number, Work][] = [
     ['PUBLISH to 1 subscriber', 100_000, publish(1)],
     ['PUBLISH to 10 subscribers', 40_000, publish(10)],
@@ -173,7 +177,7 @@ export async function crowds(rounds: number, scale: number): Promise<Row[]> {
   try {
     const rows: Row[] = [];
     for (const [name, count, work] of kinds) {
-      const measured = work === handOver ? [...contestants, bare] : contestants;
+      const measured = work === handOver ? [...contestants, handing] : contestants;
       const [ours = [], real = [], other] = await inTurn(measured, work, Math.ceil(count * scale), rounds);
       rows.push(rowOf(name, ours, real));
       if (other !== undefined) rows.push(rowOf(`${name}: a server that does nothing else`, other, real));
@@ -183,16 +187,19 @@ export async function crowds(rounds: number, scale: number): Promise<Row[]> {
       [`${keys} keys that expire within one second: the longest PING`, keys],
       ['no key expires: the longest PING of as much time', 0],
     ] as const) {
-      const stalls: number[][] = [[], []];
+      const measured = count === 0 ? contestants : [...contestants, expiring];
+      const stalls = measured.map((): number[] => []);
       // A round with keys takes 25 seconds on each server, most of them to store the keys.
       for (let round = 0; round < Math.min(rounds, 3); round++) {
-        for (const [i, each] of contestants.entries()) stalls[i]!.push(await longestStall(each, count));
+        for (const [i, each] of measured.entries()) stalls[i]!.push(await longestStall(each, count));
       }
-      const [ours = [], real = []] = stalls;
-      rows.push({ name, ours: median(ours), other: median(real), unit: 'ms', lessIsBetter: true });
+      const [ours, other, bare] = stalls.map(median);
+      const common = { other, unit: 'ms', lessIsBetter: true };
+      rows.push({ ...common, name, ours: ours! });
+      if (bare !== undefined) rows.push({ ...common, name: `${name}: a server with a Map`, ours: bare });
     }
     return rows;
   } finally {
-    await Promise.all([...contestants, bare].map(stop));
+    await Promise.all([...contestants, handing, expiring].map(stop));
   }
 }

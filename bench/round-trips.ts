@@ -11,7 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { startServer } from '../index.ts';
 import { LOAD_CORE, median, pin, SERVER_CORE, startReal, stop } from './contestants.ts';
-import { answered } from './platform/answering.ts';
+import { answered, answeredBy } from './platform/answering.ts';
+import { storing } from './platform/bare-answers.ts';
+import { values } from './platform/bare-stores.ts';
 import type { Row } from './report.ts';
 
 const UNLOCK =
@@ -37,6 +39,15 @@ const CALLERS: Record<string, (port: number) => Promise<Caller>> = {
   tcp: async () => new Redis((await startServer()).url),
   redis: async (port) => new Redis(port, '127.0.0.1'),
   nobody: async () => new Redis(answered),
+  map: async () => {
+    const answer = storing(values());
+    return new Redis(
+      answeredBy(
+        (request) => Buffer.from(answer(Buffer.from(request as string)), 'latin1'),
+        process.nextTick,
+      ),
+    );
+  },
   'ioredis-mock': async () => new (require('ioredis-mock') as new () => Caller)(),
   'js-redis-server over TCP': async () => {
     const { createRedisMock } = (await import(require.resolve('js-redis-server'))) as {
@@ -85,10 +96,10 @@ async function rates(rounds: number, task: Task, children: readonly ChildProcess
 export async function roundTrips(rounds: number, count: number): Promise<Row[]> {
   // One at a time, answers of another process come up to five times as fast when it runs on the same core.
   const [far, near] = [await startReal(SERVER_CORE), await startReal(LOAD_CORE)];
-  const peers = existsSync(join(PEERS, 'node_modules')) ? Object.keys(CALLERS).slice(4) : [];
+  const peers = existsSync(join(PEERS, 'node_modules')) ? Object.keys(CALLERS).slice(5) : [];
   const children = [
     ...(await Promise.all([start('memory'), start('tcp'), start('redis', far.port)])),
-    ...(await Promise.all([start('redis', near.port), start('nobody')])),
+    ...(await Promise.all([start('redis', near.port), start('nobody'), start('map')])),
     ...(await Promise.all(peers.map((name) => start(name)))),
   ];
   const gets = await rates(rounds, { command: 'get', count }, children);
@@ -102,11 +113,14 @@ export async function roundTrips(rounds: number, count: number): Promise<Row[]> 
   row('GET in memory, beside redis-server over TCP, on its own core', gets[0], gets[2]);
   row('GET in memory, beside redis-server over TCP, on the same core', gets[0], gets[3]);
   row('GET in memory, beside ioredis on a stream that answers by itself', gets[0], gets[4]);
+  row('GET in memory, beside ioredis on a stream that answers from a Map', gets[0], gets[5]);
   row('GET over TCP in one process, beside redis-server over TCP, on its own core', gets[1], gets[2]);
   row('EVAL unlock in memory, beside redis-server over TCP, on its own core', evals[0], evals[2]);
   peers.forEach((name, i) => {
-    row(`GET in memory, beside ${name}`, gets[0], gets[5 + i]);
-    row(`EVAL unlock in memory, beside ${name}`, evals[0], evals[5 + i]);
+    row(`GET in memory, beside ${name}`, gets[0], gets[6 + i]);
+    if (name === 'ioredis-mock')
+      row('GET of ioredis on a stream that answers from a Map, beside ioredis-mock', gets[5], gets[6 + i]);
+    row(`EVAL unlock in memory, beside ${name}`, evals[0], evals[6 + i]);
   });
   return rows;
 }

@@ -43,8 +43,8 @@ export interface Extent {
   readonly rounds: number;
   /** The share of the usual number of requests. */
   readonly scale: number;
-  /** Only the rows whose names contain this text. */
-  readonly only?: string;
+  /** Which rows to measure, by their names. */
+  readonly wanted: (name: string) => boolean;
   /** Where Node writes a profile of our server. */
   readonly profile?: string;
 }
@@ -86,14 +86,15 @@ async function prepare(contestant: Contestant) {
 
 /** Runs every load on both servers in turn, in alternating order. */
 export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[]> {
-  const { rounds, scale, only = '', profile } = extent;
+  const { rounds, scale, wanted, profile } = extent;
+  if (!loads.some((load) => load.depths.some((depth) => wanted(nameOf(load, depth))))) return [];
   const contestants = [await startOurs(profile), await startReal()];
   const sides = await Promise.all(contestants.map(prepare));
   try {
     const rows: Row[] = [];
     const filled = new Set<Load['fill']>();
     for (const load of loads) {
-      const depths = load.depths.filter((depth) => nameOf(load, depth).includes(only));
+      const depths = load.depths.filter((depth) => wanted(nameOf(load, depth)));
       if (depths.length === 0 || (scale < 0.5 && load.keys > 10_000)) continue;
       if (load.fill && !filled.has(load.fill)) for (const { redis } of sides) await load.fill(redis);
       filled.add(load.fill);

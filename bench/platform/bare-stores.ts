@@ -110,6 +110,34 @@ export function entries(): Store {
   };
 }
 
+/**
+ * SET with PXAT on a Map. A timer removes the keys that are due, a thousand at a time, so that other requests need not
+ * wait for all of them.
+ */
+export function expiring(): Store {
+  const store = new Map<string, string>();
+  const due = new Map<number, string[]>();
+  let removed = Date.now();
+  const remove = (): void => {
+    let left = 1000;
+    for (; removed < Date.now() && left > 0; removed++) {
+      for (const key of due.get(removed) ?? []) if (store.delete(key)) left--;
+      due.delete(removed);
+    }
+    if (left > 0) setTimeout(remove, 1);
+    else setImmediate(remove);
+  };
+  remove();
+  return ([command, key = '', value = '', , at]) => {
+    if (command === 'PING') return '+PONG\r\n';
+    store.set(key, value);
+    const keys = due.get(Number(at));
+    if (keys === undefined) due.set(Number(at), [key]);
+    else keys.push(key);
+    return OK;
+  };
+}
+
 type Place = readonly [score: number, member: string];
 
 /** What is used of the B+ tree. */

@@ -9,6 +9,7 @@ import { type Extent, type Measured, measure, requestsOf, rowsOf } from '../wire
 
 const SET = ['SET', 'key:__rand_int__', 'xxx'];
 const SET_4_KIB = [...SET.slice(0, 2), 'x'.repeat(4096)];
+const SET_32_KIB = [...SET.slice(0, 2), 'x'.repeat(32_768)];
 const GET = ['GET', 'key:__rand_int__'];
 const SET_NX = ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'];
 const ZADD = ['ZADD', 'z', '__rand_int__', 'm:__rand_int__'];
@@ -41,33 +42,26 @@ interface BareLoad {
   readonly before?: readonly string[];
 }
 
+const strings = (name: string, keys: number, depths: readonly number[]): BareLoad[] => [
+  { name: `SET${name}`, keys, depths, words: SET, bare: MAPS },
+  { name: `GET${name}`, keys, depths, words: GET, bare: MAPS, before: SET },
+  { name: `SET NX PX${name}`, keys, depths, words: SET_NX, bare: MAP },
+];
+
+const values = (name: string, scale: number, before: readonly string[]): BareLoad[] => [
+  { name: `SET of ${name}`, keys: 100, depths: [1, 16], scale, words: before, bare: MAPS },
+  { name: `GET of ${name}`, keys: 100, depths: [1, 16], scale, words: GET, bare: MAPS, before },
+];
+
+const members = { keys: 1000, depths: [16], scale: 0.3 };
+
 const LOADS: readonly BareLoad[] = [
-  { name: 'SET', keys: 1000, depths: [1, 16, 100], words: SET, bare: MAPS },
-  { name: 'GET', keys: 1000, depths: [1, 16, 100], words: GET, bare: MAPS, before: SET },
-  { name: 'SET NX PX', keys: 1000, depths: [16, 100], words: SET_NX, bare: MAP },
-  { name: 'SET over 100000 keys', keys: 100_000, depths: [16, 100], words: SET, bare: MAP },
-  { name: 'GET over 100000 keys', keys: 100_000, depths: [16, 100], words: GET, bare: MAP, before: SET },
-  { name: 'SET NX PX over 100000 keys', keys: 100_000, depths: [16, 100], words: SET_NX, bare: MAP },
-  { name: 'SET of 4 KiB', keys: 1000, depths: [1], scale: 0.3, words: SET_4_KIB, bare: MAP },
-  { name: 'GET of 4 KiB', keys: 1000, depths: [1, 16], scale: 0.3, words: GET, bare: MAP, before: SET_4_KIB },
-  {
-    name: 'SET of 32 KiB',
-    keys: 1000,
-    depths: [1, 16],
-    scale: 0.1,
-    words: [...SET.slice(0, 2), 'x'.repeat(32_768)],
-    bare: MAP,
-  },
-  { name: 'ZADD over 1000 members', keys: 1000, depths: [16], scale: 0.3, words: ZADD, bare: ['sorted'] },
-  {
-    name: 'ZRANGEBYSCORE over 1000 members',
-    keys: 1000,
-    depths: [16],
-    scale: 0.3,
-    words: ZRANGE,
-    bare: ['sorted'],
-    before: ZADD,
-  },
+  ...strings('', 1000, [1, 16, 100]),
+  ...strings(' over 100000 keys', 100_000, [16, 100]),
+  ...values('4 KiB', 0.3, SET_4_KIB),
+  ...values('32 KiB', 0.1, SET_32_KIB),
+  { ...members, name: 'ZADD over 1000 members', words: ZADD, bare: ['sorted'] },
+  { ...members, name: 'ZRANGEBYSCORE over 1000 members', words: ZRANGE, bare: ['sorted'], before: ZADD },
 ];
 
 /** The length of a request as redis-benchmark sends it, in bytes. */
@@ -108,23 +102,23 @@ async function compare(
 }
 
 /** The rows of this chapter. */
-export async function platform({ rounds, scale, only = '', profile }: Extent): Promise<Row[]> {
+export async function platform({ rounds, scale, wanted, profile }: Extent): Promise<Row[]> {
   const rows: Row[] = [];
   for (const load of LOADS) {
-    const { depths, words, bare, scale: share = 1 } = load;
-    const starts = [
-      () => startReal(),
-      ...bare.map((kind) => () => startBare(kind, String(lengthOf(words)))),
-      () => startOurs(profile),
-    ];
-    const names = [...bare.map((kind) => BARE[kind]), 'lostlock'];
-    for (const depth of depths) {
-      const title = `${load.name}, pipeline ${depth}`;
-      if (!title.includes(only)) continue;
+    const { words, scale: share = 1 } = load;
+    for (const depth of load.depths) {
+      const nameOf = (server: string): string => `${load.name}, pipeline ${depth}: ${server}`;
+      const bare = load.bare.filter((kind) => wanted(nameOf(BARE[kind])));
+      if (bare.length === 0 && !wanted(nameOf('lostlock'))) continue;
+      const starts = [
+        () => startReal(),
+        ...bare.map((kind) => () => startBare(kind, String(lengthOf(words)))),
+        () => startOurs(profile),
+      ];
       const requests = requestsOf(depth, scale * share);
       const [real = [], ...others] = await compare(starts, load, depth, requests, rounds);
-      for (const [i, name] of names.entries())
-        rows.push(...rowsOf(`${title}: ${name}`, depth, others[i] ?? [], real));
+      for (const [i, name] of [...bare.map((kind) => BARE[kind]), 'lostlock'].entries())
+        rows.push(...rowsOf(nameOf(name), depth, others[i] ?? [], real));
     }
   }
   return rows;

@@ -1,0 +1,76 @@
+/** The chapters of the bench. */
+import { crowds } from './crowds.ts';
+import { entries } from './entries.ts';
+import { footprint } from './footprint.ts';
+import { hosting } from './hosting.ts';
+import { CONNECTIONS, type Load, SIZES, STRUCTURES, WIRE } from './loads.ts';
+import { lua } from './lua.ts';
+import { platform } from './platform/index.ts';
+import type { Chapter } from './report.ts';
+import { roundTrips } from './round-trips.ts';
+import { type Extent, wire } from './wire.ts';
+
+type Chapters = Record<string, () => Promise<Chapter>>;
+
+/** The chapters whose rows can be chosen by name, and which can write profiles of our server. */
+export function detailedChapters(extent: Extent): Chapters {
+  const measured = (title: string, loads: readonly Load[]) => async (): Promise<Chapter> => ({
+    title,
+    beside: 'redis-server',
+    rows: await wire(loads, extent),
+  });
+  return {
+    wire: measured('Requests per second over TCP (redis-benchmark)', WIRE),
+    sizes: measured('Larger values (redis-benchmark)', SIZES),
+    connections: measured('Fewer and more connections (redis-benchmark)', CONNECTIONS),
+    structures: measured('Sorted sets and streams (redis-benchmark)', STRUCTURES),
+    platform: async () => ({
+      title: 'What Node itself takes',
+      beside: 'redis-server',
+      rows: await platform(extent),
+    }),
+  };
+}
+
+/** All chapters. @param smoke whether to measure only so much that everything runs once */
+export function allChapters(extent: Extent, smoke: boolean): Chapters {
+  return {
+    ...detailedChapters(extent),
+    crowds: async () => ({
+      title: 'Many connections',
+      beside: 'redis-server',
+      rows: await crowds(extent.rounds, extent.scale),
+    }),
+    trips: async () => ({
+      title: 'Sequential round trips through ioredis 6',
+      beside: 'the other',
+      rows: await roundTrips(smoke ? 1 : 5, smoke ? 500 : 20_000),
+    }),
+    lua: async () => ({
+      title: 'Scripts that compute',
+      beside: 'redis-server',
+      rows: await lua(smoke ? 1 : 9),
+    }),
+    footprint: async () => ({
+      title: 'Start and memory',
+      beside: 'redis-server',
+      rows: await footprint(smoke ? 2 : 9, smoke ? 20_000 : 1_000_000),
+    }),
+    hosting: async () => ({
+      title: 'What a server costs its host',
+      beside: 'redis-server',
+      rows: await hosting(smoke ? 1 : 5, smoke ? 10 : 100),
+    }),
+    entries: async () => ({
+      title: 'Loading an entry, above a bare node',
+      beside: 'the goal',
+      rows: entries(smoke ? 1 : 21),
+    }),
+    // Last, and loaded only then, because it replaces the timers and clocks that the other chapters use.
+    lab: async () => ({
+      title: 'Virtual time in the lab, per CPU time',
+      beside: 'the goal',
+      rows: await (await import('./virtual-clock.ts')).virtualClock(smoke ? 1 : 10, smoke ? 1 : 30),
+    }),
+  };
+}

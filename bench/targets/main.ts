@@ -1,0 +1,53 @@
+/**
+ * `npm run bench:targets`: measures what has a target, three times by default (`-- RUNS`), and says which targets are met.
+ * Writes bench/targets.md.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { allChapters } from '../chapters.ts';
+import { machine } from '../machine.ts';
+import type { Row } from '../report.ts';
+import { TARGETS } from './list.ts';
+import { targetsPage } from './page.ts';
+
+const NEEDED = new Set(TARGETS.flatMap(({ row, plainest }) => [row, plainest]));
+/** A chapter without targets. */
+const WITHOUT = 'lua';
+
+/** One run: every row that the targets need. */
+async function measureOnce(): Promise<Row[]> {
+  const extent = { rounds: 5, scale: 1, wanted: (name: string) => NEEDED.has(name) };
+  const rows: Row[] = [];
+  for (const [name, measure] of Object.entries(allChapters(extent, false)))
+    if (name !== WITHOUT) rows.push(...(await measure()).rows);
+  return rows.filter(({ name }) => NEEDED.has(name));
+}
+
+/** Runs the file again, in a process of its own: the lab's chapter leaves virtual timers behind. */
+function inProcess(file: string): Row[] {
+  const program = fileURLToPath(import.meta.url);
+  execFileSync(process.execPath, [...process.execArgv, program, '--into', file], { stdio: 'inherit' });
+  return JSON.parse(readFileSync(file, 'utf8')) as Row[];
+}
+
+const [first = '3', file = ''] = process.argv.slice(2);
+if (first === '--into') writeFileSync(file, JSON.stringify(await measureOnce()));
+else if (!/^[1-9]\d?$/.test(first)) {
+  console.error(`bench:targets: the number of runs is '${first}'; allowed: 1 to 99`);
+  process.exitCode = 1;
+} else {
+  const folder = mkdtempSync(join(tmpdir(), 'lostlock-targets-'));
+  const runs = Array.from({ length: Number(first) }, (_, i) => inProcess(join(folder, `${i}.json`)));
+  const page = targetsPage(runs, machine());
+  console.log(page);
+  const missing = [...NEEDED].filter(
+    (name) => name !== undefined && !runs[0]?.some((row) => row.name === name),
+  );
+  // The figures of the runs stay in the folder then.
+  if (missing.length > 0) throw new Error(`the bench has no row with these names: ${missing.join('; ')}`);
+  writeFileSync(join(import.meta.dirname, '..', 'targets.md'), page);
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,73 @@
+/** Compares several runs of the bench with the targets, as a page. */
+import { median } from '../contestants.ts';
+import { cpuRatio, type Row, ratio } from '../report.ts';
+import { TARGETS, type Target } from './list.ts';
+
+/** What the runs say about a target. */
+export type Verdict = 'met' | 'out of reach' | 'missed' | 'not measured';
+
+/** A target, and the figures of each run. */
+export interface Judged extends Target {
+  readonly ours: readonly number[];
+  readonly plain: readonly number[];
+  readonly verdict: Verdict;
+}
+
+/** The figure of a row that is compared with the target. */
+function figureOf(row: Row, of: Target['of']): number | undefined {
+  if (of === 'figure') return row.ours;
+  return of === 'ratio' ? ratio(row) : cpuRatio(row);
+}
+
+/** Judges a target by the medians of the runs. */
+export function judge(target: Target, runs: readonly (readonly Row[])[]): Judged {
+  const { of, plainest } = target;
+  const figures = (name: string | undefined): number[] =>
+    runs.flatMap((rows) => {
+      const row = rows.find((each) => each.name === name);
+      return (row && figureOf(row, of)) ?? [];
+    });
+  const [ours, plain] = [figures(target.row), figures(plainest)];
+  const row = runs.flat().find(({ name }) => name === target.row);
+  const isLess = of === 'figure' && row?.lessIsBetter === true;
+  const meets = (list: readonly number[]): boolean =>
+    isLess ? median(list) <= target.target : median(list) >= target.target;
+  let verdict: Verdict = 'missed';
+  if (ours.length < runs.length) verdict = 'not measured';
+  else if (meets(ours)) verdict = 'met';
+  else if (plain.length > 0 && !meets(plain)) verdict = 'out of reach';
+  return { ...target, ours, plain, verdict };
+}
+
+function shown(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en');
+  return value >= 10 ? value.toFixed(1) : value.toPrecision(3);
+}
+
+/** The page about all targets. @param machine what the runs ran on */
+export function targetsPage(runs: readonly (readonly Row[])[], machine: string): string {
+  const judged = TARGETS.map((target) => judge(target, runs));
+  const cell = (figures: readonly number[]): string => figures.map(shown).join(', ');
+  const table = [
+    ['row of the bench', 'compared', 'target', 'each run', 'the plainest code', ''],
+    ['---', '---', '---', '---', '---', '---'],
+    ...judged.map(({ row, of, target, ours, plain, verdict }) => [
+      ...[row.replace(': lostlock', ''), of, shown(target), cell(ours), cell(plain)],
+      verdict === 'met' ? verdict : `**${verdict}**`,
+    ]),
+  ].map((cells) => `| ${cells.join(' | ')} |`);
+  const counts = (['met', 'out of reach', 'missed', 'not measured'] as const).map(
+    (verdict) => `${judged.filter((each) => each.verdict === verdict).length} ${verdict}`,
+  );
+  return `# Targets of the bench
+
+Printed by \`npm run bench:targets\` ${machine}: ${runs.length} runs.
+${counts.join(', ')}.
+
+Ratios compare with redis-server in the same run: above 1, lostlock is ahead. The median of the runs decides. A target is out of reach
+when the plainest code that does as much misses it too, in the same runs: [decision 33](../docs/decisions/0033-what-node-itself-takes.md)
+says what that code is. Figures that are not ratios are milliseconds, times real time or worlds a second, and depend on the machine.
+
+${table.join('\n')}
+`;
+}
