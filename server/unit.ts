@@ -60,7 +60,9 @@ export class ExecutionUnit {
     const now = node.host.clock.now();
     if (now - node.world.now >= node.observer.slow) node.observer.suspect(now);
     node.world.now = now;
-    const next = node.world.wheel.next();
+    const { wheel } = node.world;
+    if (!wheel.mayBeDue(now)) return;
+    const next = wheel.next();
     if (next === undefined || next >= now) return;
     // Keys that expired earlier are not part of the unit.
     node.expiry.expireDue();

@@ -42,8 +42,10 @@ export class ExpiryWheel {
   #low = 0;
   /** The levels, and one for PAST behind them. Each is made when it is first needed. */
   readonly #levels: (WheelLevel | undefined)[] = [];
-  /** The cached result of next(). */
-  #next: Millis | undefined;
+  /** No deadline is earlier. */
+  #bound: Millis = Infinity;
+  /** True if next() has found the bound, and its deadline has not been moved since. */
+  #found = true;
   /** The slot whose deadlines are being moved to lower levels, or -1. The base is the start of this slot. */
   #opening = -1;
 
@@ -63,7 +65,10 @@ export class ExpiryWheel {
     if (table.slot(deadline) >= 0) this.#unlink(deadline);
     else this.#size++;
     table.setExpiresAt(deadline, at);
-    if (this.#next !== undefined && at < this.#next) this.#next = at;
+    if (at < this.#bound) {
+      this.#bound = at;
+      this.#found = true;
+    }
     if (at >= this.#high * HALF + this.#low) this.#link(deadline);
     else if (!this.#linkPast(deadline)) {
       this.#rewind(Math.min(at, table.expiresAt(this.#firstOf(PAST))));
@@ -91,13 +96,18 @@ export class ExpiryWheel {
    * earlier time at which to call popDue.
    */
   next(): Millis | undefined {
-    if (this.#next === undefined && this.#size > 0) this.#next = this.#findNext();
-    return this.#next;
+    if (this.#size === 0) return undefined;
+    if (!this.#found) this.#bound = this.#findNext();
+    this.#found = true;
+    return this.#bound;
   }
 
-  /** False only if no deadline is before now. Unlike `next`, it never searches. */
+  /**
+   * False only if no deadline is before this time. Unlike `next`, it never searches: when the earliest deadline has been
+   * moved to a later time, as every renewal of a lock does, its former time remains the bound.
+   */
   mayBeDue(now: Millis): boolean {
-    return this.#next === undefined ? this.#size > 0 : this.#next < now;
+    return this.#bound < now;
   }
 
   /**
@@ -141,7 +151,7 @@ export class ExpiryWheel {
    * The bound of a crowded slot outlives the slot's deadlines when they are disarmed. Its time has come, so it is dropped.
    */
   #nothingDue(now: Millis): Deadline {
-    if (this.#next !== undefined && this.#next < now) this.#next = undefined;
+    if (this.#bound < now) this.#found = false;
     return NONE;
   }
 
@@ -211,7 +221,10 @@ export class ExpiryWheel {
     else table.setPrevious(after, before);
     table.setSlot(deadline, -1);
     level.waiting--;
-    if (table.expiresAt(deadline) === this.#next || this.#size === 0) this.#next = undefined;
+    if (this.#size === 0) {
+      this.#bound = Infinity;
+      this.#found = true;
+    } else if (table.expiresAt(deadline) === this.#bound) this.#found = false;
   }
 
   /** The occupied slot with the earliest deadline, lower levels first; -1 when nothing is armed. */
@@ -239,7 +252,7 @@ export class ExpiryWheel {
   /** Moves the base to the start of a slot, whose deadlines must then be moved. */
   #beginToOpen(slot: number): void {
     this.#moveBase(this.#startOf(slot));
-    this.#next = undefined;
+    this.#found = false;
     this.#opening = slot;
   }
 
@@ -257,7 +270,7 @@ export class ExpiryWheel {
       this.#link(first);
     }
     this.#opening = -1;
-    this.#next = undefined;
+    this.#found = false;
     return left;
   }
 

@@ -85,6 +85,7 @@ export class Expiry {
   /** Sets the timer to one millisecond after the earliest deadline. */
   arm(): void {
     const { world, host } = this.#server;
+    if (!world.wheel.mayBeDue(this.#armedFor - 1)) return;
     const next = world.wheel.next();
     if (next === undefined || next + 1 >= this.#armedFor || this.#rest !== undefined) return;
     if (world.expiryPolicy !== 'delete' || !this.active) return;
@@ -130,7 +131,11 @@ export class Expiry {
   #ring(): void {
     this.#timer = undefined;
     this.#armedFor = Infinity;
-    this.#expire();
+    const { world, host } = this.#server;
+    const next = world.wheel.next();
+    // A lock that was renewed has a later deadline than the timer.
+    if (next !== undefined && next >= host.clock.now()) this.arm();
+    else this.#expire();
   }
 
   #expire(): void {
