@@ -90,12 +90,16 @@ export function sliceBytes(buffer: Buffer, start: number, end: number): Bytes {
   return bytes;
 }
 
+/** The byte that `flat` has read. V8 leaves out a read whose result goes nowhere. */
+const READ = { byte: 0 };
+
 /**
- * The same bytes in one piece. V8 keeps what was joined as a tree, with 32 bytes for each `+`, until somebody reads it: a
- * request of three words takes seven times its size.
+ * The same bytes in one piece. V8 keeps what was joined as a tree, with 32 bytes for each `+`, until somebody reads a byte
+ * of it: a request of three words takes seven times its size.
  */
 export function flat(bytes: Bytes): Bytes {
-  return fromBuffer(toBuffer(bytes));
+  READ.byte = bytes.charCodeAt(0);
+  return bytes;
 }
 
 /** Up to this length, a loop writes the bytes in half the time that a call into Node takes (50 and 120 ns for 4 bytes). */
