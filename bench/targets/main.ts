@@ -3,10 +3,11 @@
  * Writes bench/targets.md.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasRedisServer } from '../../test/support/redis-server.ts';
 import { allChapters } from '../chapters.ts';
 import { machine } from '../machine.ts';
 import type { Row } from '../report.ts';
@@ -33,10 +34,21 @@ function inProcess(file: string): Row[] {
   return JSON.parse(readFileSync(file, 'utf8')) as Row[];
 }
 
+const PEERS = join(import.meta.dirname, '..', 'peers');
+
+/** The reason why nothing can be measured, if there is one. */
+function complaint(runs: string): string | undefined {
+  if (!/^[1-9]\d?$/.test(runs)) return `the number of runs is '${runs}'; allowed: 1 to 99`;
+  if (!hasRedisServer) return 'it compares with redis-server, which is not installed';
+  if (!existsSync(join(PEERS, 'node_modules')))
+    return `it compares with ioredis-mock, which is not installed: (cd ${PEERS} && npm install)`;
+  return undefined;
+}
+
 const [first = '3', file = ''] = process.argv.slice(2);
 if (first === '--into') writeFileSync(file, JSON.stringify(await measureOnce()));
-else if (!/^[1-9]\d?$/.test(first)) {
-  console.error(`bench:targets: the number of runs is '${first}'; allowed: 1 to 99`);
+else if (complaint(first) !== undefined) {
+  console.error(`bench:targets: ${complaint(first)}`);
   process.exitCode = 1;
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-targets-'));

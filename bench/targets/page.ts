@@ -61,7 +61,7 @@ export function targetsPage(runs: readonly (readonly Row[])[], machine: string):
   );
   return `# Targets of the bench
 
-Printed by \`npm run bench:targets\` ${machine}: ${runs.length} runs.
+Printed by \`npm run bench:targets\` ${machine}: ${runs.length === 1 ? 'one run' : `${runs.length} runs`}.
 ${counts.join(', ')}.
 
 Ratios compare with redis-server in the same run: above 1, lostlock is ahead. The median of the runs decides. A target is out of reach
