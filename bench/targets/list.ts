@@ -1,6 +1,6 @@
 /**
- * What the bench is measured against. A target that is missed is out of reach on Node if the plainest server misses it too,
- * in the same run.
+ * What the bench is measured against. If plain code that does no more than lostlock misses a target too, by the medians of
+ * the same runs, Node probably does not allow it.
  */
 
 /** One target. */
@@ -13,7 +13,7 @@ export interface Target {
    */
   readonly of: 'ratio' | 'CPU ratio' | 'figure';
   readonly target: number;
-  /** The row of the plainest code that does as much. */
+  /** The row of plain code that does no more. */
   readonly plainest?: string;
 }
 

@@ -58,8 +58,10 @@ else if (complaint(first) !== undefined) {
   const missing = [...NEEDED].filter(
     (name) => name !== undefined && !runs[0]?.some((row) => row.name === name),
   );
-  // The figures of the runs stay in the folder then.
-  if (missing.length > 0) throw new Error(`the bench has no row with these names: ${missing.join('; ')}`);
+  if (missing.length > 0)
+    throw new Error(
+      `the bench has no row with these names: ${missing.join('; ')}. All figures are in ${folder}`,
+    );
   writeFileSync(join(import.meta.dirname, '..', 'targets.md'), page);
   rmSync(folder, { recursive: true });
 }

@@ -44,7 +44,7 @@ export class ExpiryWheel {
   readonly #levels: (WheelLevel | undefined)[] = [];
   /** No deadline is earlier. */
   #bound: Millis = Infinity;
-  /** True if next() has found the bound, and its deadline has not been moved since. */
+  /** True while the bound is what next() returns, without a search. */
   #found = true;
   /** The slot whose deadlines are being moved to lower levels, or -1. The base is the start of this slot. */
   #opening = -1;
@@ -148,7 +148,8 @@ export class ExpiryWheel {
   }
 
   /**
-   * The bound of a crowded slot outlives the slot's deadlines when they are disarmed. Its time has come, so it is dropped.
+   * The bound may be older than every deadline, because its deadline was moved, or those of its crowded slot were disarmed.
+   * Then next() searches anew.
    */
   #nothingDue(now: Millis): Deadline {
     if (this.#bound < now) this.#found = false;
@@ -297,7 +298,8 @@ export class ExpiryWheel {
 
   #findNext(): Millis {
     const table = this.#table;
-    const slot = this.#opening >= 0 ? this.#opening : this.#firstSlot();
+    const first = this.#firstSlot();
+    const slot = this.#opening >= 0 && first !== PAST ? this.#opening : first;
     const start = this.#startOf(slot);
     let deadline = this.#firstOf(slot);
     if (slot < SLOTS || slot === PAST) return table.expiresAt(deadline);

@@ -85,10 +85,11 @@ export class Expiry {
   /** Sets the timer to one millisecond after the earliest deadline. */
   arm(): void {
     const { world, host } = this.#server;
+    if (world.expiryPolicy !== 'delete' || !this.active || this.#rest !== undefined) return;
+    // Only a deadline before the one that the timer is set for changes the timer.
     if (!world.wheel.mayBeDue(this.#armedFor - 1)) return;
     const next = world.wheel.next();
-    if (next === undefined || next + 1 >= this.#armedFor || this.#rest !== undefined) return;
-    if (world.expiryPolicy !== 'delete' || !this.active) return;
+    if (next === undefined || next + 1 >= this.#armedFor) return;
     this.#timer?.cancel();
     this.#armedFor = next + 1;
     this.#timer = host.clock.at(next + 1, () => this.#ring());
@@ -133,8 +134,8 @@ export class Expiry {
     this.#armedFor = Infinity;
     const { world, host } = this.#server;
     const next = world.wheel.next();
-    // A lock that was renewed has a later deadline than the timer.
-    if (next !== undefined && next >= host.clock.now()) this.arm();
+    // A lock that was renewed has a later deadline than the timer, and one that was released has none.
+    if (next === undefined || next >= host.clock.now()) this.arm();
     else this.#expire();
   }
 

@@ -103,7 +103,8 @@ describe('the expiry wheel', () => {
             }
             expect(wheel.size).toBe(model.armed.length);
             const earliest = model.earliest()?.at;
-            if (earliest !== undefined) expect(wheel.mayBeDue(earliest + 2)).toBe(true);
+            const after = (earliest ?? 0) + (earliest === undefined || earliest < 2 ** 53 ? 1 : 2);
+            if (earliest !== undefined) expect(wheel.mayBeDue(after)).toBe(true);
             // What next() finds is kept, so it is not asked after every step.
             if (name % 2 === 0) continue;
             expect(wheel.next()).toBe(earliest);
@@ -111,6 +112,42 @@ describe('the expiry wheel', () => {
           }
         },
       ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('never takes a later time than the earliest for its bound, also while a slot is half open', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
+        const wheel = new NamedWheel();
+        const times = new Map<number, number>();
+        const nodes = Array.from({ length: 13 }, (_, i) => wheel.node(i));
+        let now = 1_700_000_000_000;
+        for (const { kind, name, by, backwards } of steps) {
+          now = backwards ? now - by : now;
+          if (kind < 5) {
+            wheel.arm(nodes[name]!, now + by);
+            times.set(name, now + by);
+          } else if (kind === 5) {
+            wheel.disarm(nodes[name]!);
+            times.delete(name);
+          } else if (kind < 8) {
+            if (!backwards) now += by;
+            wheel.prepare(now, name % 3);
+          } else {
+            const popped = wheel.popDueName(now);
+            const due = Math.min(...times.values());
+            if (due < now) expect(times.get(popped!)).toBe(due);
+            else expect(popped).toBeUndefined();
+            if (popped !== undefined) times.delete(popped);
+          }
+          const earliest = Math.min(...times.values());
+          expect(wheel.mayBeDue(earliest + 1)).toBe(times.size > 0);
+          if (name % 2 === 0) continue;
+          expect(wheel.next() ?? Infinity).toBeLessThanOrEqual(earliest);
+          expect(wheel.mayBeDue(earliest + 1)).toBe(times.size > 0);
+        }
+      }),
       { numRuns: 400 },
     );
   });
@@ -187,6 +224,17 @@ it('keeps the former time of the earliest deadline as the bound, until somebody 
   expect(wheel.mayBeDue(40_000)).toBe(false);
   wheel.disarm(lock);
   expect([wheel.mayBeDue(Infinity), wheel.next()]).toEqual([false, undefined]);
+});
+
+it('knows of a deadline before its base while a slot is half open', () => {
+  const wheel = new NamedWheel();
+  for (let i = 0; i < 10; i++) wheel.arm(wheel.node(i), 1_000_000 + i);
+  expect(wheel.prepare(2_000_000, 1)).toBe(false);
+  const [first, second] = [wheel.node(20), wheel.node(21)];
+  wheel.arm(first, 10);
+  wheel.arm(second, 20);
+  wheel.discard(first);
+  expect([wheel.next(), wheel.mayBeDue(21)]).toEqual([20, true]);
 });
 
 it('fires many deadlines before its base in order, in whatever order they were armed', () => {
