@@ -1,4 +1,6 @@
 /** The rules for bytes and numbers, by hand and compared with redis-server on generated values. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,6 +8,7 @@ import {
   asciiUpper,
   type Bytes,
   cString,
+  flat,
   formatDouble,
   formatGeneral,
   fromBuffer,
@@ -29,6 +32,25 @@ test('bytes survive the conversion to a Buffer and back, also from the middle of
   expect(fromBuffer(toBuffer(everyByte))).toBe(everyByte);
   expect(fromBuffer(new Uint8Array([1, 2, 255, 4]).subarray(1, 3))).toBe('\x02\xff');
   expect(fromText('é€')).toBe('\xc3\xa9\xe2\x82\xac');
+});
+
+test('joined strings take as much memory as they have bytes, once they are flat', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const used = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const joined = (first: number): Bytes => {
+    let text = `${first} `;
+    for (let i = 0; i < 1000; i++) text += `part ${i} `;
+    return text;
+  };
+  const before = used();
+  const texts = Array.from({ length: 500 }, (_, i) => flat(joined(i)));
+  const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+  expect((used() - before) / bytes).toBeLessThan(2);
+  expect(texts[7]).toBe(joined(7));
 });
 
 test('long strings of any length are complete', () => {

@@ -115,6 +115,29 @@ test('a host without a limit, such as the lab, expires all due keys at their ins
   expect(nodeHost().expiryMicros).toBeGreaterThan(0);
 });
 
+/** The keys that are left after so many milliseconds, though nobody looks at them. */
+async function leftAfter(commands: readonly string[], ms: readonly number[]): Promise<string[][]> {
+  const { host, server, talk } = setUp({});
+  // The timer is set after each of them.
+  for (const command of commands) await talk.ask(command);
+  return ms.map((each, i) => {
+    host.advance(each - (ms[i - 1] ?? 0));
+    return [...server.db(0).entries.keys()];
+  });
+}
+
+test('the timer follows a deadline that is a millisecond earlier', async () => {
+  const left = await leftAfter(['SET late v PX 1000', 'SET early v PX 999'], [999, 1000, 1001]);
+  expect(left).toEqual([['late', 'early'], ['late'], []]);
+});
+
+test('the timer follows a lock that was renewed, and one that was released', async () => {
+  const renewed = await leftAfter(['SET lock v PX 100', 'PEXPIRE lock 1500'], [101, 1500, 1501]);
+  expect(renewed).toEqual([['lock'], ['lock'], []]);
+  const released = await leftAfter(['SET lock v PX 100', 'DEL lock', 'SET next v PX 200'], [101, 200, 201]);
+  expect(released).toEqual([['next'], ['next'], []]);
+});
+
 test('a stopped server runs no further turns', async () => {
   const { host, server, turns, talk } = setUp();
   talk.send(...sets);
