@@ -114,11 +114,10 @@ async function longestStall(contestant: Contestant, keys: number): Promise<numbe
   const first = Date.now() + (keys === 0 ? 0 : 4000 + keys / 100);
   for (let from = 0; from < keys; from += 10_000) {
     let requests = '';
-    for (let i = from; i < from + 10_000; i++)
-      requests += encodeRequest([
-        ...['SET', `expiring:${i}`, '12345678', 'PXAT'],
-        String(Math.round(first + (i * 1000) / keys)),
-      ]);
+    for (let i = from; i < from + 10_000; i++) {
+      const deadline = String(Math.round(first + (i * 1000) / keys));
+      requests += encodeRequest(['SET', `expiring:${i}`, '12345678', 'PXAT', deadline]);
+    }
     await line.send(requests, 10_000 * '+OK\r\n'.length);
   }
   if (keys > 0 && Date.now() > first)

@@ -33,6 +33,9 @@ interface Task {
 const PEERS = join(import.meta.dirname, 'peers');
 const require = createRequire(join(PEERS, 'package.json'));
 
+const MOCK = 'ioredis-mock';
+const JS_SERVER = 'js-redis-server over TCP';
+
 /** What the processes call, by name. `port` is that of a redis-server. */
 const CALLERS: Record<string, (port: number) => Promise<Caller>> = {
   memory: async () => new Redis({ Connector: (await startServer()).connector }),
@@ -48,8 +51,8 @@ const CALLERS: Record<string, (port: number) => Promise<Caller>> = {
       ),
     );
   },
-  'ioredis-mock': async () => new (require('ioredis-mock') as new () => Caller)(),
-  'js-redis-server over TCP': async () => {
+  [MOCK]: async () => new (require('ioredis-mock') as new () => Caller)(),
+  [JS_SERVER]: async () => {
     const { createRedisMock } = (await import(require.resolve('js-redis-server'))) as {
       createRedisMock(): Promise<{ url: string }>;
     };
@@ -76,17 +79,21 @@ async function start(name: string, port = 0): Promise<ChildProcess> {
   return child;
 }
 
-/** The medians of the processes' rates. The first round warms them up. */
-async function rates(rounds: number, task: Task, children: readonly ChildProcess[]): Promise<number[]> {
-  const figures = children.map((): number[] => []);
+/** The medians of the processes' rates, by their names. The first round warms them up. */
+async function rates(
+  rounds: number,
+  task: Task,
+  children: ReadonlyMap<string, ChildProcess>,
+): Promise<Record<string, number>> {
+  const figures = new Map([...children.keys()].map((name): [string, number[]] => [name, []]));
   for (let round = 0; round <= rounds; round++) {
-    for (const [i, child] of children.entries()) {
+    for (const [name, child] of children) {
       child.send(task);
       const [rate] = (await once(child, 'message')) as [number];
-      if (round > 0) figures[i]?.push(rate);
+      if (round > 0) figures.get(name)?.push(rate);
     }
   }
-  return figures.map(median);
+  return Object.fromEntries([...figures].map(([name, list]) => [name, median(list)]));
 }
 
 /**
@@ -96,32 +103,31 @@ async function rates(rounds: number, task: Task, children: readonly ChildProcess
 export async function roundTrips(rounds: number, count: number): Promise<Row[]> {
   // One at a time, answers of another process come up to five times as fast when it runs on the same core.
   const [far, near] = [await startReal(SERVER_CORE), await startReal(LOAD_CORE)];
-  const peers = existsSync(join(PEERS, 'node_modules')) ? Object.keys(CALLERS).slice(5) : [];
-  const children = [
-    ...(await Promise.all([start('memory'), start('tcp'), start('redis', far.port)])),
-    ...(await Promise.all([start('redis', near.port), start('nobody'), start('map')])),
-    ...(await Promise.all(peers.map((name) => start(name)))),
-  ];
+  const peers = existsSync(join(PEERS, 'node_modules')) ? [MOCK, JS_SERVER] : [];
+  const children = new Map<string, ChildProcess>();
+  for (const name of ['memory', 'tcp', 'nobody', 'map', ...peers]) children.set(name, await start(name));
+  children.set('far', await start('redis', far.port));
+  children.set('near', await start('redis', near.port));
   const gets = await rates(rounds, { command: 'get', count }, children);
   const evals = await rates(rounds, { command: 'eval', count: Math.ceil(count / 10) }, children);
-  for (const child of children) child.kill();
+  for (const child of children.values()) child.kill();
   await Promise.all([far, near].map(stop));
   const rows: Row[] = [];
   const row = (name: string, mine: number | undefined, other: number | undefined): void => {
     if (mine !== undefined) rows.push({ name, ours: mine, other, unit: 'round trips/s' });
   };
-  row('GET in memory, beside redis-server over TCP, on its own core', gets[0], gets[2]);
-  row('GET in memory, beside redis-server over TCP, on the same core', gets[0], gets[3]);
-  row('GET in memory, beside ioredis on a stream that answers by itself', gets[0], gets[4]);
-  row('GET in memory, beside ioredis on a stream that answers from a Map', gets[0], gets[5]);
-  row('GET over TCP in one process, beside redis-server over TCP, on its own core', gets[1], gets[2]);
-  row('EVAL unlock in memory, beside redis-server over TCP, on its own core', evals[0], evals[2]);
-  peers.forEach((name, i) => {
-    row(`GET in memory, beside ${name}`, gets[0], gets[6 + i]);
-    if (name === 'ioredis-mock')
-      row('GET of ioredis on a stream that answers from a Map, beside ioredis-mock', gets[5], gets[6 + i]);
-    row(`EVAL unlock in memory, beside ${name}`, evals[0], evals[6 + i]);
-  });
+  row('GET in memory, beside redis-server over TCP, on its own core', gets.memory, gets.far);
+  row('GET in memory, beside redis-server over TCP, on the same core', gets.memory, gets.near);
+  row('GET in memory, beside ioredis on a stream that answers by itself', gets.memory, gets.nobody);
+  row('GET in memory, beside ioredis on a stream that answers from a Map', gets.memory, gets.map);
+  row('GET over TCP in one process, beside redis-server over TCP, on its own core', gets.tcp, gets.far);
+  row('EVAL unlock in memory, beside redis-server over TCP, on its own core', evals.memory, evals.far);
+  for (const name of peers) {
+    row(`GET in memory, beside ${name}`, gets.memory, gets[name]);
+    row(`EVAL unlock in memory, beside ${name}`, evals.memory, evals[name]);
+  }
+  if (peers.length > 0)
+    row(`GET of ioredis on a stream that answers from a Map, beside ${MOCK}`, gets.map, gets[MOCK]);
   return rows;
 }
 

@@ -9,7 +9,8 @@ export type Verdict = 'met' | 'missed by plain code too' | 'missed' | 'not measu
 /** A target, and the figures of each run. */
 export interface Judged extends Target {
   readonly ours: readonly number[];
-  readonly plain: readonly number[];
+  /** The figures of plain code. */
+  readonly others: readonly number[];
   readonly verdict: Verdict;
 }
 
@@ -23,13 +24,13 @@ function figureOf(row: Row, of: Target['of']): number | undefined {
 
 /** Judges a target by the medians of the runs. */
 export function judge(target: Target, runs: readonly (readonly Row[])[]): Judged {
-  const { of, plainest } = target;
+  const { of } = target;
   const figures = (name: string | undefined): number[] =>
     runs.flatMap((rows) => {
       const row = rows.find((each) => each.name === name);
       return (row && figureOf(row, of)) ?? [];
     });
-  const [ours, plain] = [figures(target.row), figures(plainest)];
+  const [ours, others] = [figures(target.row), figures(target.plain)];
   const row = runs.flat().find(({ name }) => name === target.row);
   const isLess = of === 'figure' && row?.lessIsBetter === true;
   const meets = (list: readonly number[]): boolean =>
@@ -37,8 +38,8 @@ export function judge(target: Target, runs: readonly (readonly Row[])[]): Judged
   let verdict: Verdict = 'missed';
   if (ours.length < runs.length) verdict = 'not measured';
   else if (meets(ours)) verdict = 'met';
-  else if (plain.length > 0 && !meets(plain)) verdict = 'missed by plain code too';
-  return { ...target, ours, plain, verdict };
+  else if (others.length > 0 && !meets(others)) verdict = 'missed by plain code too';
+  return { ...target, ours, others, verdict };
 }
 
 function shown(value: number): string {
@@ -53,8 +54,8 @@ export function targetsPage(runs: readonly (readonly Row[])[], machine: string):
   const table = [
     ['row of the bench', 'compared', 'target', 'each run', 'plain code', ''],
     ['---', '---', '---', '---', '---', '---'],
-    ...judged.map(({ row, of, target, ours, plain, verdict }) => [
-      ...[row.replace(': lostlock', ''), of, shown(target), cell(ours), cell(plain)],
+    ...judged.map(({ row, of, target, ours, others, verdict }) => [
+      ...[row.replace(': lostlock', ''), of, shown(target), cell(ours), cell(others)],
       verdict === 'met' ? verdict : `**${verdict}**`,
     ]),
   ].map((cells) => `| ${cells.join(' | ')} |`);
