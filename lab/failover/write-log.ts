@@ -70,7 +70,7 @@ export interface Watched {
   delivered(position: number): boolean;
 }
 
-/** When, for whom and where a command was executed. */
+/** The execution of a command: its database, words, offset, client and time. */
 type Executed = Pick<Write, 'db' | 'command' | 'offset' | 'client' | 'at'>;
 
 /** An execution in a log. The reply is private, so that comparisons and copies leave it out. */
