@@ -97,11 +97,13 @@ describe('a sorted set', () => {
           const value = random(spread);
           set.set(name, value);
           model.set(name, value);
+          if (i % 997 === 0) expect(misplaced(set, model)).toEqual([]);
         }
         compare(set, model);
         for (let i = 0; i < 3800; i++) {
           const name = `m${random(4000)}`;
           expect(set.delete(name)).toBe(model.delete(name));
+          if (i % 997 === 0) expect(misplaced(set, model)).toEqual([]);
         }
         compare(set, model);
         while (set.size > 3) model.delete((set.size % 2 ? set.popMin() : set.popMax())!.member);
@@ -127,6 +129,22 @@ describe('a sorted set', () => {
     expect(misplaced(set, model)).toEqual([]);
     for (let i = 0; i < 1000; i++) put(i, i % 17);
     expect(misplaced(set, model)).toEqual([]);
+  });
+
+  it('shares nothing with its copy', () => {
+    const set = new SortedSet();
+    const model: Model = new Map();
+    const put = (into: SortedSet, of: Model, i: number, value: number): void => {
+      into.set(`m${i}`, value);
+      of.set(`m${i}`, value);
+    };
+    for (let i = 0; i < 2000; i++) put(set, model, i, i);
+    const copy = set.copy();
+    const copied = new Map(model);
+    for (let i = 0; i < 2000; i += 2) put(set, model, i, -i);
+    for (let i = 500; i < 1500; i++) put(copy, copied, i, 5000 - i);
+    expect(misplaced(set, model)).toEqual([]);
+    expect(misplaced(copy, copied)).toEqual([]);
   });
 
   it('returns ranges by rank in both directions', () => {
