@@ -46,6 +46,12 @@ function unpipelined(row: string, plain: string): Target[] {
   ];
 }
 
+/** Sorted sets that are measured beside a Map and a B+ tree. */
+function sortedPlainly(name: string, members: number): Pick<Target, 'plain'> {
+  if (name !== 'ZADD' || members === 100_000) return {};
+  return { plain: `ZADD over ${members} members, pipeline 16: a server with a Map and a B+ tree` };
+}
+
 const LOCK = 'EVALSHA re-entrant lock';
 const UNLOCK = 'EVALSHA unlock';
 /** What any request takes. No plain server runs scripts. */
@@ -95,7 +101,12 @@ export const TARGETS: readonly Target[] = [
   { row: at('XADD to a stream of 10,000', 1, 16), of: 'ratio', target: 0.8 },
   ...[1000, 100_000, 1_000_000].flatMap((members) =>
     ['ZADD', 'ZRANK', 'ZRANGEBYSCORE, ten members'].map(
-      (name): Target => ({ row: at(name, members, 16), of: 'ratio', target: 0.8 }),
+      (name): Target => ({
+        row: at(name, members, 16),
+        of: 'ratio',
+        target: 0.8,
+        ...sortedPlainly(name, members),
+      }),
     ),
   ),
   ...[
