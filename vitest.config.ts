@@ -71,9 +71,9 @@ const alone: string[] = [
  */
 export const beside: string[] = [
   'test/clients/{lock-libraries,redis-tools}.test.ts',
-  'test/cluster/{differential,tls}.test.ts',
+  'test/cluster/{differential,ports,tls}.test.ts',
   'test/differential/{differential,failover,mixed,replication,sentinel,waiting}.test.ts',
-  'test/embed/thread.test.ts',
+  'test/embed/{kept-code,thread}.test.ts',
   'test/explore/{cluster,cluster-on-real,command,on-real}.test.ts',
   'test/keyspace/rdb/{dump,old-forms}.test.ts',
   'test/keyspace/stream.test.ts',

@@ -13,14 +13,15 @@ const { ca, ...own } = serverTls;
 /** Values around the sizes at which output takes another way: 4 KiB, 64 KiB, 128 KiB. Every byte differs from its neighbours. */
 const SIZES = [1, 15, 16, 4095, 4096, 4097, 65_535, 65_536, 131_071, 131_072, 131_073, 400_000];
 const KEYS = [...SIZES.keys()].map((i) => `k${i}`);
-const contentOf = (i: number): Buffer =>
-  Buffer.from(Uint8Array.from({ length: SIZES[i]! }, (_, at) => (at * 7 + i) & 255));
+const CONTENTS = SIZES.map((size, i) =>
+  Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 7 + i) & 255)),
+);
 
 async function filled(options: Parameters<typeof startServer>[0] = {}): Promise<LostlockServer> {
   const server = await startServer(options);
   const client = server.connect();
   for (const [i, key] of KEYS.entries()) {
-    const value = contentOf(i);
+    const value = CONTENTS[i]!;
     client.write(`*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n`);
     client.write(Buffer.concat([value, Buffer.from('\r\n')]));
   }
@@ -38,7 +39,7 @@ function exchange(rounds: number): { requests: string; replies: Buffer } {
   for (let round = 0; round < rounds; round++) {
     for (const [i, key] of KEYS.entries()) {
       requests.push(`GET ${key}\r\n`, `ECHO ${round}\r\n`, `MGET ${key} nothing\r\n`);
-      const value = Buffer.concat([Buffer.from(`$${SIZES[i]}\r\n`), contentOf(i), Buffer.from('\r\n')]);
+      const value = Buffer.concat([Buffer.from(`$${SIZES[i]}\r\n`), CONTENTS[i]!, Buffer.from('\r\n')]);
       const echo = Buffer.from(`$${String(round).length}\r\n${round}\r\n`);
       replies.push(value, echo, Buffer.from('*2\r\n'), value, Buffer.from('$-1\r\n'));
     }
