@@ -59,6 +59,7 @@ const ANY = `SET, pipeline 1: ${COUNT}`;
 const MOCK = 'ioredis-mock';
 const STALL = '1000000 keys that expire within one second: the longest PING';
 const CONTENDERS = 'five contenders';
+const REDIS_START_MS = 10.3;
 
 export const TARGETS: readonly Target[] = [
   { row: at(LOCK, 1000, 16), of: 'ratio', target: 1.6 },
@@ -116,8 +117,13 @@ export const TARGETS: readonly Target[] = [
   ].map((kind): Target => ({ row: `bytes per ${kind}, at 1000000 keys`, of: 'ratio', target: 0.8 })),
   { row: STALL, of: 'figure', target: 5, plain: `${STALL}: ${MAP}` },
   { row: 'lostlock, import', of: 'figure', target: 25 },
-  { row: 'startServer() to the first PONG, beside spawning redis-server', of: 'figure', target: 0.8 },
-  { row: 'the command line, to the first PONG', of: 'figure', target: 150 },
+  // 0.8 and 150 milliseconds, on a machine on which redis-server took so long to its first PONG.
+  {
+    row: 'startServer() to the first PONG, beside spawning redis-server',
+    of: 'ratio',
+    target: REDIS_START_MS / 0.8,
+  },
+  { row: 'the command line, to the first PONG', of: 'ratio', target: REDIS_START_MS / 150 },
   { row: 'GET in memory, beside redis-server over TCP, on its own core', of: 'ratio', target: 30 },
   {
     row: `GET in memory, beside ${MOCK}`,
