@@ -190,7 +190,7 @@ function stopOnSignals(server: Serving): void {
 
 /** Ends the process because of a wrong flag. */
 function refuse(error: UsageError): never {
-  console.error(`lostlock: ${error.message}\n\n${HELP}`);
+  console.error(`lostlock: ${error.message}\n'lostlock --help' lists the flags and the usual parameters`);
   process.exit(2);
 }
 

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
-import { BadDirective, Configuration, isDirective, takesSeveralWords } from './configuration.ts';
+import { BadDirective, Configuration, directives, isDirective, takesSeveralWords } from './configuration.ts';
 import type { SentinelsOptions } from './sentinel-options.ts';
+import { nearest } from './similar.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
@@ -221,13 +222,20 @@ function readSentinelFlags(invocation: Invocation, words: ReadonlyMap<string, st
   else for (const flag of words.keys()) if (flag !== '--sentinels') usage(`${flag} needs --sentinels`);
 }
 
+/** The flag or parameter that was probably meant. */
+function suggestion(flag: string): string {
+  const flags = HELP.match(/--[a-z-]+/g) ?? [];
+  const meant = nearest(flag.toLowerCase(), [...flags, ...[...directives].map((name) => `--${name}`)]);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
 /** Applies `--name value` like a line of redis.conf. Several words follow one another up to the next flag. */
 function directive(configuration: Configuration, flag: string, args: string[]): void {
   const name = flag.slice(2);
   const values = [takeValue(args, flag)];
   if (takesSeveralWords(name))
     while (args.length > 0 && !args[0]?.startsWith('--')) values.push(args.shift() ?? '');
-  if (!isDirective(name)) usage(`${flag} is not a parameter of lostlock; --help lists some`);
+  if (!isDirective(name)) usage(`${flag} is not a parameter of lostlock${suggestion(flag)}`);
   try {
     configuration.apply([name, ...values].map(fromText));
   } catch (error) {

@@ -32,10 +32,17 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 const UNKNOWN = 'Bad directive or wrong number of arguments';
 const WRONG_NUMBER = 'wrong number of arguments';
 
-/** True for the directives of redis.conf that lostlock knows. */
+/** The directives of redis.conf that lostlock knows. */
+export const directives: ReadonlySet<string> = new Set([
+  ...Object.keys(parameters),
+  'replicaof',
+  'user',
+  ...REFUSED.keys(),
+]);
+
+/** True for the directives that lostlock knows, also by their older names. */
 export function isDirective(directive: string): boolean {
-  const name = nameOf(directive);
-  return Object.hasOwn(parameters, name) || name === 'replicaof' || name === 'user' || REFUSED.has(name);
+  return directives.has(nameOf(directive));
 }
 
 /** True if a directive takes more than one word. */

@@ -42,3 +42,18 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   }
   return found;
 }
+
+/**
+ * What is wrong with the arguments of a command, on one line.
+ * @param error what parseArgs of node:util has thrown
+ * @param options the names of the command's options, without dashes
+ */
+export function wrongArguments(error: Error, options: readonly string[]): string {
+  const [, flag] = /^Unknown option '(-[^']*)'/.exec(error.message) ?? [];
+  if (flag === undefined) return error.message;
+  const meant = nearest(
+    flag,
+    options.map((name) => `--${name}`),
+  );
+  return `there is no option ${flag}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { wrongArguments } from '../embed/similar.ts';
 
 const HELP = `Usage: lostlock playground [options]
 
@@ -11,6 +12,9 @@ Serves the playground on 127.0.0.1: the lab in a browser, with locks, faults and
   --port N       listen on this port (default: a free one)
   --out FOLDER   write the playground's files to a folder instead; any static web server can serve them
 `;
+
+const TEXT = { type: 'string' } as const;
+const OPTIONS = { port: TEXT, out: TEXT, help: { type: 'boolean' } } as const;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -31,17 +35,13 @@ async function siteFiles(): Promise<ReadonlyMap<string, string>> {
 export async function playgroundCommand(argv: readonly string[]): Promise<number> {
   let values: { port?: string | undefined; out?: string | undefined; help?: boolean | undefined };
   try {
-    const text = { type: 'string' } as const;
-    ({ values } = parseArgs({
-      args: [...argv],
-      options: { port: text, out: text, help: { type: 'boolean' } },
-    }));
+    ({ values } = parseArgs({ args: [...argv], options: OPTIONS }));
     if (values.port !== undefined && !(/^\d{1,5}$/.test(values.port) && Number(values.port) < 65_536))
       throw new TypeError(`--port ${values.port}: allowed is an integer from 0 to 65535`);
     if (values.port !== undefined && values.out !== undefined)
       throw new TypeError('--port does nothing with --out');
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    process.stderr.write(`${wrongArguments(error as Error, Object.keys(OPTIONS))}\n\n${HELP}`);
     return 2;
   }
   if (values.help === true) {

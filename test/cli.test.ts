@@ -99,7 +99,16 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
     expect([run.status, run.stdout]).toEqual([expect.toSatisfy((status) => status > 0), '']);
     return run.stderr;
   };
-  expect(fails('--prot', '7000')).toMatch(/^lostlock: --prot is not a parameter/);
+  expect(fails('--prot', '7000').split('\n')).toEqual([
+    'lostlock: --prot is not a parameter of lostlock; did you mean --port?',
+    "'lostlock --help' lists the flags and the usual parameters",
+    '',
+  ]);
+  expect(fails('demo', 'fail-over')).toMatch(
+    /^there is no story 'fail-over'; .*; did you mean failover\?\n$/,
+  );
+  expect(fails('demo', '--htm', 'x')).toBe('there is no option --htm; did you mean --html?\n');
+  expect(fails('playground', '--prt', '1')).toMatch(/^there is no option --prt; did you mean --port\?\n/);
   expect(fails('--port', '70000')).toMatch(/^lostlock: --port 70000: argument must be between 0 and 65535/);
   expect(fails('--dialect', 'redis-9')).toMatch(/^lostlock: --dialect redis-9: allowed are redis-7.0, /);
   expect(fails('--strict', 'on')).toMatch(/^lostlock: --strict on: allowed are yes, no/);

@@ -1,5 +1,6 @@
 /** The arguments of `npx lostlock explore`. */
 import { parseArgs } from 'node:util';
+import { wrongArguments } from '../../embed/similar.ts';
 import type { TestRunner } from './files.ts';
 
 /** What `--help` prints. */
@@ -78,7 +79,7 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
   try {
     parsed = parseArgs({ args: [...argv], options, allowPositionals: true });
   } catch (error) {
-    throw new WrongUsage((error as Error).message);
+    throw new WrongUsage(wrongArguments(error as Error, Object.keys(options)));
   }
   const values = parsed.values as Chosen['values'];
   const [file = '', ...more] = parsed.positionals;

@@ -1,6 +1,7 @@
 /** The demo's command line: `demo [STORY] [--html FILE] [--seed N] [--json] [--step] [--redis]`. */
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { didYouMean, wrongArguments } from '../../embed/similar.ts';
 import type { Timeline } from '../../page/format.ts';
 import { checkTimelineFile, writeTimeline } from '../timeline/write.ts';
 import { painter, storyLines, verdictTable } from './print.ts';
@@ -18,20 +19,21 @@ Plays how locks are lost and kept, on a virtual clock. Without STORY, all of the
   --redis       play the failover on two real redis-servers
 `;
 
+const TEXT = { type: 'string' } as const;
+const FLAG = { type: 'boolean', default: false } as const;
+const OPTIONS = {
+  seed: { ...TEXT, default: '7' },
+  html: TEXT,
+  json: FLAG,
+  redis: FLAG,
+  step: FLAG,
+  help: FLAG,
+} as const;
+
 /** Runs the command. Returns the exit status: 0, or 2 for wrong usage. */
 export async function demoCommand(argv: readonly string[]): Promise<number> {
   try {
-    const text = { type: 'string' } as const;
-    const flag = { type: 'boolean', default: false } as const;
-    const options = {
-      seed: { ...text, default: '7' },
-      html: text,
-      json: flag,
-      redis: flag,
-      step: flag,
-      help: flag,
-    } as const;
-    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
     if (values.help) {
       process.stdout.write(HELP);
       return 0;
@@ -51,13 +53,18 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${wrongArguments(error, Object.keys(OPTIONS))}\n`);
     return 2;
   }
 }
 
 async function realStory(): Promise<Played> {
   return (await import('./real-story.ts')).realFailover();
+}
+
+function noStory(name: string): string {
+  const allowed = Object.keys(namedStories);
+  return `there is no story '${name}'; allowed are ${allowed.join(', ')}${didYouMean(name, allowed)}`;
 }
 
 /** Plays the stories that are asked for, and says what would have prevented each loss. */
@@ -69,8 +76,7 @@ async function play(
   const cured: (Cure | undefined)[] = [];
   for (const name of names.length > 0 ? names : Object.keys(namedStories)) {
     const story = Object.hasOwn(namedStories, name) ? namedStories[name] : undefined;
-    if (story === undefined)
-      throw new TypeError(`${name} is no story: allowed are ${Object.keys(namedStories).join(', ')}`);
+    if (story === undefined) throw new TypeError(noStory(name));
     played.push(await story(seed));
     cured.push(cures[name]);
   }

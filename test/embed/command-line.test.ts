@@ -46,6 +46,15 @@ test('--sentinels starts Sentinels with the options that the other flags set', (
   expect(refusal('--sentinels many')).toBe('--sentinels many: allowed are whole numbers of at most 9 digits');
 });
 
+test.each([
+  ['--replica 2', '; did you mean --replicas?'],
+  ['--MaxMemroy 1mb', '; did you mean --maxmemory?'],
+  ['--notify-keyspace-event K', '; did you mean --notify-keyspace-events?'],
+  ['--xyzzy 1', ''],
+])('%s is not a parameter of lostlock%s', (line, hint) => {
+  expect(refusal(line)).toBe(`${line.split(' ')[0]} is not a parameter of lostlock${hint}`);
+});
+
 describe('flags that would do nothing are refused:', () => {
   const options = [
     '--sentinel-port 0',

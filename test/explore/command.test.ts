@@ -68,7 +68,7 @@ test('what is wrong is said in one line, and the status is 2', () => {
     [['wrong.explore.mjs', '--workers', '2'], /^lostlock: option faults is 'clock-jmp'/],
     [['idle.explore.mjs'], /^idle: without any fault, no client entered a resource/],
     [['nowhere.explore.mjs'], /^there is no file nowhere.explore.mjs/],
-    [['stock.explore.mjs', '--worker', '2'], /^Unknown option '--worker'/],
+    [['stock.explore.mjs', '--worker', '2'], /^there is no option --worker; did you mean --workers\?$/m],
     [['stock.explore.mjs', '--replay', 'x', '--worlds', '2'], /^--worlds does nothing with --replay/],
     [['stock.explore.mjs', '--replay', 'x'], /^stock lock: lostlock: option replay is 'x'/],
     [['--merge', 'a.json'], /^--merge a.json: allowed are files that --json wrote/],
