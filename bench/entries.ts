@@ -29,7 +29,7 @@ const PROGRAMS: Record<string, { readonly mjs?: string; readonly cjs?: string }>
 };
 
 /** How long each program takes in milliseconds, by its file. The programs take turns. */
-function measure(folder: string, files: readonly string[], rounds: number): Map<string, number> {
+function measure(folder: string, files: readonly string[], rounds: number): Map<string, readonly number[]> {
   const times = new Map<string, number[]>(files.map((file) => [file, []]));
   for (let i = 0; i <= rounds; i++) {
     for (const file of files) {
@@ -39,7 +39,7 @@ function measure(folder: string, files: readonly string[], rounds: number): Map<
       if (i > 0) times.get(file)!.push(performance.now() - started); // The first round fills the disk's cache.
     }
   }
-  return new Map([...times].map(([file, list]) => [file, median(list)]));
+  return times;
 }
 
 /** The rows of this chapter. */
@@ -61,10 +61,12 @@ export function entries(rounds: number): Row[] {
       rounds,
     );
     return programs.map(({ name, extension, file }, i) => {
-      const time = times.get(file)!;
+      const taken = times.get(file)!;
       const system = extension === 'mjs' ? 'import' : 'require';
-      if (i < 2) return { name: `${name}, ${system}`, ours: time, other: undefined, unit: 'ms' };
-      const ours = time - times.get(`program-0.${extension}`)!;
+      if (i < 2) return { name: `${name}, ${system}`, ours: median(taken), other: undefined, unit: 'ms' };
+      // Of the same round, because the machine's speed changes.
+      const bare = times.get(`program-0.${extension}`)!;
+      const ours = median(taken.map((time, round) => time - bare[round]!));
       return { name: `${name}, ${system}`, ours, other: GOALS[name], unit: 'ms above', lessIsBetter: true };
     });
   } finally {
