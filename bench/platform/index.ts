@@ -91,13 +91,14 @@ async function compare(
   starts: readonly (() => Promise<Contestant>)[],
   load: BareLoad,
   depth: number,
-  requests: number,
   rounds: number,
+  scale: number,
 ): Promise<Measured[][]> {
   const contestants = await Promise.all(starts.map((start) => start()));
   const figures: Measured[][] = contestants.map(() => []);
   try {
-    const creating = Math.min(10 * load.keys, MOST_TO_CREATE);
+    const creating = Math.ceil(scale * Math.min(10 * load.keys, MOST_TO_CREATE));
+    const requests = requestsOf(depth, scale * (load.scale ?? 1));
     if (load.before !== undefined)
       for (const each of contestants) await measure(each, load, load.before, 100, creating);
     for (let round = 0; round <= rounds; round++) {
@@ -116,7 +117,7 @@ async function compare(
 export async function platform({ rounds, scale, wanted, profile }: Extent): Promise<Row[]> {
   const rows: Row[] = [];
   for (const load of LOADS) {
-    const { words, scale: share = 1 } = load;
+    const { words } = load;
     for (const depth of load.depths) {
       const nameOf = (server: string): string => `${load.name}, pipeline ${depth}: ${server}`;
       const bare = load.bare.filter((kind) => wanted(nameOf(BARE[kind])));
@@ -126,8 +127,7 @@ export async function platform({ rounds, scale, wanted, profile }: Extent): Prom
         ...bare.map((kind) => () => startBare(kind, String(lengthOf(words)))),
         () => startOurs(profile),
       ];
-      const requests = requestsOf(depth, scale * share);
-      const [real = [], ...others] = await compare(starts, load, depth, requests, rounds);
+      const [real = [], ...others] = await compare(starts, load, depth, rounds, scale);
       for (const [i, name] of [...bare.map((kind) => BARE[kind]), 'lostlock'].entries())
         rows.push(...rowsOf(nameOf(name), depth, others[i] ?? [], real));
     }
