@@ -5,7 +5,7 @@ import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
 import { BadDirective, Configuration, directives, isDirective, takesSeveralWords } from './configuration.ts';
 import type { SentinelsOptions } from './sentinel-options.ts';
-import { nearest } from './similar.ts';
+import { flagMeant } from './similar.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
@@ -222,20 +222,16 @@ function readSentinelFlags(invocation: Invocation, words: ReadonlyMap<string, st
   else for (const flag of words.keys()) if (flag !== '--sentinels') usage(`${flag} needs --sentinels`);
 }
 
-/** The flag or parameter that was probably meant. */
-function suggestion(flag: string): string {
-  const flags = HELP.match(/--[a-z-]+/g) ?? [];
-  const meant = nearest(flag.toLowerCase(), [...flags, ...[...directives].map((name) => `--${name}`)]);
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
-}
-
 /** Applies `--name value` like a line of redis.conf. Several words follow one another up to the next flag. */
 function directive(configuration: Configuration, flag: string, args: string[]): void {
   const name = flag.slice(2);
+  if (!isDirective(name)) {
+    const flags = HELP.match(/(?<=--)[a-z-]+/g) ?? [];
+    usage(`${flag} is not a parameter of lostlock${flagMeant(flag, [...flags, ...directives])}`);
+  }
   const values = [takeValue(args, flag)];
   if (takesSeveralWords(name))
     while (args.length > 0 && !args[0]?.startsWith('--')) values.push(args.shift() ?? '');
-  if (!isDirective(name)) usage(`${flag} is not a parameter of lostlock${suggestion(flag)}`);
   try {
     configuration.apply([name, ...values].map(fromText));
   } catch (error) {

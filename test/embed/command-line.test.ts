@@ -48,6 +48,7 @@ test('--sentinels starts Sentinels with the options that the other flags set', (
 
 test.each([
   ['--replica 2', '; did you mean --replicas?'],
+  ['--appendonyl', '; did you mean --appendonly?'],
   ['--MaxMemroy 1mb', '; did you mean --maxmemory?'],
   ['--notify-keyspace-event K', '; did you mean --notify-keyspace-events?'],
   ['--xyzzy 1', ''],
