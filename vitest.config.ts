@@ -25,7 +25,7 @@ export const realTime: string[] = [
   'test/embed/*.test.ts',
   'test/explore/{cluster-on-real,command,on-real}.test.ts',
   'test/lab/{demo,pair}.test.ts',
-  'test/lab/{real,wire}/*.test.ts',
+  'test/lab/{processes,real,wire}/*.test.ts',
   'test/lab/routes/*.test.ts',
   'test/lab/virtual/endings.test.ts',
   'test/locks/{odd-uses,options,wrong-options}.test.ts',

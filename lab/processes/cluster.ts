@@ -23,7 +23,7 @@ import { programFor } from './options.ts';
 import { freePort } from './program.ts';
 import { ReplicationTap } from './replication-tap.ts';
 import { ProcessShard } from './shard.ts';
-import { comesTrue, pass } from './wait.ts';
+import { allUp, comesTrue, pass } from './wait.ts';
 
 /** How long the nodes may take to agree after the start, in milliseconds. */
 const AGREE_WITHIN = 60_000;
@@ -149,7 +149,7 @@ export class ProcessCluster {
     for (const [i, { folder }] of this.nodes.entries()) {
       writeFileSync(join(folder, CLUSTER_FILE), this.#configurationOf(i));
     }
-    await Promise.all(this.nodes.map((node) => node.start()));
+    await allUp(this.nodes.map((node) => node.start()));
     if (!(await comesTrue(() => this.agrees(), AGREE_WITHIN, 20)))
       throw new Error(`the nodes do not become a cluster within ${AGREE_WITHIN} ms`);
     this.#timeout = this.#options.nodeTimeout;

@@ -19,7 +19,7 @@ import type { IoredisConstructor } from '../virtual/client.ts';
 import { ProcessNode } from './node.ts';
 import { checkProcesses, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
 import { ReplicationTap } from './replication-tap.ts';
-import { comesTrue } from './wait.ts';
+import { allUp, comesTrue } from './wait.ts';
 
 /** The roles of the nodes, decided on their mirrors. What that asks of the processes happens in turn. */
 class ProcessRoles extends Roles<ProcessNode, RealLane> {
@@ -151,7 +151,7 @@ export class ProcessPair implements AsyncDisposable {
   /** @internal Starts every process, and makes the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     this.#own = await this.#open(this.#endpoints, ANYBODY, ANYBODY, () => this.primary.port, this.#port);
-    await Promise.all(this.nodes.map((node) => node.start()));
+    await allUp(this.nodes.map((node) => node.start()));
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.#settled();
     await this.synchronize();
@@ -357,7 +357,7 @@ export async function startProcessServers(
   });
   const servers = new IndependentSets<ProcessNode, ProcessPair>(sets);
   try {
-    await Promise.all(sets.map((set) => set.start()));
+    await allUp(sets.map((set) => set.start()));
   } catch (error) {
     await servers.close();
     throw error;

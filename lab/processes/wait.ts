@@ -19,3 +19,12 @@ export async function comesTrue(
   }
   return true;
 }
+
+/**
+ * Waits until each of these has come up or failed, so that none is still starting when the others are closed. Rejects
+ * with the first failure in the order given, whichever happened first.
+ */
+export async function allUp(starts: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(starts)).find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+}

@@ -23,7 +23,7 @@ describe.skipIf(!hasRedisServer)('locks with replicas (needs redis-server)', () 
   });
 
   test.each([1, 'all'] as const)('replicas: %s is met while the replica follows', async (replicas) => {
-    const locks = createLocks(redis, { replicas });
+    const locks = createLocks(redis, { replicas, replicaTimeoutMs: 20_000 });
     const follower = new Redis({ path: replica.path });
     onTestFinished(() => follower.disconnect());
     for (const lock of [

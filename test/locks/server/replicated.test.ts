@@ -261,9 +261,9 @@ describe.each(servers)('%s', (label, program) => {
       `a holder whose renewals reach no replica loses the lock before the next holder gets it (needs ${label})`,
       async () => {
         await using scene = await new Scene(connect).start(program!);
-        const mine = await scene.locks({ replicas: 1, leaseMs: 1500, replicaTimeoutMs: 200 });
+        const mine = await scene.locks({ replicas: 1, leaseMs: 3000, replicaTimeoutMs: 1000 });
         const helds = await Promise.all(NAMES.map(async (name) => (await lockOf(mine, name)).acquire()));
-        const extended = await mine.simple('extended').acquire({ leaseMs: 1500 });
+        const extended = await mine.simple('extended').acquire({ leaseMs: 3000 });
         const first = helds.map((held) => held.validUntil);
         const renewed = (): boolean => helds.every((held, index) => held.validUntil > first[index]! + 100);
         await until(renewed, { what: 'renewals that the replica confirms' });
