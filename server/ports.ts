@@ -130,6 +130,7 @@ export interface Gated {
 
 /** Has databases. */
 export interface HasData {
+  /** Those that something has asked for, in the order of their numbers. All others are empty. */
   readonly databases: readonly Keyspace[];
   readonly world: KeyspaceWorld;
   /** Returns a database by number. Throws RangeError if it does not exist. */

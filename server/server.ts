@@ -148,7 +148,7 @@ export class Server {
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
   readonly #execution: RequestPath;
-  readonly #dbs: Keyspace[];
+  readonly #dbs = new Map<number, Keyspace>();
   #unblocked: Caller[] = [];
   #settling = false;
 
@@ -165,10 +165,6 @@ export class Server {
     this.startedAt = this.world.now;
     this.stats = new Statistics(commandCount(), this.startedAt);
     this.runId = this.randomHex(40);
-    this.#dbs = Array.from(
-      { length: this.settings.databases },
-      (_, index) => new Keyspace(index, this.world),
-    );
     this.blocking = new Blocking(this);
     this.notifications = new Notifications(this);
     this.replication = new Replication(this);
@@ -198,16 +194,21 @@ export class Server {
     return this.current.client;
   }
 
-  /** The databases, by number. */
+  /** The databases that something has asked for, in the order of their numbers. All others are empty. */
   get databases(): readonly Keyspace[] {
-    return this.#dbs;
+    return [...this.#dbs.values()].sort((a, b) => a.index - b.index);
   }
 
   /** Returns a database by number. Throws RangeError if it does not exist. */
   db(index: number): Keyspace {
-    const db = this.#dbs[index];
-    if (db === undefined) throw new RangeError(`database ${index}: allowed are 0 to ${this.#dbs.length - 1}`);
-    return db;
+    const db = this.#dbs.get(index);
+    if (db !== undefined) return db;
+    const last = this.settings.databases - 1;
+    if (!(Number.isInteger(index) && index >= 0 && index <= last))
+      throw new RangeError(`database ${index}: allowed are 0 to ${last}`);
+    const opened = new Keyspace(index, this.world);
+    this.#dbs.set(index, opened);
+    return opened;
   }
 
   /** Returns lower-case hexadecimal digits from the host's random numbers. */

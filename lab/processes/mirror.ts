@@ -105,7 +105,7 @@ export class Mirror {
     this.#decoder = newDecoder();
     this.#pending = [];
     const db = server.unit(() => loadSnapshot(server, rdb));
-    this.#client.db = server.db(db < server.databases.length ? db : 0);
+    this.#client.db = server.db(db < server.settings.databases ? db : 0);
     server.replication.adopt(id, offset);
     log.inherit(before, offset);
   }
@@ -155,7 +155,7 @@ export class Mirror {
     const [name = '', key] = effect.argv;
     if (key === undefined || !['del', 'unlink'].includes(asciiLower(name))) return;
     const { server } = this;
-    const db = effect.db < server.databases.length ? server.db(effect.db) : undefined;
+    const db = effect.db < server.settings.databases ? server.db(effect.db) : undefined;
     const entry = db?.entries.get(key);
     const deadline = entry && db?.expiresAt(entry);
     if (deadline !== undefined && deadline < nodeClock.now()) this.#expired.add(effect);

@@ -14,11 +14,11 @@ import {
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import type { HasData, HasNow } from '../ports.ts';
+import type { HasData, HasNow, HasSettings } from '../ports.ts';
 import type { RestorePolicy } from '../scripts/restore-policy.ts';
 
 /** The node, as saving and loading see it. */
-export interface SnapshotNode extends HasData, HasNow {
+export interface SnapshotNode extends HasData, HasNow, HasSettings {
   readonly rdbFormat: RdbFormat;
   readonly role: 'primary' | 'replica';
   readonly encoding: EncodingLimits;
@@ -113,7 +113,7 @@ export function loadSnapshot(
   server.world.listening = false;
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
-    if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
+    if (item.kind !== 'entry' || item.database >= server.settings.databases) continue;
     const drops = server.role === 'primary' && expired === 'drop';
     if (drops && item.expiresAt !== undefined && item.expiresAt < server.now) {
       loaded.expired++;
@@ -144,7 +144,7 @@ export function clear(server: SnapshotNode): void {
 /** Throws RdbError if a key of the file exists already. */
 function refuseTaken(server: SnapshotNode, items: readonly RdbItem[]): void {
   for (const item of items) {
-    if (item.kind !== 'entry' || item.database >= server.databases.length) continue;
+    if (item.kind !== 'entry' || item.database >= server.settings.databases) continue;
     if (server.db(item.database).peek(item.key) !== undefined) throw badFormat(`key ${item.key} is taken`);
   }
 }

@@ -308,7 +308,7 @@ export class ReplicaSide {
     this.#transfer = undefined;
     this.#client = undefined;
     server.replication.adopt(transfer.id, transfer.offset);
-    this.#connected().db = server.db(db < server.databases.length ? db : 0);
+    this.#connected().db = server.db(db < server.settings.databases ? db : 0);
     this.acknowledge();
     this.#input = rest;
   }

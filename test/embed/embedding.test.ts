@@ -55,6 +55,25 @@ test('a dump returns what was seeded, with Buffers for bytes that are not UTF-8'
   expect(twin.dump()).toEqual([]);
 });
 
+test('as many databases as Redis allows: only those in use take memory, in the order of their numbers', async () => {
+  const last = 2 ** 31 - 2;
+  await using server = await startServer({ databases: last + 1 });
+  const client = new Talk(server.node);
+  expect(await client.ask(`SELECT ${last + 1}`)).toBe('-ERR DB index is out of range\r\n');
+  await client.ask(`SELECT ${last}`);
+  await client.ask('SET k v');
+  await client.ask('MOVE k 7');
+  await client.ask('SET k w');
+  await client.ask('SWAPDB 1000000 7');
+  const found = server.dump().map(({ db, value }) => [db, value]);
+  expect(found).toEqual([
+    [1_000_000, 'v'],
+    [last, 'w'],
+  ]);
+  await client.ask('FLUSHALL');
+  expect(server.dump()).toEqual([]);
+});
+
 test.each<[what: string, seed: unknown]>([
   ['a number', 5],
   ['a string', 'x'],
