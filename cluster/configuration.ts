@@ -114,7 +114,7 @@ export function keepIn(cluster: Cluster, file: string): void {
   const { disk } = cluster.host;
   const text = disk.read(file);
   if (text !== undefined && text !== '') load(cluster, text);
-  cluster.store = () => {
+  const store = (): string | undefined => {
     try {
       disk.write(file, linesOf(cluster));
       disk.sync(file);
@@ -123,5 +123,6 @@ export function keepIn(cluster: Cluster, file: string): void {
       return error instanceof Error ? error.message : String(error);
     }
   };
-  if (text === undefined || text === '') cluster.store();
+  cluster.store = store;
+  if (text === undefined || text === '') store();
 }

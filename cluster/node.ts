@@ -43,10 +43,14 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     this.#server = server;
     this.cluster = new Cluster(server, id);
     this.#heartbeat = new ClusterHeartbeat(this.cluster, this);
-    this.cluster.onFailed = (member) => this.#tellFailure(member);
-    this.cluster.onMoved = (member) => this.#followMoved(member);
-    this.cluster.onBeat = () => redirectBlocked(this.cluster);
-    this.cluster.onSlotLost = (slot) => endSubscriptions(this.cluster, slot);
+    const onFailed = (member: Member): void => this.#tellFailure(member);
+    const onMoved = (member: Member): void => this.#followMoved(member);
+    const onBeat = (): void => redirectBlocked(this.cluster);
+    const onSlotLost = (slot: number): void => endSubscriptions(this.cluster, slot);
+    this.cluster.onFailed = onFailed;
+    this.cluster.onMoved = onMoved;
+    this.cluster.onBeat = onBeat;
+    this.cluster.onSlotLost = onSlotLost;
   }
 
   get host(): Host {

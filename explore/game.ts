@@ -134,12 +134,14 @@ class Game implements PlayerStage {
     this.#stopping = new Promise((resolve) => {
       this.#stop = resolve;
     });
-    this.ledger.onEvent = (client, text) => this.#line(client, text, 'visit');
-    this.ledger.onBreach = ({ promise }) => {
+    const tell = (client: string, text: string): void => this.#line(client, text, 'visit');
+    const judge = ({ promise }: Breach): void => {
       if (!rules.promises.has(promise) || rules.playOn === true) return;
       this.#stopped = true;
       this.#stop();
     };
+    this.ledger.onEvent = tell;
+    this.ledger.onBreach = judge;
     this.players = plan.clients.map((name) => new Player(this, name));
   }
 

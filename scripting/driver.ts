@@ -23,6 +23,7 @@ type Input = { readonly value: Result } | { readonly error: unknown };
 /** A script that is running or paused. */
 export class FrameDriver {
   #thread: Thread;
+  readonly #placeOf = (level: number): string => this.#callerPlace(level);
   #calls = 0;
   #input: Input = { value: undefined };
 
@@ -35,7 +36,7 @@ export class FrameDriver {
   /** Makes this driver the one that library functions ask about callers and coroutines. */
   enter(): void {
     S.thread = this.#thread;
-    S.callerPlace = (level) => this.#callerPlace(level);
+    S.callerPlace = this.#placeOf;
   }
 
   /** The place at which the script has paused. */

@@ -19,7 +19,8 @@ export class SentinelServer extends Server {
   constructor(host: Host, path: RequestPath, options: Pick<ServerOptions, 'settings' | 'log'>, id?: Bytes) {
     super(host, path, { ...options, settings: { ...SETTINGS, ...options.settings } });
     this.sentinel = new Sentinel(this, id ?? this.randomHex(40));
-    this.sentinel.onCrash = () => host.clock.soon(() => this.onShutdown());
+    const onCrash = (): void => void host.clock.soon(() => this.onShutdown());
+    this.sentinel.onCrash = onCrash;
     this.#heartbeat = new Heartbeat(this.sentinel);
   }
 

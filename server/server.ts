@@ -145,6 +145,7 @@ export class Server {
   onFatal: () => void = () => this.stop();
   /** Called by SHUTDOWN. An owner with listeners replaces it, and closes the listeners as well. */
   onShutdown: () => void = () => this.stop();
+  /** Writes a line to the log. */
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
   readonly #execution: RequestPath;
@@ -159,7 +160,9 @@ export class Server {
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
-    this.log = (level, text) => options.log?.(level, text, this.role);
+    // A variable first: a function that is written as the value of a property would keep this node in memory (decision 32).
+    const log = (level: LogLevel, text: string): void => options.log?.(level, text, this.role);
+    this.log = log;
     this.acl = new Acl(this);
     this.world = makeWorld(this, host.clock.now());
     this.startedAt = this.world.now;
@@ -170,7 +173,8 @@ export class Server {
     this.replication = new Replication(this);
     this.scripts = new Scripts(this);
     this.slowScript = new SlowScript(this, options.scripts);
-    this.replication.onAcknowledged = () => this.waiting.review();
+    const review = (): void => this.waiting.review();
+    this.replication.onAcknowledged = review;
     this.applySettings();
   }
 

@@ -69,7 +69,8 @@ export abstract class AnyNode {
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);
     const journal = new Journal(server, disk);
     this.#log = new WriteLog();
-    this.#log.onWrite = (write) => this.wrote(write);
+    const wrote = (write: Write): void => this.wrote(write);
+    this.#log.onWrite = wrote;
     this.#log.watch(server);
     server.replication.observe({ roleChanged: (role) => this.onRoleChanged(role) });
     return journal;

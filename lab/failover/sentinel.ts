@@ -81,10 +81,11 @@ export abstract class AnySentinel {
   /** @internal Starts to monitor, with the state that the disk still has. */
   protected begin(server: SentinelServer, noted: (event: SentinelEvent) => void): void {
     const { sentinel } = server;
-    sentinel.onEvent = (event) => {
+    const keep = (event: SentinelEvent): void => {
       this.#events.push(event);
       noted(event);
     };
+    sentinel.onEvent = keep;
     keepIn(sentinel, FILE);
     if (sentinel.primaries.size === 0) {
       watch(server, { ...this.#plan.primary(), password: undefined }, this.#plan.options);

@@ -48,7 +48,8 @@ export function memberOf({ name, server }: { readonly name: string; readonly ser
 /** Lets a new process talk to the other nodes, with what the disk still has. @param note records an event */
 export function enterCluster(member: ClusterNode, note: (type: string, text: string) => void): void {
   const { cluster } = member;
-  cluster.onEvent = ({ type, text }: ClusterEvent) => note(type, text);
+  const tell = ({ type, text }: ClusterEvent): void => note(type, text);
+  cluster.onEvent = tell;
   member.enter(() => keepIn(cluster, CLUSTER_FILE));
   member.start();
 }

@@ -122,18 +122,19 @@ export class VirtualClock implements Clock {
 /** A task that `at` has scheduled. */
 class VirtualAlarm extends Task<ClockOwner> {
   readonly deadline: Millis;
-  readonly task: () => void;
+  readonly task = (): void => {
+    this.fired = true;
+    this.#ring();
+  };
   fired = false;
+  readonly #ring: () => void;
   readonly #alarms: Set<VirtualAlarm>;
 
-  constructor(actor: ClockOwner, alarms: Set<VirtualAlarm>, deadline: Millis, task: () => void) {
+  constructor(actor: ClockOwner, alarms: Set<VirtualAlarm>, deadline: Millis, ring: () => void) {
     super(actor, true);
     this.deadline = deadline;
     this.#alarms = alarms;
-    this.task = () => {
-      this.fired = true;
-      task();
-    };
+    this.#ring = ring;
   }
 
   override cancel(): void {

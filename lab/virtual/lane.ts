@@ -30,7 +30,7 @@ interface Traffic {
  */
 export class Lane extends Gate {
   readonly #world: LaneWorld;
-  readonly #random: () => number;
+  readonly #random = (): number => this.#world.random.next();
   /** One entry per message at the gate, in order. */
   #waiting: Traffic[] = [];
 
@@ -38,7 +38,6 @@ export class Lane extends Gate {
   constructor(from: string, to: string, world: LaneWorld, delays: Delays) {
     super(from, to, delays);
     this.#world = world;
-    this.#random = () => world.random.next();
   }
 
   /** How many messages wait at the gate. */

@@ -198,7 +198,8 @@ export class Network extends Lanes<Lane> {
     const wire: Wire = { forward, back, dialler: actor, listener: undefined, accepted: false };
     this.#sweep();
     this.#wires.add(wire);
-    for (const pipe of [forward, back]) pipe.trouble = (what) => this.#meet(wire, what);
+    const meet = (what: 'lost' | 'last'): void => this.#meet(wire, what);
+    for (const pipe of [forward, back]) pipe.trouble = meet;
     forward.send('open');
     return { out: forward, in: back, local, remote: address, peer: target };
   }

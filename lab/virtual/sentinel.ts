@@ -37,7 +37,8 @@ export class LabSentinel extends AnySentinel {
   start(): void {
     const { server, host } = this;
     host.listen(this.port, (connection) => server.connections.accept(connection));
-    server.onShutdown = () => this.crash();
+    const crash = (): void => this.crash();
+    server.onShutdown = crash;
     this.begin(server, ({ type, text }) => host.world.trace.note(this.name, type, text));
   }
 
