@@ -160,7 +160,7 @@ export class Server {
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
-    // A variable first: a function that is written as the value of a property would keep this node in memory (decision 32).
+    // A variable first: V8 keeps a function that is written as the value of a property longer, and this node with it (decision 32).
     const log = (level: LogLevel, text: string): void => options.log?.(level, text, this.role);
     this.log = log;
     this.acl = new Acl(this);

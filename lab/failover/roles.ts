@@ -157,12 +157,12 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   protected obeySentinels(): void {
     this.#obeys = true;
     for (const node of this.nodes) {
-      const follow = (role: 'primary' | 'replica'): void => {
+      const obey = (role: 'primary' | 'replica'): void => {
         if (this.#changing) return;
         if (role === 'primary') this.#wasPromoted(node);
         else this.#wasDemoted(node);
       };
-      node.onRoleChanged = follow;
+      node.onRoleChanged = obey;
     }
   }
 
