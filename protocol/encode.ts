@@ -1,4 +1,5 @@
 /** Encodes replies as RESP2 or RESP3, and requests for the replication stream, as Redis writes them. */
+import { Assembler } from './assembler.ts';
 import { type Bytes, formatDouble } from './bytes.ts';
 import {
   BigNumber,
@@ -23,6 +24,10 @@ const NEXT_HEADS: readonly Bytes[] = BULK_HEADS.map((head) => `\r\n${head}`);
 const ARRAY_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `*${n}\r\n`);
 const INTEGERS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `:${n}\r\n`);
 const LINE_BREAK = /[\r\n]/;
+
+/** A long list is assembled from parts of so many items. */
+const PART = 32;
+const assembler = new Assembler();
 
 /** How doubles are printed, where a reply does not say. */
 export type PrintDouble = (value: number) => Bytes;
@@ -126,10 +131,15 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
   let paired = protocol === 3 && reply instanceof PairsReply;
   let next = 0;
   let out = encodeHead(reply, protocol);
+  let before: Assembler | undefined;
   for (;;) {
+    if (next !== 0 && next % PART === 0) {
+      (before ??= assembler.clear()).add(out);
+      out = '';
+    }
     if (next === items.length) {
       const parent = outer.pop();
-      if (parent === undefined) return out;
+      if (parent === undefined) return before === undefined ? out : before.take(out);
       ({ items, paired, next } = parent);
       continue;
     }
@@ -140,6 +150,10 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
       out += item;
       // Between two strings is one piece instead of two: a reply of ten strings takes 0.38 microseconds instead of 0.65.
       for (let text = items[next]; typeof text === 'string' && !paired; text = items[++next]) {
+        if (next % PART === 0) {
+          (before ??= assembler.clear()).add(out);
+          out = '';
+        }
         out += NEXT_HEADS[text.length] ?? `\r\n$${text.length}\r\n`;
         out += text;
       }

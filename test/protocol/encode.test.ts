@@ -95,6 +95,42 @@ test('a hundred thousand nested arrays are written and read back', () => {
   expect(replyEnd(bytes, 0)).toBe(bytes.length);
 });
 
+/** The same reply, joined without blocks of memory. */
+function joined(reply: Reply): string {
+  if (!Array.isArray(reply)) return encodeReply(reply, 3);
+  return `*${reply.length}\r\n${reply.map((item: Reply) => joined(item)).join('')}`;
+}
+
+test('long lists are assembled in order, whatever their items are', () => {
+  const short = fc.string({ maxLength: 8 });
+  const long = fc.constantFrom('m'.repeat(600), 'l'.repeat(20_000), 'x'.repeat(16 * 1024));
+  const item = fc.oneof({ weight: 20, arbitrary: short }, { weight: 1, arbitrary: long }, fc.integer());
+  const row = fc.oneof(
+    item,
+    fc.array(item, { minLength: 30, maxLength: 34 }),
+    fc.array(item, { maxLength: 3 }),
+  );
+  const lists = fc.array(row, { minLength: 28, maxLength: 140, size: 'max' });
+  fc.assert(
+    fc.property(lists, (list) => {
+      expect(encodeReply(list, 3)).toBe(joined(list));
+    }),
+  );
+  for (const length of [31, 32, 33, 63, 64, 65, 96, 1000, 5000]) {
+    const list = Array.from({ length }, (_, i) => String(i));
+    expect(encodeReply(list, 2)).toBe(joined(list));
+    expect(encodeReply([...list, list, ...list], 2)).toBe(joined([...list, list, ...list]));
+  }
+});
+
+test('a list that is longer than a string can be leaves nothing behind for the next', () => {
+  const mebibyte = 'x'.repeat(1024 ** 2);
+  const tooLong = Array.from({ length: 600 }, () => mebibyte);
+  expect(() => encodeReply(tooLong, 2)).toThrow('Invalid string length');
+  const list = Array.from({ length: 40 }, (_, i) => i);
+  expect(encodeReply(list, 2)).toBe(joined(list));
+});
+
 test('a request is an array of bulk strings', () => {
   expect(encodeRequest(['SET', '\xff', ''])).toBe('*3\r\n$3\r\nSET\r\n$1\r\n\xff\r\n$0\r\n\r\n');
 });
