@@ -15,7 +15,9 @@ import {
   LATITUDE_MAX,
   type Place,
   placeOf,
+  ROUGH_ERROR,
   radians,
+  roughDistance,
   scoresOf,
 } from './geohash.ts';
 
@@ -163,6 +165,8 @@ function coveredBy(cell: Cell, box: Area): boolean {
 function within({ center, extent }: Shape, place: Place): number | undefined {
   if ('polygon' in extent) return isInside(extent.polygon, place) ? distance(center, place) : undefined;
   if ('radius' in extent) {
+    // Most members of the cells around are clearly outside.
+    if (roughDistance(center, place) > extent.radius + ROUGH_ERROR) return undefined;
     const away = distance(center, place);
     return away > extent.radius ? undefined : away;
   }
