@@ -93,7 +93,9 @@ export class Statistics extends Figures {
 
   /** The number of calls of all commands, including those of scripts and transactions. */
   get commands(): number {
-    return this.calls.reduce((sum, calls) => sum + calls, 0);
+    let sum = 0;
+    for (const calls of this.calls) sum += calls;
+    return sum;
   }
 
   /** Returns rates per second since the last computation. */

@@ -99,7 +99,7 @@ export interface Disk {
   makeFolder(name: string): void;
 }
 
-/** What an operating system reports about the process. */
+/** What an operating system reports about the process. Nothing of it changes. */
 export interface ProcessFacts {
   readonly id: number;
   readonly executable: Bytes;
@@ -107,9 +107,12 @@ export interface ProcessFacts {
   readonly system: Bytes;
   /** The machine's memory, in bytes. */
   readonly memory: number;
-  /** The processor time used so far, in microseconds. */
-  readonly userMicros: number;
-  readonly systemMicros: number;
+}
+
+/** The processor time that the process has used so far, in microseconds. */
+export interface ProcessorTime {
+  readonly user: number;
+  readonly system: number;
 }
 
 /** Everything that a node can access outside itself. */
@@ -127,6 +130,8 @@ export interface Host {
   memoryTaken?(): number;
   /** The process that the node runs in. Absent if it does not matter. */
   facts?(): ProcessFacts;
+  /** The processor time of that process. Absent if it does not matter. */
+  processorTime?(): ProcessorTime;
   /**
    * Connects to a server, as a replica does to its primary. Calls `opened` on success; if it fails, the receiver's
    * `closed`. Returns undefined if the attempt cannot be given up: the caller then closes a connection that it no longer

@@ -3,6 +3,7 @@ import { asciiLower, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller } from '../../server.ts';
 import { rewriteConfiguration } from '../../settings/configuration-lines.ts';
 import { namesFields } from '../../settings/event-classes.ts';
@@ -18,11 +19,29 @@ type Name = keyof Settings;
 /** The names of the parameter that says which primary the node follows. REPLICAOF sets it. */
 const PRIMARY: ReadonlySet<Bytes> = new Set(['slaveof', 'replicaof']);
 
+/** The names that a server accepts, and the parameters that they name. */
+interface Names {
+  readonly all: ReadonlyMap<Bytes, Name>;
+  /** Those that a pattern finds. */
+  readonly shown: ReadonlyMap<Bytes, Name>;
+}
+
+const namesOf = new WeakMap<Dialect, Names>();
+
+function namesIn(dialect: Dialect): Names {
+  const known = namesOf.get(dialect);
+  if (known !== undefined) return known;
+  const own = (Object.keys(parameters) as Name[]).filter((name) => hasParameter(name, dialect));
+  const aliases = aliasesIn(dialect).filter(([, name]) => hasParameter(name, dialect));
+  const all = new Map<Bytes, Name>([...own.map((name) => [name, name] as const), ...aliases]);
+  const shown = new Map([...all].filter(([shown, name]) => shown !== name || !hidden.has(name)));
+  const names = { all, shown };
+  namesOf.set(dialect, names);
+  return names;
+}
+
 function lookUp({ server }: Caller, word: Bytes): Name | undefined {
-  const name = asciiLower(word);
-  const known = new Map<string, Name>(aliasesIn(server.dialect)).get(name) ?? name;
-  if (!Object.hasOwn(parameters, known)) return undefined;
-  return hasParameter(known as Name, server.dialect) ? (known as Name) : undefined;
+  return namesIn(server.dialect).all.get(asciiLower(word));
 }
 
 function print(settings: Settings, name: Name): Bytes {
@@ -32,11 +51,7 @@ function print(settings: Settings, name: Name): Bytes {
 
 function get(client: Caller, argv: readonly Bytes[]): Reply {
   const found = new Map<Bytes, Bytes>();
-  const all = Object.keys(parameters) as Name[];
-  const names: [Bytes, Name][] = all
-    .filter((name) => hasParameter(name, client.server.dialect) && !hidden.has(name))
-    .map((name) => [name, name]);
-  names.push(...aliasesIn(client.server.dialect));
+  const { shown: names } = namesIn(client.server.dialect);
   const { primary } = client.server;
   const followed = primary === undefined ? '' : `${primary.host} ${primary.port}`;
   for (const pattern of argv.slice(2)) {

@@ -171,9 +171,9 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield* replicationInfo(server);
   },
   *cpu(server) {
-    const { systemMicros = 0, userMicros = 0 } = server.host.facts?.() ?? {};
-    yield ['used_cpu_sys', (systemMicros / 1e6).toFixed(6)];
-    yield ['used_cpu_user', (userMicros / 1e6).toFixed(6)];
+    const { system, user } = server.host.processorTime?.() ?? { system: 0, user: 0 };
+    yield ['used_cpu_sys', (system / 1e6).toFixed(6)];
+    yield ['used_cpu_user', (user / 1e6).toFixed(6)];
     yield ['used_cpu_sys_children', '0.000000'];
     yield ['used_cpu_user_children', '0.000000'];
   },
