@@ -52,6 +52,20 @@ describe('cutting', () => {
     );
   });
 
+  test('requests of more than a hundred arguments, cut anywhere, are decoded as they were sent', () => {
+    const long = fc.constantFrom('x'.repeat(1000), 'y'.repeat(16_384), 'z'.repeat(16_385), '');
+    const item = fc.oneof({ weight: 30, arbitrary: word }, { weight: 1, arbitrary: long });
+    const many = fc.array(item, { minLength: 100, maxLength: 130, size: 'max' });
+    fc.assert(
+      fc.property(many, fc.array(fc.nat(), { maxLength: 12 }), (words, places) => {
+        const bytes = encodeRequest(words) + encodeRequest(['PING']);
+        const requests = [words, ['PING']];
+        expect(decode(cutAt(bytes, places))).toEqual({ requests, failure: undefined, buffered: 0 });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('any bytes decode alike, wherever they are cut', () => {
     const pieces = fc.constantFrom(
       '*',
