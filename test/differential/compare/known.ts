@@ -300,7 +300,7 @@ export const prose: readonly string[] = [
   'SHUTDOWN: Redis waits up to shutdown-timeout for replicas that lag. Here the server ends at once.',
   'LATENCY DOCTOR, LATENCY GRAPH and MEMORY DOCTOR have texts and drawings of their own.',
   'ACL LIST and ACL GETUSER list single commands after the categories: Redis in the order of a hash table, here in the order of our table (repeatable).',
-  'INFO: the instantaneous figures of Redis cover the last second and a half. Here they cover the time since the last INFO. Memory and times are our own figures. Fields about C, its compiler and its threads are missing.',
+  'INFO: the instantaneous figures of Redis cover the last second and a half. Here they cover the time since the last INFO. Memory and times are our own figures. Fields about C, its compiler and its threads are missing. With more than 10,000 keys in a database, keysizes is an estimate from a sample of them: keys are counted when it is asked for, and not at every write.',
   'SORT with BY or GET reports missed keys in the order of its look-ups, which in Redis is the order of a hash table.',
   'AUTH and HELLO with a wrong password, in a transaction or behind other requests of a pipeline: Redis 7.2 and later, and Valkey, may send no reply at all, so that the client takes the next reply for it. Here the error is always sent.',
   'QUIT closes a connection that has turned replies off. Redis 7.0 leaves it open without reading from it.',
