@@ -1,9 +1,11 @@
 /** The chapters of the bench. */
+
 import { crowds } from './crowds.ts';
 import { entries } from './entries.ts';
 import { footprint } from './footprint.ts';
 import { hosting } from './hosting.ts';
-import { CONNECTIONS, type Load, SIZES, STRUCTURES, WIRE } from './loads.ts';
+import { COMMANDS } from './loads/commands.ts';
+import { CONNECTIONS, type Load, SIZES, STRUCTURES, WIRE } from './loads/loads.ts';
 import { lua } from './lua.ts';
 import { platform } from './platform/index.ts';
 import type { Chapter } from './report.ts';
@@ -24,6 +26,7 @@ export function detailedChapters(extent: Extent): Chapters {
     sizes: measured('Larger values (redis-benchmark)', SIZES),
     connections: measured('Fewer and more connections (redis-benchmark)', CONNECTIONS),
     structures: measured('Sorted sets and streams (redis-benchmark)', STRUCTURES),
+    commands: measured('One request of each usual command (redis-benchmark)', COMMANDS),
     platform: async () => ({
       title: 'What Node itself takes',
       beside: 'redis-server',

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: all measurements beside redis-server in one run, as ratios. `--smoke` is short and writes no file.
  * `--only CHAPTER` measures one chapter. For the chapters that use redis-benchmark (`wire`, `sizes`, `connections`,
- * `structures`, `platform`), `--only CHAPTER:TEXT` measures the rows whose names contain the text, and `--profile FOLDER`
+ * `structures`, `commands`, `platform`), `--only CHAPTER:TEXT` measures the rows whose names contain the text, and `--profile FOLDER`
  * writes profiles of our server.
  */
 import { writeFileSync } from 'node:fs';

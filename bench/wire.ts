@@ -13,7 +13,7 @@ import {
   startReal,
   stop,
 } from './contestants.ts';
-import { type Load, SCRIPTS } from './loads.ts';
+import { type Load, SCRIPTS } from './loads/loads.ts';
 import type { Row } from './report.ts';
 
 const run = promisify(execFile);
