@@ -1,6 +1,5 @@
 /** INFO's section keysizes: how many keys of each type have which size, by powers of two. */
 import type { Keyspace } from '../../../keyspace/keyspace.ts';
-import { typeOf } from '../../../keyspace/value.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 
 const NAMES: readonly (readonly [type: string, name: string])[] = [
@@ -11,6 +10,8 @@ const NAMES: readonly (readonly [type: string, name: string])[] = [
   ['hash', 'hashes_items'],
 ];
 
+const TYPES: readonly string[] = NAMES.map(([type]) => type);
+
 const UNITS = ['', 'K', 'M', 'G', 'T'];
 
 /** Prints a power of two with its unit: 1024 is 1K. */
@@ -20,9 +21,6 @@ function printSize(size: number): Bytes {
   return `${rest}${UNITS[unit]}`;
 }
 
-/** The numbers of keys of each type, by size. */
-type SizeCounts = Map<string, Map<number, number>>;
-
 /**
  * How many keys are counted. With more keys, the numbers are estimated from so many: counting a million takes a tenth of
  * a second, in which nobody is served, and clients send INFO whenever they connect. Redis counts while it writes, which
@@ -30,29 +28,32 @@ type SizeCounts = Map<string, Map<number, number>>;
  */
 const COUNTED = 10_000;
 
-/** Counts each key at the largest power of two that is not above its size. */
-function count(entries: Keyspace['entries']): SizeCounts {
-  const counts: SizeCounts = new Map();
+/** The number of bins of a type: sizes are below 2^53. */
+const BINS = 54;
+
+/** The bin of a size: 0 is for 0, and i for the sizes from 2^(i - 1) on. */
+function binOf(size: number): number {
+  return size < 2 ** 32 ? 32 - Math.clz32(size) : Math.floor(Math.log2(size)) + 1;
+}
+
+/** How many keys have which size, for each type in the order of `NAMES`. */
+function count(entries: Keyspace['entries']): Float64Array[] {
+  const counts = NAMES.map(() => new Float64Array(BINS));
   const step = Math.max(1, Math.ceil(entries.size / COUNTED));
   for (const { held } of entries.unordered(step)) {
-    if (typeof held !== 'string' && held.type === 'stream') continue;
-    const type = typeOf(held);
-    const size = typeof held === 'string' || held.type === 'string' ? held.length : held.size;
-    const bin = size === 0 ? 0 : 2 ** Math.floor(Math.log2(size));
-    let sizes = counts.get(type);
-    if (sizes === undefined) counts.set(type, (sizes = new Map()));
-    sizes.set(bin, (sizes.get(bin) ?? 0) + step);
+    if (typeof held === 'string' || held.type === 'string') counts[0]![binOf(held.length)]! += step;
+    else if (held.type !== 'stream' && held.type !== 'vectorset')
+      counts[TYPES.indexOf(held.type)]![binOf(held.size)]! += step;
   }
   return counts;
 }
 
-/** The fields of one database. */
+/** The fields of one database. A key is counted at the largest power of two that is not above its size. */
 export function* keySizes(db: Keyspace): Iterable<readonly [string, string]> {
-  const counts = count(db.entries);
-  for (const [type, name] of NAMES) {
-    const sizes = [...(counts.get(type) ?? [])].sort(([a], [b]) => a - b);
-    if (sizes.length === 0) continue;
-    const text = sizes.map(([size, keys]) => `${printSize(size)}=${keys}`).join(',');
-    yield [`db${db.index}_distrib_${name}`, text];
+  for (const [i, sizes] of count(db.entries).entries()) {
+    const parts: Bytes[] = [];
+    for (const [bin, keys] of sizes.entries())
+      if (keys > 0) parts.push(`${bin === 0 ? 0 : printSize(2 ** (bin - 1))}=${keys}`);
+    if (parts.length > 0) yield [`db${db.index}_distrib_${NAMES[i]![1]}`, parts.join(',')];
   }
 }
