@@ -117,6 +117,8 @@ export interface Dialect {
   readonly scanRemoves: 'every one' | 'those that match the pattern' | 'those that match pattern and type';
   /** How HELLO's refusal before AUTH describes the right request. */
   readonly helloHint: Bytes;
+  /** When HELLO applies AUTH and SETNAME: each before it reads the next option, or after it has read all of them. */
+  readonly helloOptions: 'one by one' | 'all together';
   /** The error of ACL LOAD and ACL SAVE when no ACL file is configured. */
   readonly noAclFile: Bytes;
   /** The error of redis.call with too few arguments. */

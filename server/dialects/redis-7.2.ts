@@ -58,6 +58,7 @@ export const redis72: Dialect = {
   cursors: 'with blanks',
   scanScores: 'seventeen digits',
   helloHint: 'HELLO <proto> AUTH <user> <pass>',
+  helloOptions: 'all together',
   lostStream: 'as if asked now',
   sentinel: sentinel72,
   cluster: cluster72,

@@ -34,24 +34,28 @@ function switchProtocol(client: Caller, protocol: 2 | 3): void {
   markSubscriber(client);
 }
 
-/** Reads the options of HELLO. All are validated before any takes effect. */
-function parseHello(client: Caller, argv: readonly Bytes[]) {
-  const wanted: { auth?: { user: Bytes; password: Bytes }; name?: Bytes } = {};
+/** Reads the options of HELLO and logs the client in. Returns the name that the client gets once HELLO has succeeded. */
+function applyHello(client: Caller, argv: readonly Bytes[]): Bytes | undefined {
+  const oneByOne = client.server.dialect.helloOptions === 'one by one';
+  let account: readonly [user: Bytes, password: Bytes] | undefined;
+  let name: Bytes | undefined;
   for (let at = 2; at < argv.length; at++) {
     const option = asciiUpper(wordAt(argv, at));
     const left = argv.length - 1 - at;
     if (option === 'AUTH' && left >= 2) {
-      wanted.auth = { user: wordAt(argv, at + 1), password: wordAt(argv, at + 2) };
-      authenticate(client, wanted.auth.user, wanted.auth.password);
+      account = [wordAt(argv, at + 1), wordAt(argv, at + 2)];
+      if (oneByOne) authenticate(client, ...account);
       at += 2;
     } else if (option === 'SETNAME' && left >= 1) {
-      wanted.name = checkName(client, wordAt(argv, at + 1));
+      name = checkName(client, wordAt(argv, at + 1));
+      if (oneByOne) client.name = name;
       at += 1;
     } else {
       fail(`ERR Syntax error in HELLO option '${cString(wordAt(argv, at))}'`);
     }
   }
-  return wanted;
+  if (account !== undefined && !oneByOne) authenticate(client, ...account);
+  return name;
 }
 
 /** READONLY and READWRITE. Without a cluster they mean something only where replicas redirect clients: in Valkey 8. */
@@ -70,7 +74,7 @@ function hello(client: Caller, argv: Argv<-1>) {
     if (version !== 2 && version !== 3) fail('NOPROTO unsupported protocol version');
     protocol = version;
   }
-  const { name } = parseHello(client, argv);
+  const name = applyHello(client, argv);
   if (client.has(UNAUTHENTICATED)) {
     const { helloHint } = client.server.dialect;
     fail(
