@@ -2,11 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differencesPage } from '../../docs/differences-page.ts';
+import { encodeRequest } from '../../protocol/encode.ts';
 import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import type { RawReply } from '../support/reply-text.ts';
-import { excuse, waitOut } from './compare/compare.ts';
+import { compareList, excuse, waitOut } from './compare/compare.ts';
 import { added, excluded, loose } from './compare/known.ts';
 import { same } from './compare/normalise.ts';
 import { unspecified } from './compare/unspecified.ts';
@@ -63,6 +64,17 @@ test('a difference that is accepted alone is accepted within EXEC if everything 
   expect(excused(`${taken('la')}+PONG\r\n`, `${taken('lc')}+PONG\r\n`)).toBe(true);
   expect(excused(`${taken('la')}+PONG\r\n`, `${taken('lc')}+PANG\r\n`)).toBe(false);
   expect(excused(`${taken('la')}+PONG\r\n`, '+OK\r\n+PONG\r\n')).toBe(false);
+});
+
+test('after a wait, effects are compared in any order, and in whichever millisecond they happened', () => {
+  const claim = (at: number, count: string): string =>
+    encodeRequest(['XCLAIM', 'x', 'grp', 'bob', '0', '1-0', 'TIME', String(at), 'RETRYCOUNT', count]);
+  const now = 1_700_000_000_000;
+  const mine = (): string[] => [claim(now, '2'), claim(now, '1')];
+  expect(compareList(mine(), [claim(now, '2'), claim(now + 1, '1')], 'stream', true)).toBeUndefined();
+  expect(compareList(mine(), [claim(now, '1'), claim(now + 1, '2')], 'stream', true)).toBeUndefined();
+  expect(compareList(mine(), [claim(now, '2'), claim(now + 1, '2')], 'stream', true)).toBeDefined();
+  expect(compareList(mine(), [claim(now, '1'), claim(now, '2')], 'stream', false)).toBeDefined();
 });
 
 test('every deadline that is near is waited for, not only the first', async () => {
