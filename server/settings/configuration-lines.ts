@@ -13,7 +13,7 @@ import {
 } from './parameters.ts';
 import { type ConfigFile, directiveOf, type OptionLines, rewriteLines } from './rewrite.ts';
 import { parameters, type Settings } from './settings.ts';
-import { aliasesIn, hasParameter, parameterIn } from './variants.ts';
+import { hasParameter, parameterIn, parameterNames } from './variants.ts';
 
 /** A server, as far as its configuration file describes it. */
 export interface Configured {
@@ -97,8 +97,8 @@ export function optionOf(dialect: Dialect, words: readonly Bytes[]): Bytes | und
   const word = directiveOf(words);
   if (word === 'slaveof' || word === 'replicaof') return 'replicaof';
   if (OTHERS.has(word)) return word;
-  const name = new Map<Bytes, keyof Settings>(aliasesIn(dialect)).get(word) ?? word;
-  if (!Object.hasOwn(parameters, name) || !hasParameter(name as keyof Settings, dialect)) return undefined;
+  const name = parameterNames(dialect).get(word);
+  if (name === undefined) return undefined;
   const renamed = dialect.renamedSettings.find(([, each]) => each === name);
   return renamed?.[0] ?? name;
 }

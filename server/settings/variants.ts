@@ -61,9 +61,20 @@ const ALIASES_SINCE: Record<string, Since> = {
   primaryuser: { valkey: '8.0.0' },
 };
 
-/** The further names of parameters in a dialect, and the parameters. */
-export function aliasesIn(dialect: Dialect): [alias: string, name: ParameterName][] {
-  return Object.entries(aliases).filter(([alias]) => existsIn(ALIASES_SINCE[alias] ?? '1.0.0', dialect));
+const names = new WeakMap<Dialect, ReadonlyMap<Bytes, ParameterName>>();
+
+/** The names that the dialect's server accepts, in lower case, and the parameters that they name. Made once for a dialect. */
+export function parameterNames(dialect: Dialect): ReadonlyMap<Bytes, ParameterName> {
+  let known = names.get(dialect);
+  if (known === undefined) {
+    const own = (Object.keys(parameters) as ParameterName[]).map((name) => [name, name] as const);
+    const further = Object.entries(aliases).filter(([alias]) =>
+      existsIn(ALIASES_SINCE[alias] ?? '1.0.0', dialect),
+    );
+    known = new Map([...own, ...further].filter(([, name]) => hasParameter(name, dialect)));
+    names.set(dialect, known);
+  }
+  return known;
 }
 
 const LEVELS = ['debug', 'verbose', 'notice', 'warning', 'nothing'];

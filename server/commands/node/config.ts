@@ -3,14 +3,13 @@ import { asciiLower, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
-import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller } from '../../server.ts';
 import { rewriteConfiguration } from '../../settings/configuration-lines.ts';
 import { namesFields } from '../../settings/event-classes.ts';
 import { BAD_EVENT_CLASS, BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
 import { hidden, parameters, type Settings } from '../../settings/settings.ts';
-import { aliasesIn, hasParameter, parameterIn, readSetting } from '../../settings/variants.ts';
+import { parameterIn, parameterNames, readSetting } from '../../settings/variants.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { defineContainer } from '../define.ts';
 
@@ -19,29 +18,8 @@ type Name = keyof Settings;
 /** The names of the parameter that says which primary the node follows. REPLICAOF sets it. */
 const PRIMARY: ReadonlySet<Bytes> = new Set(['slaveof', 'replicaof']);
 
-/** The names that a server accepts, and the parameters that they name. */
-interface Names {
-  readonly all: ReadonlyMap<Bytes, Name>;
-  /** Those that a pattern finds. */
-  readonly shown: ReadonlyMap<Bytes, Name>;
-}
-
-const namesOf = new WeakMap<Dialect, Names>();
-
-function namesIn(dialect: Dialect): Names {
-  const known = namesOf.get(dialect);
-  if (known !== undefined) return known;
-  const own = (Object.keys(parameters) as Name[]).filter((name) => hasParameter(name, dialect));
-  const aliases = aliasesIn(dialect).filter(([, name]) => hasParameter(name, dialect));
-  const all = new Map<Bytes, Name>([...own.map((name) => [name, name] as const), ...aliases]);
-  const shown = new Map([...all].filter(([shown, name]) => shown !== name || !hidden.has(name)));
-  const names = { all, shown };
-  namesOf.set(dialect, names);
-  return names;
-}
-
 function lookUp({ server }: Caller, word: Bytes): Name | undefined {
-  return namesIn(server.dialect).all.get(asciiLower(word));
+  return parameterNames(server.dialect).get(asciiLower(word));
 }
 
 function print(settings: Settings, name: Name): Bytes {
@@ -51,7 +29,6 @@ function print(settings: Settings, name: Name): Bytes {
 
 function get(client: Caller, argv: readonly Bytes[]): Reply {
   const found = new Map<Bytes, Bytes>();
-  const { shown: names } = namesIn(client.server.dialect);
   const { primary } = client.server;
   const followed = primary === undefined ? '' : `${primary.host} ${primary.port}`;
   for (const pattern of argv.slice(2)) {
@@ -61,7 +38,9 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
       found.set(pattern, print(client.server.settings, exact));
       continue;
     }
-    for (const [shown, name] of names) {
+    for (const [shown, name] of parameterNames(client.server.dialect)) {
+      // Another name of a hidden parameter is shown.
+      if (shown === name && hidden.has(name)) continue;
       if (globMatch(pattern, shown, true)) found.set(shown, print(client.server.settings, name));
     }
     for (const shown of PRIMARY) if (globMatch(pattern, shown, true)) found.set(shown, followed);

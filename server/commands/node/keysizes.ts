@@ -22,9 +22,9 @@ function printSize(size: number): Bytes {
 }
 
 /**
- * How many keys are counted. With more keys, the numbers are estimated from so many: counting a million takes a tenth of
- * a second, in which nobody is served, and clients send INFO whenever they connect. Redis counts while it writes, which
- * each write would have to pay for here.
+ * How many keys are counted. With more keys, this many of them are counted, and the numbers are estimates. Counting a
+ * million takes more than 100 ms, in which no client is served, and many clients send INFO whenever they connect. Redis
+ * counts at every write, and lostlock would have to make each write slower for that.
  */
 const COUNTED = 10_000;
 
