@@ -2,11 +2,11 @@
  * How the tests run: `npm test` leaves out the suites of `npm run test:beside` (`--mode quick`, `--mode beside`), and
  * `npm run test:long` runs in full what the others sample (`--mode long`).
  */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import type { Reporter, TestCase } from 'vitest/node';
+import { FailureReporter, RetriedReporter } from './test/support/retries/reporters.ts';
 
 const report = process.env.LOSTLOCK_REPORT; // Where .ci/run expects the counts.
 
@@ -108,23 +108,7 @@ export const beside: string[] = [
 const names = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((name) => join('test', name));
 const realTimeFiles = names.filter((name) => realTime.some((glob) => matchesGlob(name, glob)));
 
-/** Writes the tests that passed only after a retry to a file, one per line: the module and the test's full name. */
-export class RetriedReporter implements Reporter {
-  readonly #file: string;
-  readonly #retried: string[] = [];
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  onTestCaseResult(test: TestCase): void {
-    if (test.diagnostic()?.flaky) this.#retried.push(`${test.module.relativeModuleId} > ${test.fullName}`);
-  }
-
-  onTestRunEnd(): void {
-    writeFileSync(this.#file, this.#retried.map((name) => `${name}\n`).join(''));
-  }
-}
+const jsonIn = (outputFile: string): ['json', { outputFile: string }] => ['json', { outputFile }];
 
 /** A project of the run, with what all projects have in common. */
 function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): TestProjectInlineConfiguration {
@@ -152,9 +136,11 @@ export default defineConfig(({ mode: own }) => {
       // Limits for a broken test on a busy machine. No test asserts a duration.
       testTimeout: mode === 'long' ? 3_600_000 : 60_000,
       hookTimeout: 60_000,
-      reporters: report
-        ? ['default', ['json', { outputFile: report }], new RetriedReporter(`${report}.retried`)]
-        : ['default'],
+      reporters: [
+        'default',
+        ...(report ? [jsonIn(report), new RetriedReporter(`${report}.retried`)] : []),
+        ...(mode === 'long' ? [new FailureReporter()] : []),
+      ],
       coverage: {
         include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore,page}/**/*.ts'],
       },

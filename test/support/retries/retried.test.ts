@@ -1,4 +1,4 @@
-/** Which tests are retried, and that a test that needed it is named. */
+/** Which tests are retried, and what is reported of those that needed it and of those that failed. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ test('every glob of the suites on real time names a suite', () => {
   expect(useless).toEqual([]);
 });
 
-test('the reporter names the tests that passed only after a retry', () => {
+test('the reporters name the tests that passed only after a retry, and say at once why a test failed', () => {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-retried-'));
   const list = join(dir, 'retried');
   const vitest = join('node_modules', 'vitest', 'vitest.mjs');
@@ -24,5 +24,8 @@ test('the reporter names the tests that passed only after a retry', () => {
   });
   expect(run.stdout + run.stderr).toMatch(/Tests\s+1 failed \| 2 passed/);
   expect(readFileSync(list, 'utf8')).toBe('second-time.flaky.ts > a suite > passes the second time\n');
+  expect(run.stderr).toMatch(
+    /^second-time\.flaky\.ts > a suite > never passes failed: .*expected 1 to be 2/m,
+  );
   rmSync(dir, { recursive: true });
 });

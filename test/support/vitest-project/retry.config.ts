@@ -1,11 +1,11 @@
 /** A project with a test that needs a retry; test/support/retries/retried.test.ts runs it. */
 import { defineConfig } from 'vitest/config';
-import { RetriedReporter } from '../../../vitest.config.ts';
+import { FailureReporter, RetriedReporter } from '../retries/reporters.ts';
 
 export default defineConfig({
   test: {
     include: ['**/*.flaky.ts'],
     retry: 2,
-    reporters: ['default', new RetriedReporter(process.env.LOSTLOCK_RETRIED ?? '')],
+    reporters: ['default', new RetriedReporter(process.env.LOSTLOCK_RETRIED ?? ''), new FailureReporter()],
   },
 });
