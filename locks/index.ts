@@ -4,8 +4,8 @@ import type { Lock } from './asking/lock.ts';
 import type { LockClient } from './clients/client.ts';
 import { fromIoredis, type IoredisLike } from './clients/ioredis.ts';
 import { fromNodeRedis, type NodeRedisLike } from './clients/node-redis.ts';
-import { Core, type LocksOptions } from './holding/core.ts';
-import type { LockEvent, LockEventName } from './holding/events.ts';
+import { Core, type LocksOptions, SETTINGS } from './holding/core.ts';
+import { LOCK_EVENTS, type LockEvent, type LockEventName } from './holding/events.ts';
 import type { HeldLock } from './holding/hold-handle.ts';
 import { ExpirablePermits, NonReentrantLock } from './kinds/expirable-permits.ts';
 import { FairLock } from './kinds/fair.ts';
@@ -19,7 +19,7 @@ import { SegmentedLock, type SegmentedOptions } from './kinds/segmented.ts';
 import { Semaphore } from './kinds/semaphore.ts';
 import { Session, type SessionOptions } from './kinds/session.ts';
 import { SimpleLock } from './kinds/simple.ts';
-import { badOption } from './options.ts';
+import { badOption, check, checkOptions, oneOf } from './options.ts';
 import { LockServer } from './server/server.ts';
 
 export type { AcquireOptions, Lock } from './asking/lock.ts';
@@ -29,7 +29,7 @@ export { fromNodeRedis, type NodeRedisLike } from './clients/node-redis.ts';
 export * from './errors.ts';
 export type { LocksOptions } from './holding/core.ts';
 export { type LockEvent, type LockEventName, lockChannel } from './holding/events.ts';
-export type { HeldLock } from './holding/hold-handle.ts';
+export type { FencedHold, HeldLock } from './holding/hold-handle.ts';
 export type { ExpirablePermits, NonReentrantLock } from './kinds/expirable-permits.ts';
 export type { FairLock } from './kinds/fair.ts';
 export type { AwaitOptions, CountDownLatch } from './kinds/latch.ts';
@@ -40,7 +40,7 @@ export type { Redlock } from './kinds/redlock.ts';
 export type { FencedLock, FencedOptions, ReentrantLock } from './kinds/reentrant.ts';
 export type { HeldSegment, Portion, SegmentedLock, SegmentedOptions } from './kinds/segmented.ts';
 export type { PermitOptions, Semaphore, SetUpOptions } from './kinds/semaphore.ts';
-export type { Session, SessionLock, SessionOptions } from './kinds/session.ts';
+export type { Session, SessionLock, SessionLockOptions, SessionOptions } from './kinds/session.ts';
 export type { SimpleLock } from './kinds/simple.ts';
 
 /** An ioredis client or cluster, a node-redis client, or any object that implements LockClient. */
@@ -68,6 +68,7 @@ export class Locks implements AsyncDisposable {
 
   /** @internal */
   constructor(clients: readonly AnyClient[], options: LocksOptions) {
+    checkOptions('createLocks', options, SETTINGS);
     if (clients.length === 0) throw badOption('clients', clients, CLIENTS);
     const servers = clients.map(
       (client) => new LockServer(asLockClient(client), options.requestTimeoutMs ?? 3000),
@@ -165,19 +166,28 @@ export class Locks implements AsyncDisposable {
     return new QueueLock(this.#core, name);
   }
 
-  /** Runs `fn` as a new owner of all locks acquired in it and in the async work it starts. Throws what `fn` throws. */
+  /**
+   * Runs `fn` as a new owner of all locks acquired in it and in the async work it starts. Throws what `fn` throws, and RangeError
+   * for what is not a function.
+   */
   run<T>(fn: () => T): T {
+    if (typeof fn !== 'function') throw badOption('run', fn, 'a function');
     return this.#core.owners.run(fn);
   }
 
-  /** Adds a listener for an event. The same events are published to `lockChannel`, a node:diagnostics_channel. */
+  /**
+   * Adds a listener for an event. The same events are published to `lockChannel`, a node:diagnostics_channel. Throws RangeError
+   * for an event that does not exist.
+   */
   on(event: LockEventName, listener: (event: LockEvent) => void): this {
+    check('on', event, EVENT);
     this.#core.events.on(event, listener);
     return this;
   }
 
   /** Removes a listener. */
   off(event: LockEventName, listener: (event: LockEvent) => void): this {
+    check('off', event, EVENT);
     this.#core.events.off(event, listener);
     return this;
   }
@@ -192,6 +202,8 @@ export class Locks implements AsyncDisposable {
     this.close();
   }
 }
+
+const EVENT = oneOf(...LOCK_EVENTS);
 
 const CLIENTS =
   'an ioredis client or cluster, a node-redis client, a LockClient, or an array of one or more of them';

@@ -44,6 +44,9 @@ export const millis = (least: number, endless = false): AllowedValue => ({
   fits: (value) => isNumber(value, least) && (endless || Number.isFinite(value)),
 });
 
+/** No value: the option would have no effect. @param why as the error says it */
+export const nothing = (why: string): AllowedValue => ({ allowed: `no value (${why})`, fits: () => false });
+
 /** A string that is not empty. */
 export const text: AllowedValue = {
   allowed: 'a string that is not empty',

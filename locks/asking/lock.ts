@@ -1,6 +1,6 @@
 /** The methods that all locks have: acquire, tryAcquire, using. */
 
-import { LockError, LockTimeout } from '../errors.ts';
+import { LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import { type HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { type AllowedOptions, badOption, check, checkOptions, text } from '../options.ts';
@@ -89,7 +89,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     const [options, fn] = typeof first === 'function' ? [NONE as O, first] : [first, second!];
     if (typeof fn !== 'function') throw badOption('using', fn, 'a function, alone or after the options');
     const { owners } = this.core;
-    const owner = owners.forTask(owners.choose(options.owner));
+    const owner = owners.forTask(owners.choose(options?.owner));
     return owners.runAs(owner, async () => {
       const held = await this.#getFor(owner, options);
       let result: T;
@@ -104,6 +104,16 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     });
   }
 
+  /** @internal Whether its holds have leases. */
+  get hasLease(): boolean {
+    return true;
+  }
+
+  /** @internal Throws RangeError for a wrong option. */
+  protected checked(options: O): void {
+    if (options !== NONE) checkOptions('acquire', options, this.rules);
+  }
+
   /**
    * @internal
    * Acquires the lock for an owner given by its full name; locks that consist of locks use this.
@@ -111,7 +121,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
    * @param must whether to throw LockTimeout when the lock was not free in time; otherwise resolves to null
    */
   async acquireAs(owner: string, options: O, waitMs: number, must = false): Promise<H | null> {
-    if (options !== NONE) checkOptions('acquire', options, this.rules);
+    this.checked(options);
     const leaseMs = Math.ceil(options.leaseMs ?? this.core.leaseMs);
     const params: AcquireParams<O> = {
       options,
@@ -136,8 +146,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       }
       return held;
     } catch (error) {
-      const own = error instanceof LockError || (options.signal?.aborted && error === options.signal.reason);
-      throw own ? error : refusal(this.name, owner, error);
+      throw refusal(this.name, owner, error, options.signal);
     }
   }
 }

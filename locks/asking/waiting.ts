@@ -3,7 +3,6 @@
  * holder's lease ends or the longest sleep is over, and check again. A waiter that gives up leaves nothing behind on
  * the server.
  */
-
 import { LocksClosed, OutcomeUnknown, ServerRefused } from '../errors.ts';
 import { type HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { NoReply } from '../server/outcomes.ts';
@@ -340,7 +339,10 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
   async #lookFrom(channel: Channel): Promise<H | null> {
     const { woken } = this;
     this.woken = false;
-    const held = await this.#look();
+    const held = await this.#look().catch((error: unknown) => {
+      this.woken ||= woken; // leave() passes the notification on.
+      throw error;
+    });
     const condition = this.#acquisition.passOn?.(held !== null);
     if (condition && (woken || held)) channel.passOn((other) => other !== this && condition(other));
     return held;

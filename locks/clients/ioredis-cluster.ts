@@ -1,7 +1,11 @@
 /** Sharded Pub/Sub on an ioredis cluster: one connection per node, which gets the messages of the node's slots. */
 
 import { slotOf } from '../keys.ts';
+import { pause } from '../server/retry.ts';
 import type { Subscriber, SubscriberEvents } from './client.ts';
+
+/** When to subscribe again after a failure, in milliseconds. */
+const AGAIN_AFTER_MS = 100;
 
 /** The parts of a cluster node that are used for Pub/Sub. */
 export interface NodeLike {
@@ -31,6 +35,8 @@ export class ShardedSubscriber implements Subscriber {
   readonly #cluster: ClusterLike;
   readonly #events: SubscriberEvents;
   readonly #nodes = new Map<string, Node>();
+  /** The channels to subscribe, even while no node has their slots. */
+  readonly #wanted = new Set<string>();
   #closed = false;
 
   constructor(cluster: ClusterLike, events: SubscriberEvents) {
@@ -38,15 +44,22 @@ export class ShardedSubscriber implements Subscriber {
     this.#events = events;
   }
 
-  async subscribe(channel: string): Promise<void> {
+  subscribe(channel: string): Promise<void> {
+    this.#wanted.add(channel);
+    return this.#subscribe(channel);
+  }
+
+  async #subscribe(channel: string): Promise<void> {
     // A command for the channel's slot makes the cluster client learn of a slot that moved.
     await this.#cluster.call('EXISTS', channel);
+    if (this.#closed || !this.#wanted.has(channel)) return;
     const node = this.#nodeOf(channel);
     node.channels.add(channel);
     await node.redis.ssubscribe(channel);
   }
 
   async unsubscribe(channel: string): Promise<void> {
+    this.#wanted.delete(channel);
     for (const node of this.#nodes.values()) {
       if (node.channels.delete(channel)) await node.redis.sunsubscribe(channel);
     }
@@ -86,6 +99,8 @@ export class ShardedSubscriber implements Subscriber {
       before = true;
     });
     redis.on('end', () => void this.#move(key, redis, channels));
+    // ioredis emits it for an SUNSUBSCRIBE that the node sends by itself, because the slot has left it, and for MOVED.
+    redis.on('moved', () => void this.#move(key, redis, channels));
   }
 
   /** The node went away or lost slots: subscribes its channels again, on the nodes that have those slots now. */
@@ -95,7 +110,17 @@ export class ShardedSubscriber implements Subscriber {
     if (this.#nodes.get(key)?.redis === redis) this.#nodes.delete(key);
     const all = [...channels];
     channels.clear();
-    await Promise.allSettled(all.map((channel) => this.subscribe(channel)));
+    await this.#subscribeAgain(all);
+  }
+
+  /** Subscribes channels until each has a node again. Messages may have been missed meanwhile. */
+  async #subscribeAgain(channels: readonly string[]): Promise<void> {
+    if (channels.length === 0) return;
+    const outcomes = await Promise.allSettled(channels.map((channel) => this.#subscribe(channel)));
+    if (this.#closed) return;
     this.#events.reconnected();
+    const failed = channels.filter((_, index) => outcomes[index]?.status === 'rejected');
+    if (failed.length > 0) await pause(AGAIN_AFTER_MS, true);
+    await this.#subscribeAgain(failed);
   }
 }

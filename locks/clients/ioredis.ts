@@ -68,6 +68,8 @@ function openSubscriber(redis: IoredisLike, events: SubscriberEvents, sharded: b
 /**
  * Sends a pipeline. It is one write, keeps commands without a key (WAIT) on the connection of those with keys, and is not
  * sent again in part after a lost connection, as single commands are. The sockets of the replies are checked as well.
+ * ioredis follows MOVED only if every command of a pipeline is refused with it, and WAIT is not: a single command for the
+ * slot makes it learn where the slot is.
  */
 async function sendPipeline(redis: IoredisLike, commands: readonly RedisCommand[]): Promise<Settled[]> {
   const heardOn: unknown[] = [];
@@ -83,8 +85,16 @@ async function sendPipeline(redis: IoredisLike, commands: readonly RedisCommand[
     ([error, value]): Settled =>
       error ? { status: 'rejected', reason: error } : { status: 'fulfilled', value },
   );
+  if (redis.isCluster && settled.some(hasMoved))
+    await redis.call('EXISTS', keyOf(commands[0]!)).catch(() => {});
   return settledOn(heardOn, settled);
 }
+
+const hasMoved = (one: Settled): boolean =>
+  one.status === 'rejected' && (one.reason as Error | undefined)?.message?.startsWith('MOVED ') === true;
+
+/** The first key of a script (`evalsha sha count key...`), or of a command whose first argument is its key. */
+const keyOf = (command: RedisCommand): string => command[/^eval/i.test(command[0]!) ? 3 : 1]!;
 
 class IoredisSubscriber implements Subscriber {
   readonly #redis: IoredisLike;

@@ -3,7 +3,6 @@
 import {
   type AllowedOptions,
   acquireRules,
-  checkOptions,
   count,
   either,
   flag,
@@ -62,7 +61,8 @@ const LEAST_PAUSE_MS = 10;
 /** A lease that the watchdog renews after each third of it. */
 export const RENEWED_LEASE = millis(3 * LEAST_PAUSE_MS);
 
-const SETTINGS: AllowedOptions = {
+/** The options of createLocks. */
+export const SETTINGS: AllowedOptions = {
   leaseMs: RENEWED_LEASE,
   requestTimeoutMs: millis(1),
   maxSleepMs: millis(LEAST_PAUSE_MS),
@@ -121,7 +121,6 @@ export class Core {
   readonly counted = new Map<string, CountedHolds>();
 
   constructor(servers: readonly LockServer[], options: LocksOptions) {
-    checkOptions('createLocks', options, SETTINGS);
     this.servers = servers;
     this.server = servers[0]!;
     this.first = [this.server];

@@ -2,8 +2,10 @@
 import { channel } from 'node:diagnostics_channel';
 import { EventEmitter } from 'node:events';
 
+export const LOCK_EVENTS = ['acquired', 'extended', 'lost', 'released'] as const;
+
 /** The events of a lock's life. `lost` means that the hold ended without a release. */
-export type LockEventName = 'acquired' | 'extended' | 'lost' | 'released';
+export type LockEventName = (typeof LOCK_EVENTS)[number];
 
 /** One event of one hold. */
 export interface LockEvent {

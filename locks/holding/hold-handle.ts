@@ -46,6 +46,12 @@ export interface HeldLock extends AsyncDisposable {
   release(): Promise<void>;
 }
 
+/** A held lock of a kind that has fencing tokens. */
+export interface FencedHold extends HeldLock {
+  /** The fencing token. */
+  readonly fence: number;
+}
+
 /** How a kind of lock releases and extends its holds. */
 export interface HoldOperations {
   /** Releases it; false when the server has no such hold. Retries by itself. */

@@ -11,7 +11,7 @@ import type { LockRequest } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core, CountedHolds } from '../holding/core.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
-import { HoldHandle, type HoldOperations } from '../holding/hold-handle.ts';
+import { type HeldLock, HoldHandle, type HoldOperations } from '../holding/hold-handle.ts';
 import { abandonedKey } from '../keys.ts';
 import type { OnceArgs } from '../server/request-log.ts';
 import { retryUntilAnswered } from '../server/retry.ts';
@@ -94,7 +94,7 @@ export const UNKNOWN_TO_SERVER = 'the server does not know it any more';
 const REMEMBER_MS = 10_000;
 
 /** A lock that its owner can acquire again while holding it. */
-export class CountedLock extends Lock<HoldHandle> {
+export class CountedLock<H extends HeldLock = HoldHandle> extends Lock<H> {
   /** @internal */
   protected readonly kind: CountedKind;
 
@@ -105,8 +105,9 @@ export class CountedLock extends Lock<HoldHandle> {
   }
 
   /** @internal */
-  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
-    return new CountedAcquisition(this.core, this.kind, params);
+  protected prepare(params: AcquireParams): Acquisition<H> {
+    // Whether its holds have fences depends on the kind's replies, which the type does not know.
+    return new CountedAcquisition(this.core, this.kind, params) as Acquisition<HeldLock> as Acquisition<H>;
   }
 }
 
@@ -261,12 +262,19 @@ export class CountedAcquisition
 
   lost(hold: Hold): void {
     if (this.#counted) reset(this.#counted, hold);
+    this.forgetHolds();
     if (this.#soleHolds || !this.kind.keyMayOutliveLease) return;
     // A grant whose reply came too late: the next attempt may get the lock, and a release would bar that too.
     if (!this.#isOver) return;
     this.inTurn(async (counted) => {
       if (!counted.hold) await this.giveBack(0);
     }).catch(() => {});
+  }
+
+  /** An owner without holds needs no entry, unless requests of it are under way: the last of them removes it. */
+  protected forgetHolds(): void {
+    const counted = this.core.counted.get(this.#key);
+    if (counted !== undefined && counted.count === 0 && !counted.busy) this.core.counted.delete(this.#key);
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
@@ -341,10 +349,16 @@ export class CountedAcquisition
     this.#isOver = true;
   }
 
+  /** False when other waiters of the same owner share its place in the lock's queue: their channel is that of the owner. */
+  get #isLastWaiter(): boolean {
+    return (this.core.server.wakeups.peek(this.channel)?.waiters.length ?? 0) === 0;
+  }
+
   async abandon(unknown: boolean): Promise<void> {
     this.#isOver = true;
     this.declineHandOver();
-    if (this.waits) await this.kind.leaveQueue?.(this.core.server, this.owner).catch(() => {});
+    if (this.waits && this.#isLastWaiter)
+      await this.kind.leaveQueue?.(this.core.server, this.owner).catch(() => {});
     if (!unknown && this.markerMs === 0) return;
     // Whatever a request without a reply has done, this resets the server to the holds that are known.
     this.inTurn((counted) => this.giveBack(counted.count)).catch(() => {});

@@ -1,6 +1,7 @@
 /** The fair lock: first come, first served among live waiters, on the keys of Redisson's fair lock. */
 import type { Core } from '../holding/core.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
+import { check, text } from '../options.ts';
 import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from '../scripts/fair.ts';
 import type { LockServer } from '../server/server.ts';
 import { type CountedKind, CountedLock, type CountedRelease } from './counted.ts';
@@ -24,6 +25,7 @@ export class FairLock extends CountedLock {
 }
 
 function fairKind(core: Core, name: string): CountedKind {
+  check('name', name, text);
   const line = lineKeys(name);
   return {
     name,

@@ -10,34 +10,42 @@ export class IndependenceCheck {
   /** The run ids of the servers, as far as they are known. */
   readonly #ids = new Map<LockServer, string>();
   readonly #asking = new Set<LockServer>();
-  #begun = false;
+  /** Settles when the first servers that were asked have answered. */
+  #first: Promise<unknown> | undefined;
   #fault: string | undefined;
+  /** The fault was reported. It may be fixed by the next call, which asks all servers again. */
+  #isReported = false;
 
   constructor(servers: readonly LockServer[]) {
     this.#servers = servers;
   }
 
   /**
-   * Throws BadConfiguration for a known fault. Only the first call waits for the servers to identify themselves, for
-   * `limitMs` milliseconds at most; those that did not reply are asked again by later calls.
+   * Throws BadConfiguration for a known fault. Until the servers have identified themselves to the first call, or did not
+   * do so within `limitMs` milliseconds, all calls wait for them; those that did not reply are asked again by later calls.
    */
   async check(lock: string, limitMs: number): Promise<void> {
     const { length } = this.#servers;
     if (length < 3 || length % 2 === 0) {
       throw new BadConfiguration(lock, `Redlock needs an odd number of servers, 3 or more, not ${length}`);
     }
+    if (this.#isReported) this.#forget();
     if (this.#ids.size < length) {
       const unknown = this.#servers.filter((server) => !this.#ids.has(server) && !this.#asking.has(server));
       const asked = askAll(unknown, unknown.length, limitMs, (server) => this.#ask(server));
-      if (!this.#begun) await asked;
-      this.#begun = true;
+      this.#first ??= asked;
+      await this.#first;
     }
-    const fault = this.#fault;
-    if (fault === undefined) return;
-    this.#fault = undefined; // It may be fixed by the next call: all servers are asked again.
+    if (this.#fault === undefined) return;
+    this.#isReported = true;
+    throw new BadConfiguration(lock, this.#fault);
+  }
+
+  #forget(): void {
+    this.#isReported = false;
+    this.#fault = undefined;
     this.#ids.clear();
-    this.#begun = false;
-    throw new BadConfiguration(lock, fault);
+    this.#first = undefined;
   }
 
   async #ask(server: LockServer): Promise<true> {

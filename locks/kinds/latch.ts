@@ -6,6 +6,7 @@ import { LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import { type AllowedOptions, abortSignal, check, checkOptions, count, millis, text } from '../options.ts';
 import { latchCountDownScript, latchSetScript } from '../scripts/latch.ts';
+import { refusal } from '../server/refusal.ts';
 import { chooseAll } from '../server/wakeups.ts';
 
 /** Options of `CountDownLatch.await`. */
@@ -63,7 +64,12 @@ export class CountDownLatch {
     return Number((await ask(this.#core, this.name, get)) ?? 0);
   }
 
-  /** Waits until the latch is open. Throws LockTimeout after `waitMs`, and the signal's reason when aborted. */
+  /**
+   * Waits until the latch is open.
+   * @throws RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown when no
+   *   reply came, ServerRefused when the server refused, ClientUnusable when the client cannot send commands, LocksClosed
+   *   after `Locks.close()`
+   */
   async await(options: AwaitOptions = {}): Promise<void> {
     checkOptions('await', options, AWAIT_RULES);
     const { waitMs = Number.POSITIVE_INFINITY, signal } = options;
@@ -81,7 +87,10 @@ export class CountDownLatch {
           : { held: { release: async () => {} } },
       abandon: async () => {},
     };
-    const opened = await acquireBy(gate, { waitMs, signal, maxSleepMs: this.#core.maxSleepMs });
+    const limits = { waitMs, signal, maxSleepMs: this.#core.maxSleepMs };
+    const opened = await acquireBy(gate, limits).catch((error: unknown) => {
+      throw refusal(this.name, owner, error, signal);
+    });
     if (!opened) throw new LockTimeout(this.name, owner, waitMs);
   }
 }

@@ -1,5 +1,6 @@
 /** Asks independent servers the same thing, and resolves when the outcome is decided, not when the last one answers. */
 import type { LockServer } from '../server/server.ts';
+import { LONGEST_TIMER_MS } from '../timing/clock.ts';
 
 /** The servers' answers up to the decision. */
 export interface Votes {
@@ -28,10 +29,11 @@ export function askAll(
       clearTimeout(limit);
       resolve(votes);
     };
-    const limit = setTimeout(() => {
+    const giveUp = (): void => {
       votes.failed += open;
       settle();
-    }, limitMs);
+    };
+    const limit = setTimeout(giveUp, Math.min(limitMs, LONGEST_TIMER_MS));
     const count = (): void => {
       open--;
       if (votes.yes >= quorum || votes.yes + open < quorum) settle();

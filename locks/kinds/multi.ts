@@ -7,7 +7,7 @@ import type { Core } from '../holding/core.ts';
 import type { HeldLock } from '../holding/hold-handle.ts';
 import { badOption } from '../options.ts';
 import { pause } from '../server/retry.ts';
-import { elapsed } from '../timing/clock.ts';
+import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
 
 /** How long to wait per lock before all are released and tried again, in milliseconds; as Redisson. */
 const BUDGET_PER_LOCK_MS = 1500;
@@ -41,6 +41,7 @@ export class MultiLock extends Lock<HeldLock> {
     waitMs: number,
     must = false,
   ): Promise<HeldLock | null> {
+    this.checked(options);
     const deadline = elapsed() + waitMs;
     const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
     for (;;) {
@@ -60,9 +61,14 @@ export class MultiLock extends Lock<HeldLock> {
   /** Acquires all locks until the given moment (0: only if free now), or releases those it acquired. */
   async #round(owner: string, options: AcquireOptions, until: number): Promise<HeldLock[] | null> {
     const helds: HeldLock[] = [];
+    const { leaseMs: _, ...unleased } = options;
     try {
       for (const lock of this.#locks) {
-        const held = await lock.acquireAs(owner, options, Math.max(0, until - elapsed()));
+        const held = await lock.acquireAs(
+          owner,
+          lock.hasLease ? options : unleased,
+          Math.max(0, until - elapsed()),
+        );
         if (!held) return null;
         helds.push(held);
       }
@@ -81,7 +87,7 @@ export class MultiLock extends Lock<HeldLock> {
   #giveBack(helds: readonly HeldLock[], leaseMs: number): Promise<void> | undefined {
     if (helds.length === 0) return undefined;
     return new Promise((resolve) => {
-      const limit = setTimeout(resolve, this.core.serverLimitMs(leaseMs));
+      const limit = setTimeout(resolve, Math.min(this.core.serverLimitMs(leaseMs), LONGEST_TIMER_MS));
       void Promise.all(helds.map((held) => held.release().catch(() => {}))).then(() => {
         clearTimeout(limit);
         resolve();

@@ -4,17 +4,19 @@ import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
-import type { HoldHandle } from '../holding/hold-handle.ts';
+import type { FencedHold, HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
 import { queueLeaveScript, queueVisitScript } from '../scripts/queue.ts';
 import { chooseFirst } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
 /** Granted in order of arrival. `fence` is the waiter's number in the queue, which grows with every grant. */
-export class QueueLock extends Lock<HoldHandle> {
+export class QueueLock extends Lock<FencedHold> {
   /** @internal */
-  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
-    return new QueueAcquisition(this.core, this.name, params);
+  protected prepare(params: AcquireParams): Acquisition<FencedHold> {
+    // Each of its holds has a fence, which the type does not know.
+    const acquisition: Acquisition<HeldLock> = new QueueAcquisition(this.core, this.name, params);
+    return acquisition as Acquisition<FencedHold>;
   }
 }
 

@@ -47,6 +47,7 @@ class ReadAcquisition extends CountedAcquisition {
 
   override lost(hold: Hold): void {
     if (this.#kept) this.#drop(this.#kept, hold);
+    this.forgetHolds();
   }
 
   protected override async releaseOne(counted: CountedHolds, hold: Hold): Promise<boolean> {

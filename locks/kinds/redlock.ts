@@ -31,6 +31,8 @@ export class Redlock extends Lock<HoldHandle> {
     waitMs: number,
     must = false,
   ): Promise<HoldHandle | null> {
+    this.checked(options);
+    options.signal?.throwIfAborted();
     const { core } = this;
     let servers = independence.get(core);
     if (!servers) independence.set(core, (servers = new IndependenceCheck(core.servers)));

@@ -3,6 +3,7 @@
 import type { LockRequest } from '../asking/requests.ts';
 import type { Core } from '../holding/core.ts';
 import type { Renewal } from '../holding/hold.ts';
+import type { FencedHold } from '../holding/hold-handle.ts';
 import { abandonedKey, prefixed } from '../keys.ts';
 import { checkOptions, oneOf } from '../options.ts';
 import { fencedAcquireScript } from '../scripts/fenced.ts';
@@ -127,7 +128,7 @@ class FencedKind extends ReentrantKind {
 }
 
 /** A re-entrant lock with a fencing token per grant, for resources that refuse smaller tokens. */
-export class FencedLock extends CountedLock {
+export class FencedLock extends CountedLock<FencedHold> {
   /** @internal */
   constructor(core: Core, name: string, options: FencedOptions = {}) {
     checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });

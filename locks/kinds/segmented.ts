@@ -80,16 +80,19 @@ export class SegmentedLock {
 
   /** Acquires any free segment; if none is free, waits for a randomly chosen one. Throws as Lock.acquire does. */
   async acquire(options: AcquireOptions = {}): Promise<HeldSegment> {
+    checkOptions('acquire', options, this.#core.acquireRules);
     return this.#lockOneOf(new Set(this.#locks.keys()), options);
   }
 
   /**
    * Takes units from as many segments as needed, holding one lock at a time. Resolves to null, having taken nothing, when
-   * the stock is too small. Throws as Lock.acquire does; units taken by then are put back, so none is lost.
+   * the stock is too small. Throws as Lock.acquire does; units taken by then are put back. Those of a request whose outcome is
+   * unknown (OutcomeUnknown) may have been taken.
    * @param units how many to take; 1 or more
    */
   async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
     check('take', units, count(1));
+    checkOptions('take', options, this.#core.acquireRules);
     const portions: Portion[] = [];
     let missing = units;
     const untried = new Set(this.#locks.keys());

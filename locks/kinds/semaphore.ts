@@ -7,7 +7,7 @@ import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import { HoldHandle } from '../holding/hold-handle.ts';
 import { prefixed } from '../keys.ts';
-import { type AllowedOptions, check, count, flag } from '../options.ts';
+import { type AllowedOptions, check, count, flag, nothing } from '../options.ts';
 import {
   semaphoreAcquireScript,
   semaphoreReleaseScript,
@@ -34,7 +34,15 @@ export const PERMITS_NOT_SET = -4;
 export interface PermitOptions extends SetUpOptions {
   /** How many permits to acquire at once. Default 1. */
   permits?: number;
+  /** Permits of a semaphore have no lease; those of `expirablePermits` have. */
+  leaseMs?: never;
 }
+
+const PERMIT_RULES: AllowedOptions = {
+  ...SET_UP_RULES,
+  permits: count(1),
+  leaseMs: nothing('permits of a semaphore have no lease, those of expirablePermits have'),
+};
 
 /** The channel on which a semaphore's free permits are published, named as in Redisson. */
 export const semaphoreChannel = (name: string): string => prefixed('redisson_sc', name);
@@ -49,7 +57,12 @@ export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.ma
 export class Semaphore extends Lock<HoldHandle, PermitOptions> {
   /** @internal */
   constructor(core: Core, name: string) {
-    super(core, name, { ...SET_UP_RULES, permits: count(1) });
+    super(core, name, PERMIT_RULES);
+  }
+
+  /** @internal */
+  override get hasLease(): boolean {
+    return false;
   }
 
   /** Sets the number of permits, 0 or more; false when it was set before. Throws OutcomeUnknown when no reply came. */

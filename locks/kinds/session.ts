@@ -1,7 +1,7 @@
 /** Sessions, as in ZooKeeper: all locks of a session end together, when its process dies or closes it. */
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from '../asking/acquisition.ts';
-import { type AcquireParams, Lock } from '../asking/lock.ts';
+import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import { ask } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { RedisCommand } from '../clients/client.ts';
@@ -9,7 +9,7 @@ import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../error
 import { type Core, RENEWED_LEASE } from '../holding/core.ts';
 import { Hold, type HoldCallbacks, type Renewal } from '../holding/hold.ts';
 import { HoldHandle } from '../holding/hold-handle.ts';
-import { checkOptions } from '../options.ts';
+import { checkOptions, nothing } from '../options.ts';
 import { sessionAcquireScript, sessionCloseScript } from '../scripts/session.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { chooseFirst } from '../server/wakeups.ts';
@@ -106,7 +106,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     this.#helds.clear();
   }
 
-  /** A lock that ends with this session. It has no lease: `leaseMs` has no effect. */
+  /** A lock that ends with this session. It has no lease. */
   lock(name: string): SessionLock {
     return new SessionLock(this.#core, name, this);
   }
@@ -164,18 +164,29 @@ export class Session implements AsyncDisposable, HoldCallbacks {
   }
 }
 
+/** Options of acquisitions of a session's lock. */
+export interface SessionLockOptions extends AcquireOptions {
+  /** The lock ends with its session. */
+  leaseMs?: never;
+}
+
 /** A lock that ends with its session. */
-export class SessionLock extends Lock<HoldHandle> {
+export class SessionLock extends Lock<HoldHandle, SessionLockOptions> {
   readonly #session: Session;
 
   /** @internal */
   constructor(core: Core, name: string, session: Session) {
-    super(core, name);
+    super(core, name, { leaseMs: nothing('it ends with its session') });
     this.#session = session;
   }
 
   /** @internal */
-  protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
+  override get hasLease(): boolean {
+    return false;
+  }
+
+  /** @internal */
+  protected prepare(params: AcquireParams<SessionLockOptions>): Acquisition<HoldHandle> {
     return new SessionAcquisition(this.core, this.#session, this.name, params);
   }
 }

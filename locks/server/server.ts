@@ -14,8 +14,12 @@ export interface ReplicaRequirement {
   fsync: boolean;
 }
 
+/** Errors that soon pass: nothing was executed. */
 const PASSING =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY |NOREPLICAS|ERR max number of clients)/;
+
+/** The slot is on another node. The client of a cluster learns of that, and finds the node at the next try. */
+const ELSEWHERE = /^(MOVED|ASK) /;
 
 /** How WAIT fails on a server that became a replica before or during it. */
 const DEMOTED = /^UNBLOCKED|replica instances/;
@@ -82,21 +86,22 @@ export class LockServer {
     const text = stamped(this.#textOf(script));
     const command = evalsha(text, keys, args);
     const byText = (): RedisCommand => ['eval', text.text, ...command.slice(2)];
-    return this.#replicated(command, replication, timeoutMs, byText);
+    return this.#replicated(command, keys[0]!, replication, timeoutMs, byText);
   }
 
-  /** Sends one plain command that writes, with runReplicated()'s errors. */
+  /** Sends one plain command that writes, and whose first argument is its key, with runReplicated()'s errors. */
   commandReplicated(command: RedisCommand, replication: ReplicaRequirement): Promise<ReplicatedReply> {
-    return this.#replicated(command, replication, this.requestTimeoutMs);
+    return this.#replicated(command, command[1]!, replication, this.requestTimeoutMs);
   }
 
   async #replicated(
     command: RedisCommand,
+    key: string,
     { replicas, timeoutMs, fsync }: ReplicaRequirement,
     replyTimeoutMs: number,
     byText?: () => RedisCommand,
   ): Promise<ReplicatedReply> {
-    const needed = replicas === 'all' ? Math.max(1, await this.#connectedReplicas()) : replicas;
+    const needed = replicas === 'all' ? Math.max(1, await this.#replicasOf(key)) : replicas;
     const waitMs = Math.max(1, Math.ceil(timeoutMs)); // 0 means forever.
     const wait = fsync
       ? ['WAITAOF', '1', String(needed), String(waitMs)]
@@ -133,9 +138,19 @@ export class LockServer {
     return this.#answer(this.client.send(command), this.requestTimeoutMs, undefined, now);
   }
 
-  async #connectedReplicas(): Promise<number> {
-    const info = String(await this.command(['INFO', 'replication']));
-    return Number(/connected_slaves:(\d+)/.exec(info)?.[1] ?? 0);
+  /** How many replicas are connected to the key's node. INFO has no key, and a cluster's client sends it to any node. */
+  async #replicasOf(key: string): Promise<number> {
+    const ask: RedisCommand = ['INFO', 'replication'];
+    const info = this.client.cluster ? await this.#besideKey(key, ask) : await this.command(ask);
+    return Number(/connected_slaves:(\d+)/.exec(String(info))?.[1] ?? 0);
+  }
+
+  /** Sends a command without a key to the key's node, with run()'s errors. */
+  async #besideKey(key: string, command: RedisCommand): Promise<unknown> {
+    const all = await this.#answer(this.client.sendAll([['EXISTS', key], command]), this.requestTimeoutMs);
+    for (const settled of all) if (settled.status === 'rejected') throw this.#asOutcome(settled.reason);
+    const reply = all[1];
+    return reply?.status === 'fulfilled' ? reply.value : undefined;
   }
 
   /** Splits items into groups that one command may use: by the slot of their key on a cluster, otherwise one group. */
@@ -192,7 +207,8 @@ export class LockServer {
       const Kind = this.client.unusable?.(error) ? Unsendable : NoReply;
       return new Kind(error instanceof Error ? error.message : String(error), { cause: error });
     }
-    return PASSING.test(error.message) ? new TryAgain(error.message, { cause: error }) : error;
+    const passes = PASSING.test(error.message) || (this.client.cluster && ELSEWHERE.test(error.message));
+    return passes ? new TryAgain(error.message, { cause: error }) : error;
   }
 }
 

@@ -5,7 +5,7 @@
  * only then sleeps, for a limited time; after a lost connection the waiters check at once.
  */
 import type { LockClient, Subscriber } from '../clients/client.ts';
-import { elapsed } from '../timing/clock.ts';
+import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
 import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
 
 /** A waiter to which a holder in the same process can hand the lock over, by one command. */
@@ -211,10 +211,11 @@ export class Wakeups {
       () => {}, // No permission or no connection: waiters rely on their longest sleep.
     );
     const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
+      const giveUp = (): void => {
         late = true;
         resolve();
-      }, this.#limitMs);
+      };
+      timer = setTimeout(giveUp, Math.min(this.#limitMs, LONGEST_TIMER_MS));
     });
     await Promise.race([confirmed, limit]);
     clearTimeout(timer);

@@ -19,11 +19,15 @@ afterAll(async () => {
 });
 
 /** The locks without their types, as plain JavaScript sees them. */
-type Untyped = Record<'simple' | 'readWrite' | 'segmented' | 'multi', (...words: unknown[]) => unknown>;
+type Untyped = Record<
+  'simple' | 'fair' | 'readWrite' | 'segmented' | 'multi',
+  (...words: unknown[]) => unknown
+>;
 const untyped = (): Untyped => locks as unknown as Untyped;
 
 test.each<[what: string, call: () => unknown, option: string]>([
   ['options that are a number', () => createLocks(redis, 5 as never), 'createLocks'],
+  ['null for the options', () => createLocks(redis, null as never), 'createLocks'],
   ['no client', () => createLocks([]), 'clients'],
   ['something else for a client', () => createLocks({} as never), 'clients'],
   ['null for a client', () => createLocks(null as never), 'clients'],
@@ -59,6 +63,10 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ['a lock without a name', () => untyped().simple(), 'name'],
   ['a latch with an empty name', () => locks.latch(''), 'name'],
   ['a read-write lock with a number for a name', () => untyped().readWrite(5), 'name'],
+  ['a fair lock without a name', () => untyped().fair(), 'name'],
+  ['an event that does not exist', () => locks.on('lots' as never, () => {}), 'on'],
+  ['an event to end that does not exist', () => locks.off('lots' as never, () => {}), 'off'],
+  ['a task that is not a function', () => locks.run(5 as never), 'run'],
   ['no segments', () => locks.segmented('G', { segments: 0 }), 'segmented.segments'],
   ['segments without a name', () => locks.segmented('', { segments: 2 }), 'name'],
   ['segments of another name', () => untyped().segmented('G', { segments: 2, parts: 2 }), 'segmented.parts'],
@@ -94,6 +102,16 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ['half a permit more', () => locks.semaphore('S').acquire({ permits: 1.5 }), 'acquire.permits'],
   ['permits in words', () => locks.semaphore('S').acquire({ permits: '2' as never }), 'acquire.permits'],
   ['no permits', () => locks.semaphore('S').acquire({ permits: 0 }), 'acquire.permits'],
+  [
+    'a lease of permits without one',
+    () => locks.semaphore('S').acquire({ leaseMs: 5 as never }),
+    'acquire.leaseMs',
+  ],
+  ['null for a multi lock', () => locks.multi([locks.simple('L')]).acquire(null as never), 'acquire'],
+  ['null for a Redlock', () => locks.redlock('L').acquire(null as never), 'acquire'],
+  ['null beside a function', () => locks.simple('L').using(null as never, () => {}), 'acquire'],
+  ['null for a segment', () => locks.segmented('G', { segments: 2 }).acquire(null as never), 'acquire'],
+  ['null beside units', () => locks.segmented('G', { segments: 2 }).take(1, null as never), 'take'],
   ['permits to set that are none', () => locks.semaphore('S').trySetPermits(Number.NaN), 'trySetPermits'],
   ['permits to add that are none', () => locks.semaphore('S').addPermits(0), 'addPermits'],
   ['permits to set below none', () => locks.expirablePermits('S').trySetPermits(-1), 'trySetPermits'],

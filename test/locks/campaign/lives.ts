@@ -3,7 +3,7 @@ import type { Actor } from '../../../lab/time/actor.ts';
 import { type AcquireOptions, type HeldLock, LockTimeout, type PermitOptions } from '../../../locks/index.ts';
 import type { Holder, Judge } from './judge.ts';
 import type { Entry, Kit } from './kinds.ts';
-import type { Life, Plan, Step } from './plan.ts';
+import type { KindName, Life, Plan, Step } from './plan.ts';
 
 /** Why a life gave up. */
 const ENOUGH = new Error('enough waited');
@@ -158,11 +158,14 @@ async function liveWithLatch({ judge, kit, latch, plan, name }: Home, life: Life
   }
 }
 
-function optionsOf({ name, plan }: Home, life: Life): PermitOptions {
+/** Kinds whose holds have no leases. */
+const UNLEASED: readonly KindName[] = ['semaphore', 'session'];
+
+function optionsOf({ name, plan }: Home, life: Life): AcquireOptions & Pick<PermitOptions, 'permits'> {
   const { leaseMs, waitMs, abortAfter, owner, permits } = life;
   const task = name.split('.')[0] as string;
   return {
-    ...(leaseMs !== undefined && { leaseMs }),
+    ...(leaseMs !== undefined && !UNLEASED.includes(plan.kind) && { leaseMs }),
     ...(waitMs !== undefined && { waitMs }),
     ...(plan.kind === 'semaphore' && { permits }),
     ...(abortAfter !== undefined && { signal: abortsAfter(abortAfter) }),

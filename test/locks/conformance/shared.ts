@@ -1,6 +1,6 @@
 /** The cases of locks that more than one may hold, or the same owner more than once. */
 import { describe, expect } from 'vitest';
-import { LockLost, LockTimeout, NotOwner, NotSetUp } from '../../../locks/index.ts';
+import { type Lock, LockLost, LockTimeout, NotOwner, NotSetUp } from '../../../locks/index.ts';
 import { until } from '../../support/until.ts';
 import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
@@ -28,7 +28,7 @@ export function reentryCases(bench: () => Bench): void {
     test('using and run set an owner for their async context; outside, each acquisition is an owner of its own', async () => {
       const locks = bench().locks();
       const name = bench().name();
-      const lock = locks[kind](name);
+      const lock: Lock = locks[kind](name);
       await lock.using(async (outer) => {
         await lock.using({ waitMs: 0 }, async (inner) => expect(inner.owner).toBe(outer.owner));
         expect(await bench().raw.hvals(name)).toEqual(['1']);

@@ -1,6 +1,13 @@
 /** The cases of fairness, of locks made of locks, of segments and of sessions. */
 import { describe, expect } from 'vitest';
-import { BadConfiguration, type HeldLock, LockLost, type Locks, NotOwner } from '../../../locks/index.ts';
+import {
+  BadConfiguration,
+  type HeldLock,
+  type Lock,
+  LockLost,
+  type Locks,
+  NotOwner,
+} from '../../../locks/index.ts';
 import { until } from '../../support/until.ts';
 import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
@@ -21,8 +28,8 @@ export function orderCases(bench: () => Bench): void {
       const order: number[] = [];
       const waiters: Promise<void>[] = [];
       for (let i = 0; i < 8; i++) {
-        const waiter = sets[i % 2]![kind](name).using(() => void order.push(i));
-        waiters.push(waiter);
+        const lock: Lock = sets[i % 2]![kind](name);
+        waiters.push(lock.using(() => void order.push(i)));
         await until(async () => (await inLine(name)) === i + 1);
       }
       await held.release();
