@@ -92,7 +92,7 @@ function stories(): string {
   }
   const list = names.map((name) => `- [${name}](/stories/${name}.html){target="_self"}`).join('\n');
   return `# Ten stories of lost and kept locks\n\n\`npx lostlock demo\` plays them on a virtual clock, and each is the same on every run. These are
-their [timelines](./timeline.md): who believed to hold the lock, which message came late, and why.\n\n${list}\n`;
+their [timelines](./timeline.md): which client believed that it held the lock, which message came late, and why.\n\n${list}\n`;
 }
 
 /** The API as Markdown, a page for each entry of the package. */

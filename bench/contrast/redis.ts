@@ -93,7 +93,7 @@ export async function startReplicated(leaseMs: number, copies: number): Promise<
   };
 }
 
-/** Three nodes of ours that answer a write when a majority has it. */
+/** Three lostlock nodes that answer a write when a majority has it. */
 export async function startQuorum(leaseMs: number): Promise<Ensemble> {
   const pair = await startQuorumPair();
   for (const { name } of pair.replicas) pair.linkTo(name).commands.delay(BEHIND);

@@ -192,8 +192,8 @@ ${table(runs)}
 After a crash without a lease (steps 0 and 1) nothing is oversold, but nothing is sold either, because the lock stays
 closed. The watchdog (step 5) handles slow holders, but not always a process that is blocked between its last check of
 the lock and its write. Only a resource that refuses old fences handles that. A failover loses a lock on a primary with
-an asynchronous replica unless the grant waited for the replica (WAIT 1). The cases that remain then are those that
-\`lock-failures-and-limits\` numbers S32 to S40.
+an asynchronous replica unless the grant waited for the replica (WAIT 1). The cases that remain are
+S32 to S40 in [scenarios.md](../docs/scenarios.md).
 `;
 }
 

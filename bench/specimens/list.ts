@@ -305,7 +305,7 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: plain, cure: 'release last' },
   },
   {
-    ...{ number: 'S125', what: 'the node stands still, and the holder waits for it', faults: ['node-pause'] },
+    ...{ number: 'S125', what: 'the node stalls, and the holder waits for it', faults: ['node-pause'] },
     promises: EXCLUSION,
     unsafe: lock({ ms: 2 * LEASE, believes: 'always', beside: renewing(extend) }),
     ...{ safe: renewed, cure: SOLVED },

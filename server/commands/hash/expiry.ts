@@ -166,16 +166,16 @@ export const hashExpiryCommands = defineCommands('hash', {
     keys: key('RW UPDATE'),
     run: persist,
   },
-  httl: reading('Answers in how many seconds fields of a hash end.', (at, now) => seconds(at - now), [
+  httl: reading('Returns in how many seconds fields of a hash end.', (at, now) => seconds(at - now), [
     1000,
     true,
   ]),
-  hpttl: reading('Answers in how many milliseconds fields of a hash end.', (at, now) => at - now, [1, true]),
-  hexpiretime: reading('Answers when fields of a hash end, as a Unix time in seconds.', seconds, [
+  hpttl: reading('Returns in how many milliseconds fields of a hash end.', (at, now) => at - now, [1, true]),
+  hexpiretime: reading('Returns when fields of a hash end, as a Unix time in seconds.', seconds, [
     1000,
     false,
   ]),
-  hpexpiretime: reading('Answers when fields of a hash end, as a Unix time in milliseconds.', (at) => at, [
+  hpexpiretime: reading('Returns when fields of a hash end, as a Unix time in milliseconds.', (at) => at, [
     1,
     false,
   ]),

@@ -167,7 +167,7 @@ function hsetex(client: Caller, argv: Argv<-2>): Reply {
 
 export const hashExtendedCommands = defineCommands('hash', {
   hgetex: {
-    summary: 'Answers the values of fields and changes when they end.',
+    summary: 'Returns the values of fields and changes when they end.',
     since: { redis: '8.0.0', valkey: '9.0.0' },
     extra: true,
     complexity: 'O(N), N fields',
@@ -191,7 +191,7 @@ export const hashExtendedCommands = defineCommands('hash', {
       client.server.dialect.fieldCommands === 'valkey' ? setAndExpire(client, argv) : hsetex(client, argv),
   },
   hgetdel: {
-    summary: 'Answers the values of fields and deletes them.',
+    summary: 'Returns the values of fields and deletes them.',
     since: { redis: '8.0.0', valkey: '9.1.0' },
     extra: true,
     complexity: 'O(N), N fields',

@@ -115,14 +115,14 @@ export const clusterCommand = defineContainer(
       changes: LOADING,
       tips: UNSURE,
     }),
-    keyslot: handed('keyslot', 3, READS, 'O(N), N bytes of the key', 'Answers the hash slot of a key.'),
+    keyslot: handed('keyslot', 3, READS, 'O(N), N bytes of the key', 'Returns the hash slot of a key.'),
     links: handed('links', 2, READS, NODES, 'Lists the connections to the other nodes.', {
       since: '7.0.0',
       tips: UNSURE,
     }),
     meet: handed('meet', -4, CHANGES, 'O(1)', 'Makes another node a member of the cluster.'),
-    myid: handed('myid', 2, READS, 'O(1)', "Answers the node's id.", { changes: LOADING }),
-    myshardid: handed('myshardid', 2, READS, 'O(1)', "Answers the id of the node's shard.", {
+    myid: handed('myid', 2, READS, 'O(1)', "Returns the node's id.", { changes: LOADING }),
+    myshardid: handed('myshardid', 2, READS, 'O(1)', "Returns the id of the node's shard.", {
       since: '7.2.0',
       changes: LOADING,
       tips: UNSURE,

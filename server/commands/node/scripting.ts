@@ -127,7 +127,7 @@ export const scriptingCommands = [
         run: (client, argv) => argv.slice(2).map((sha) => (client.server.scripts.has(sha) ? 1 : 0)),
       },
       show: {
-        summary: 'Answers the text of a script.',
+        summary: 'Returns the text of a script.',
         since: { valkey: '8.0.0' },
         complexity: 'O(1)',
         arity: 3,

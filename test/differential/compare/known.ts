@@ -292,7 +292,7 @@ export const documented: readonly (readonly [dialect: string, what: string, page
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
-  'When a replica cannot read a dataset (a value of an unknown module, an unknown version), Redis has already dropped its own data and asks again at once, for ever. Here the replica keeps its data, asks again after 1, 2, 4 … at most 60 s, and reports the reason in the log and in `master_link_error` of INFO.',
+  'When a replica cannot read a dataset (a value of an unknown module, an unknown version), Redis has already dropped its own data and asks again at once, forever. Here the replica keeps its data, asks again after 1, 2, 4 … at most 60 s, and reports the reason in the log and in `master_link_error` of INFO.',
   'MIGRATE: Redis serves nobody until the target has answered, and keeps the connection, its user and its database for the next MIGRATE. Here only requests that could see or change one of the keys wait (in a transaction all wait), and each MIGRATE has a connection of its own. A host with an unknown name is reported like one that cannot be written to. Scripts cannot call MIGRATE.',
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis measures every call. Here every 64th call of a command is measured, and every call while SLOWLOG asks for less than a millisecond, or LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
   'SLOWLOG at its usual thresholds is exact to the microsecond in Redis. Here it is exact to the millisecond, and a transaction or script counts as a whole.',

@@ -84,7 +84,7 @@ test.each(CLOCKS)(
     shard.promote(fresh.name);
     expect(shard.primary).toBe(fresh);
     expect(() => shard.promote(fresh.name)).toThrow(/promote is 'node-\d'; allowed: a replica of the shard/);
-    expect(() => shard.demote(old.name)).toThrow(/demote is 'node-\d'; allowed: no node of a cluster/);
+    expect(() => shard.demote(old.name)).toThrow(/demote is 'node-\d'; allowed: no cluster node/);
     await cluster.when(() => old.server.role === 'replica' && shard.synchronized);
     await old.crash({ keep: 'everything' });
     expect(old.up).toBe(false);

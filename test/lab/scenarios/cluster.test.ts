@@ -45,7 +45,7 @@ test('S59: a lock that its replica has not seen is lost when the cluster promote
   redis.disconnect();
 });
 
-test('S59: a primary of the minority stops to serve, and its replica takes over on the other side', async () => {
+test('S59: a primary of the minority stops serving, and its replica takes over on the other side', async () => {
   await using cluster = await start(2);
   const shard = cluster.shardOf('lock');
   const [old, replica] = [shard.primary, shard.replica];

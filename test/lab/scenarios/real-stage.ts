@@ -7,7 +7,7 @@ import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { oracleOf } from '../../support/oracles.ts';
 
-/** The program that the scenarios are played on; undefined for nodes of ours on the virtual clock. */
+/** The program that the scenarios are played on; undefined for lostlock nodes on the virtual clock. */
 export const ON_REAL = process.env.LOSTLOCK_SCENES_ON;
 
 /** The file that takes the outcomes, a line of JSON each. */

@@ -221,7 +221,7 @@ async function contend(scene: FiveScene, delay: () => number) {
   return { turns, splits };
 }
 
-unsafeFive('S64 three clients with equal delays split the votes for ever', {}, async (scene) => {
+unsafeFive('S64 three clients with equal delays split the votes forever', {}, async (scene) => {
   const equal = scene.chance(0.8);
   const { turns, splits } = await contend(scene, () => (equal ? 100 : 20 + scene.random.next() * 200));
   if (equal) expect(splits).toBe(180);

@@ -90,7 +90,7 @@ async function acceptsFor(scene: PairScene, a: Redis, maxMs: number): Promise<nu
   return last - cut;
 }
 
-unsafe('S42 without min-replicas-to-write the cut-off primary accepts writes for ever', {}, async (scene) => {
+unsafe('S42 without min-replicas-to-write the cut-off primary accepts writes forever', {}, async (scene) => {
   const { pair, a } = scene;
   await a.ping();
   const cut = scene.chance(0.8);

@@ -1,5 +1,5 @@
 /**
- * `npm run scenarios:real`: plays S30 to S50 on nodes of ours, on the virtual clock, and on real servers, and writes
+ * `npm run scenarios:real`: plays S30 to S50 on lostlock nodes, on the virtual clock, and on real servers, and writes
  * docs/real-servers.md with the outcomes of both side by side. Fails if a scenario ends differently.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const FILES = ['wait', 'copies', 'split-brain', 'roles'].map((name) => `test/lab
 /** S30 to S50. */
 const TITLES = /^S(3\d|4\d|50) /;
 
-/** Plays all scenarios. @param program a real server; undefined for nodes of ours */
+/** Plays all scenarios. @param program a real server; undefined for lostlock nodes */
 async function play(folder: string, program: string | undefined): Promise<Noted[]> {
   const file = join(folder, `${program === undefined ? 'virtual' : 'real'}.jsonl`);
   const env = { ...process.env, LOSTLOCK_OUTCOMES: file, ...(program && { LOSTLOCK_SCENES_ON: program }) };
@@ -73,13 +73,13 @@ function page(
   const count = (verdict: string): number => rows.filter((each) => each.verdict === verdict).length;
   const text = `# S30 to S50 on real servers
 
-\`npm run scenarios:real\` plays the scenarios of [scenarios.md](scenarios.md) twice with the same code: on nodes of ours, on the
+\`npm run scenarios:real\` plays the scenarios of [scenarios.md](scenarios.md) twice with the same code: on lostlock nodes, on the
 virtual clock, and on processes of ${version.split(' ').slice(0, 3).join(' ')} behind the lab's links, in real time. A cell says in how many
 of the plays in which the fault struck the promise was broken. The unsafe forms break it in all of them, the safe forms in none.
 
 ${count('yes')} have the same outcome on both, ${count('**no**')} differ, and ${count('-')} are not played on real servers.
 
-| scenario | nodes of ours | real servers | same outcome |
+| scenario | lostlock nodes | real servers | same outcome |
 |---|---|---|---|
 ${rows.map(({ row }) => row).join('\n')}
 `;
