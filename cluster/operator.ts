@@ -2,7 +2,7 @@
 import { failover, replicate } from './commands/members.ts';
 import type { ClusterNode } from './node.ts';
 
-/** CLUSTER FAILOVER TAKEOVER. Throws the reply's error when the node is no replica. */
+/** CLUSTER FAILOVER TAKEOVER. Throws the reply's error when the node is not a replica. */
 export function takeOver(node: ClusterNode): void {
   node.enter(() => void failover(node.cluster, ['cluster', 'failover', 'takeover']));
 }

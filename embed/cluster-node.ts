@@ -43,7 +43,7 @@ export async function openBus(
   if (wanted === 0 && !isFree) {
     if (port > HIGHEST) {
       throw new RangeError(
-        `lostlock: port ${port} leaves no room for the port of the cluster's bus: allowed are ports up to ${HIGHEST}, or a cluster-port`,
+        `lostlock: port ${port} is too high for a cluster bus port 10,000 above it: use a port up to ${HIGHEST}, or set cluster-port`,
       );
     }
     wanted = port + DISTANCE;

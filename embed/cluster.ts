@@ -86,7 +86,7 @@ export function readSize({ primaries = 3, replicas = 0 }: ClusterSize): Required
 export function checkClusterSettings(settings: Partial<Settings>): void {
   for (const name of OWN) {
     if (settings[name] === undefined) continue;
-    throw badOption(`settings.${name}`, settings[name], 'nothing, because startCluster chooses it');
+    throw badOption(`settings.${name}`, settings[name], 'no value (startCluster sets it)');
   }
 }
 
@@ -116,7 +116,7 @@ function pause(): Promise<void> {
 }
 
 function memberOf({ node: { cluster } }: LostlockServer): ClusterNode {
-  if (!(cluster instanceof ClusterNode)) throw new Error('lostlock: the server is no node of a cluster');
+  if (!(cluster instanceof ClusterNode)) throw new Error('lostlock: the server is not a cluster node');
   return cluster;
 }
 
@@ -141,19 +141,11 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
   if (firstTls !== 0) {
     checkInteger("settings['tls-port']", firstTls, 1, 55535 - count);
     if (port !== 0)
-      throw badOption(
-        'port',
-        port,
-        "nothing with settings['tls-port']: the nodes have no plain ports beside those for TLS",
-      );
+      throw badOption('port', port, "no value with settings['tls-port'] (the nodes have no plain ports)");
   }
   const tlsPort = (options.tls as TlsOptions | undefined)?.port;
   if (tlsPort !== undefined) {
-    throw badOption(
-      'tls.port',
-      tlsPort,
-      'nothing: with tls, the ports of a cluster have no plain ones beside them',
-    );
+    throw badOption('tls.port', tlsPort, 'no value (with tls, a cluster has no plain ports)');
   }
   checkClusterSettings(settings);
   const { primaries: _p, replicas: _r, clock: _c, nodeTimeout: _t, ...rest } = options;

@@ -12,27 +12,28 @@ export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<paramet
        lostlock path/to/sentinel.conf [--sentinel]
        lostlock demo | explore | playground   (each has a --help of its own)
 
-An in-process Redis-protocol server, made for locks. It reads a redis.conf, or standard input (-).
-Parameters have redis.conf's names, and replace those of the file:
+A Redis-compatible server for testing distributed locks. It reads a redis.conf, or standard input (-).
+Parameters have the names of redis.conf, and override those in the file:
   --port 6379            TCP port; 0 takes a free one
   --bind 127.0.0.1       address to listen on
   --replicaof HOST PORT  follow a primary
   --unixsocket PATH      listen on a unix socket as well
   --requirepass WORD     password that AUTH requires
   --tls-port N           TCP port for TLS, with --tls-cert-file, --tls-key-file, --tls-ca-cert-file, --tls-auth-clients;
-                         --port 0 leaves the other one out
+                         with --port 0 there is no plain port
   --databases 16, --maxclients 10000, --notify-keyspace-events KEA, --maxmemory 100mb ...
   --dir PATH, --dbfilename NAME   dump file, read at startup, written by SAVE and BGSAVE
   --appendonly yes --dir PATH     append-only file, read at startup, to which every write is added
   --appendfsync everysec          when it is synced: always, everysec or no
 Options:
-  --dialect NAME         the server to answer as, redis-8.2 unless given:
+  --dialect NAME         the server to answer as (default: redis-8.2):
                          ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
   --replicas N           start N replicas of this server
   --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports; with
                          --tls-port instead of --port, clients, replication and the bus speak TLS
-  --lab                  answer LAB (LAB HELP), which crashes nodes, holds links and fails over, and prints what is lost
+  --lab                  start a primary with --replicas replicas (default 1), and answer LAB (see LAB HELP): it
+                         holds links, crashes nodes, fails over, and reports lost writes
   --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
   --sentinels N          start N Sentinels that monitor this server, from port 26379 on
   --sentinel-port PORT   the port of the first Sentinel; 0 takes free ones
@@ -185,18 +186,18 @@ function splitOnce(word: string): string[] {
 function dialect(word: string): DialectName {
   return (
     dialectNames.find((each) => each === word) ??
-    usage(`--dialect ${word}: allowed are ${dialectNames.join(', ')}`)
+    usage(`--dialect ${word}: must be one of ${dialectNames.join(', ')}`)
   );
 }
 
 function yesOrNo(flag: string, word: string): boolean {
   if (word === 'yes' || word === 'no') return word === 'yes';
-  return usage(`${flag} ${word}: allowed are yes, no`);
+  return usage(`${flag} ${word}: must be yes or no`);
 }
 
 function wholeNumber(flag: string, word: string, digits: number): number {
   if (/^\d+$/.test(word) && word.length <= digits) return Number(word);
-  return usage(`${flag} ${word}: allowed are whole numbers of at most ${digits} digits`);
+  return usage(`${flag} ${word}: must be a whole number of at most ${digits} digits`);
 }
 
 /** The flags about Sentinels, and the options that they set. */

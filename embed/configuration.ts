@@ -75,7 +75,7 @@ export function badLine(number: number, text: Bytes, why: string): BadDirective 
 /** The directives of a configuration file and of the command line, in order. A later directive replaces an earlier one. */
 export class Configuration {
   readonly settings: Partial<Settings> = {};
-  /** The rules of each user, separated by blanks. */
+  /** The rules of each user, separated by spaces. */
   readonly users: Record<string, string> = Object.create(null);
   /** The `sentinel` directives, in order. */
   readonly sentinelLines: SentinelLine[] = [];

@@ -6,7 +6,7 @@ import type { TlsPlan } from './tls.ts';
 
 /** Where a node listens. */
 export interface Addresses {
-  /** The addresses of redis.conf's `bind`, separated by blanks; default 127.0.0.1. */
+  /** The addresses of redis.conf's `bind`, separated by spaces; default 127.0.0.1. */
   readonly host?: string;
   /** The TCP port; 0, the default, picks a free one. */
   readonly port?: number;

@@ -43,5 +43,6 @@ export function checkString(name: string, value: unknown, filled = true): void {
 
 /** Throws unless the value is true or false. @param others further allowed values, as text for the error */
 export function checkFlag(name: string, value: unknown, others = ''): void {
-  if (typeof value !== 'boolean') throw badOption(name, value, `true, false${others}`);
+  if (typeof value !== 'boolean')
+    throw badOption(name, value, others === '' ? 'true or false' : `true, false${others}`);
 }

@@ -17,7 +17,7 @@ export interface StartOptions {
   readonly port?: number;
   /**
    * The address to listen on; default 127.0.0.1. As in Redis' protected mode, other machines are refused while there is
-   * no password, unless `settings['protected-mode']` is false. Several addresses are separated by blanks, as in
+   * no password, unless `settings['protected-mode']` is false. Several addresses are separated by spaces, as in
    * redis.conf's `bind`: '*' is every IPv4 address, '::*' every IPv6 address, and an address with '-' in front may be
    * missing on this machine.
    */

@@ -12,7 +12,7 @@ const NEWEST = new Set(['', 'stable', 'latest', 'alpine', 'bookworm', 'trixie'])
  * The dialect of a version such as '7.2.4' or '8.2-alpine'; undefined for words that mean the newest one. A version between two
  * dialects counts as the older one.
  * @param server 'redis' or 'valkey'
- * @throws TypeError for a version that is no dialect
+ * @throws TypeError for a version that no dialect answers as
  */
 export function dialectOfVersion(option: string, version: string, server = 'redis'): DialectName | undefined {
   if (server === 'redis' && NEWEST.has(version)) return undefined;

@@ -32,8 +32,8 @@ export type { Topology } from './topology.ts';
 
 /**
  * Explores the code of a lock's clients in many virtual worlds with faults, and reports every broken promise with the
- * shortest story of it. The same options with a budget in worlds find the same every time. Rejects with TypeError for a
- * wrong option, when no client enters a resource without faults, and when the code starts real I/O in a world.
+ * shortest story of it. The same options with a budget in worlds give the same findings every time. Rejects with TypeError for
+ * a wrong option, when no client enters a resource without faults, and when the code starts real I/O in a world.
  */
 export async function explore(options: ExploreOptions): Promise<ExploreReport> {
   const full = fullOptions(options);
@@ -115,11 +115,11 @@ function checkReal(on: string, { topology }: FullOptions, { faults }: WorldPlan)
   checkString('replay.on', on);
   for (const name of ['sentinels', 'dialect'] as const) {
     if (topology[name] !== undefined)
-      throw badOption(`topology.${name}`, topology[name], 'nothing together with replay.on');
+      throw badOption(`topology.${name}`, topology[name], 'no value together with replay.on');
   }
   for (const fault of faults) {
     const reason = reasonAgainst(fault);
-    if (reason !== undefined) throw badOption('replay.on', on, `nothing with ${fault.kind}: ${reason}`);
+    if (reason !== undefined) throw badOption('replay.on', on, `no value with ${fault.kind}: ${reason}`);
   }
 }
 

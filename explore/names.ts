@@ -28,11 +28,11 @@ export const FAULTS = [
  * | name | what happens |
  * |---|---|
  * | `failover` | the primary crashes or is demoted, and a replica is promoted |
- * | `failover-behind` | the same, after replication has stood still for a while: what was written last is lost |
+ * | `failover-behind` | the same, after replication has stalled for a while: what was written last is lost |
  * | `restart-empty` | a node crashes, and comes back without its data |
  * | `restart-disk` | a node crashes, and comes back with its data |
- * | `node-pause` | a node's process stands still, as under SIGSTOP |
- * | `client-pause` | a client's process stands still, as in a long garbage collection |
+ * | `node-pause` | a node's process stalls, as under SIGSTOP |
+ * | `client-pause` | a client's process stalls, as in a long garbage collection |
  * | `client-death` | a client's process is killed; in half of the cases a new one starts |
  * | `partition` | a client and the nodes, or the primary and its replicas, cannot reach each other |
  * | `delay` | a client's requests or replies are late |
@@ -64,13 +64,13 @@ export const PROMISES = [
  *
  * | name | what is promised |
  * |---|---|
- * | `mutual-exclusion` | never are two clients inside a resource, unless both enter as `shared`; with fences, the resource decides |
+ * | `mutual-exclusion` | two clients are never inside at the same time, unless both enter as `shared`; with fences, the resource decides |
  * | `fencing` | no fence is given to two clients, and no fence is smaller than one that was in use before it was asked for |
  * | `durable-acks` | every acknowledged write outlives the failovers |
- * | `permits` | never are more permits in use than the resource has |
- * | `no-orphan` | a lock whose holder is gone is free again when its lease has ended |
+ * | `permits` | no more permits are in use than the resource has |
+ * | `no-orphan` | when the holder is gone, a new client gets the lock within twice the lease |
  * | `progress` | when the faults are over, somebody gets the lock |
- * | `contended` | in at least one world clients waited for each other, and every kind of fault that was asked for struck |
+ * | `contended` | in at least one world a client waited for another, and in at least one a fault struck; otherwise nothing is proved |
  */
 export type PromiseName = (typeof PROMISES)[number];
 

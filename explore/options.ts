@@ -12,7 +12,7 @@ import { checkTopology, type Topology } from './topology.ts';
 export interface Budget {
   /** How many worlds; default 5000. */
   readonly worlds?: number;
-  /** How many milliseconds of real time; default 60,000. Only a limit in worlds finds the same every time. */
+  /** How many milliseconds of real time; default 60,000. Only a limit in worlds makes the result reproducible. */
   readonly ms?: number;
 }
 
@@ -58,7 +58,7 @@ export interface ExploreOptions {
    * ends it earlier. Default: the budget ends it.
    */
   readonly exhaustive?: 1 | 2;
-  /** Decides everything random; default 1. */
+  /** The seed of all random choices; default 1. */
   readonly seed?: number;
   /** How many priorities change in each world of the search by priorities, plus one; default 3. */
   readonly depth?: number;

@@ -22,7 +22,7 @@ export interface PlannedFault {
 
 /** A world: the same plan with the same code gives the same trace. */
 export interface WorldPlan {
-  /** Decides everything random in the world. */
+  /** The seed of all random choices in the world. */
   readonly seed: number;
   /** The clients that take part. */
   readonly clients: readonly string[];

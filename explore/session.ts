@@ -44,7 +44,7 @@ export interface ClientSession {
   readonly urls: readonly string[];
   /** Opens another ioredis client, to the first primary or the given one, or to the cluster. Options are ioredis' own. */
   connect(options?: RedisOptions | RedisClusterOptions, primary?: number): Redis;
-  /** Waits for so many milliseconds. */
+  /** Waits for `ms` virtual milliseconds. */
   sleep(ms: number): Promise<void>;
   /** The resource of this name, which all clients share. Throws TypeError for a wrong name or option. */
   resource(name: string, options?: ResourceOptions): ProtectedResource;

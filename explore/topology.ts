@@ -44,7 +44,7 @@ export function checkTopology(topology: Topology): void {
   checkInteger('topology.cluster', cluster, LEAST_CLUSTER, 99);
   for (const [name, value] of Object.entries({ primaries, sentinels })) {
     if (value !== undefined)
-      throw badOption(`topology.${name}`, value, 'nothing together with topology.cluster');
+      throw badOption(`topology.${name}`, value, 'no value together with topology.cluster');
   }
 }
 

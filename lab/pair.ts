@@ -94,8 +94,9 @@ class Timed {
   }
 
   /**
-   * What has happened so far, as the data of a timeline: messages, faults, who believed to hold which lock
-   * (docs/timeline.md). The same seed gives the same data.
+   * What has happened so far, as the data of a timeline: messages, faults, which client believed that it held which
+   * lock (docs/timeline.md). The same seed gives the same data.
+   * @param notes the title, resources, steps, verdict, and from; times are in microseconds since the world began
    */
   timelineData(notes: TimelineNotes = {}): Timeline {
     return worldTimeline(this.world, this.timelineSets, notes);
@@ -170,7 +171,10 @@ export class Pair extends Timed {
     return this.set.linkTo(replica);
   }
 
-  /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
+  /**
+   * The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. Throws
+   * RangeError for an unknown node.
+   */
   clientLink(client: string, node: string = this.primary.name): Link<Lane> {
     this.world.assertUsable();
     this.set.node(node);
@@ -207,7 +211,10 @@ export class Pair extends Timed {
     return this.set.node(name);
   }
 
-  /** An ioredis client that follows the primary; awaiting its commands moves time. */
+  /**
+   * An ioredis client that follows the primary; awaiting its commands moves time. Throws TypeError for a name that a client
+   * cannot have.
+   */
   client(name: string, options?: RedisOptions): Redis {
     return this.set.client(name, options);
   }
@@ -295,13 +302,16 @@ export class Servers extends Timed {
     return primariesFirst(this.sets);
   }
 
-  /** A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it. */
+  /**
+   * A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it.
+   * Throws TypeError for a name that a client cannot have.
+   */
   actor(name: string): Actor {
     for (const set of this.sets) set.actor(name);
     return this.world.actor(name);
   }
 
-  /** One ioredis client per primary, as Redlock needs them. */
+  /** One ioredis client per primary, as Redlock needs them. Throws TypeError for a name that a client cannot have. */
   clients(name: string, options?: RedisOptions): Redis[] {
     return this.sets.map((set) => set.client(name, options));
   }

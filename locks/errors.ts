@@ -123,8 +123,8 @@ export class ClientUnusable extends LockError {
   constructor(lock: string, owner: string, cause: unknown) {
     const text = cause instanceof Error ? cause.message : String(cause);
     super(
-      `the client cannot send the request for lock '${lock}' (owner ${owner}): ${text} Held locks end with their leases; ` +
-        'give createLocks a client that stays connected and is not in subscriber mode',
+      `the client cannot send the request for lock '${lock}' (owner ${owner}): ${text.replace(/\.$/, '')}. ` +
+        'Held locks end with their leases; give createLocks a client that stays connected and is not in subscriber mode',
       lock,
       owner,
       cause,
@@ -137,7 +137,7 @@ export class NotSetUp extends LockError {
   constructor(lock: string, owner: string) {
     super(
       `nobody has set the permits of '${lock}' (owner ${owner}): call trySetPermits(number) first, or acquire with ` +
-        'waitForSetup: true to wait until it is set',
+        'waitForSetup: true to wait until they are set',
       lock,
       owner,
     );

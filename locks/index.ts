@@ -84,7 +84,10 @@ export class Locks implements AsyncDisposable {
     return new SimpleLock(this.#core, name);
   }
 
-  /** A re-entrant lock: its owner may acquire it again, and must release it as often. Compatible with Redisson's RLock. */
+  /**
+   * A re-entrant lock: its owner may acquire it again, and must release it the same number of times. Compatible with Redisson's
+   * RLock.
+   */
   reentrant(name: string): ReentrantLock {
     return new ReentrantLock(this.#core, name);
   }
@@ -98,7 +101,10 @@ export class Locks implements AsyncDisposable {
     return new FencedLock(this.#core, name, options);
   }
 
-  /** A re-entrant lock, granted to live waiters in order of arrival. Compatible with Redisson's fair lock. */
+  /**
+   * A re-entrant lock, granted to live waiters in order of arrival. Compatible with Redisson's fair lock:
+   * https://redisson.pro/docs/data-and-services/locks-and-synchronizers/#fair-lock
+   */
   fair(name: string): FairLock {
     return new FairLock(this.#core, name);
   }
@@ -108,7 +114,10 @@ export class Locks implements AsyncDisposable {
     return new ReadWriteLock(this.#core, name);
   }
 
-  /** Several locks, of any kinds and on any servers, acquired together or not at all; like RedissonMultiLock. */
+  /**
+   * Several locks, of any kinds and on any servers, acquired together or not at all, like Redisson's MultiLock:
+   * https://redisson.pro/docs/data-and-services/locks-and-synchronizers/#multilock
+   */
   multi(locks: readonly Lock<HeldLock>[]): MultiLock {
     return new MultiLock(this.#core, locks);
   }

@@ -28,11 +28,11 @@ export interface Timeline {
   readonly messages: readonly TimelineMessage[];
   /** In the order of time. */
   readonly marks: readonly TimelineMark[];
-  /** Who believed to hold which lock. */
+  /** Which client believed that it held which lock. */
   readonly holds: readonly TimelineHold[];
   /** What the nodes knew about the locks. */
   readonly keys: readonly TimelineKey[];
-  /** When two clients believed to hold the same lock. Empty when no lock was lost. */
+  /** When two clients believed that they held the same lock. Empty when no lock was lost. */
   readonly overlaps: readonly TimelineOverlap[];
   /** The story in words, in the order of time. */
   readonly story: readonly StoryStep[];

@@ -37,7 +37,7 @@ export async function playgroundCommand(argv: readonly string[]): Promise<number
   try {
     ({ values } = parseArgs({ args: [...argv], options: OPTIONS }));
     if (values.port !== undefined && !(/^\d{1,5}$/.test(values.port) && Number(values.port) < 65_536))
-      throw new TypeError(`--port ${values.port}: allowed is an integer from 0 to 65535`);
+      throw new TypeError(`--port ${values.port}: must be an integer from 0 to 65535`);
     if (values.port !== undefined && values.out !== undefined)
       throw new TypeError('--port does nothing with --out');
   } catch (error) {

@@ -41,7 +41,7 @@ function compile(code: string): ClientCode {
 function optionsOf({ lock, nodes, clients, code, seed }: PlayCase): FullOptions {
   const topology = topologies[nodes];
   if (topology === undefined)
-    throw new RangeError(`nodes: ${nodes}: allowed are ${Object.keys(topologies).join(', ')}`);
+    throw new RangeError(`nodes: ${nodes}: must be one of ${Object.keys(topologies).join(', ')}`);
   const title = playLocks.find(({ name, code: known }) => name === lock && known === code)?.title;
   const budget = { worlds: WORLDS, ms: 60_000 };
   return fullOptions({
@@ -95,7 +95,7 @@ function verdictOf(
 async function playStory({ story, seed }: PlayCase): Promise<PlayedCase> {
   const tell = Object.hasOwn(namedStories, story) ? namedStories[story] : undefined;
   if (tell === undefined)
-    throw new RangeError(`story: ${story}: allowed are ${Object.keys(namedStories).join(', ')}`);
+    throw new RangeError(`story: ${story}: must be one of ${Object.keys(namedStories).join(', ')}`);
   const timeline = (await tell(seed)).timeline as Timeline;
   const hash = createHash('sha256').update(JSON.stringify(timeline)).digest('hex');
   return { timeline, hash, replay: '', missed: [] };

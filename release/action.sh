@@ -9,7 +9,7 @@ case ${KIND:-server} in
   server) ;;
   sentinel) words+=(--replicas 2 --sentinels 3) ;;
   cluster) words+=(--cluster 3 --replicas 1) ;;
-  *) echo "::error::kind is '$KIND': allowed are server, sentinel and cluster"; exit 1 ;;
+  *) echo "::error::kind is '$KIND': must be server, sentinel or cluster"; exit 1 ;;
 esac
 if [ -n "${PASSWORD:-}" ]; then words+=(--requirepass "$PASSWORD"); fi
 if [ -n "${DIALECT:-}" ]; then words+=(--dialect "$DIALECT"); fi

@@ -209,7 +209,7 @@ export class Server {
     if (db !== undefined) return db;
     const last = this.settings.databases - 1;
     if (!(Number.isInteger(index) && index >= 0 && index <= last))
-      throw new RangeError(`database ${index}: allowed are 0 to ${last}`);
+      throw new RangeError(`database ${index}: must be from 0 to ${last}`);
     const opened = new Keyspace(index, this.world);
     this.#dbs.set(index, opened);
     return opened;

@@ -110,8 +110,8 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
   expect(fails('demo', '--htm', 'x')).toBe('there is no option --htm; did you mean --html?\n');
   expect(fails('playground', '--prt', '1')).toMatch(/^there is no option --prt; did you mean --port\?\n/);
   expect(fails('--port', '70000')).toMatch(/^lostlock: --port 70000: argument must be between 0 and 65535/);
-  expect(fails('--dialect', 'redis-9')).toMatch(/^lostlock: --dialect redis-9: allowed are redis-7.0, /);
-  expect(fails('--strict', 'on')).toMatch(/^lostlock: --strict on: allowed are yes, no/);
+  expect(fails('--dialect', 'redis-9')).toMatch(/^lostlock: --dialect redis-9: must be one of redis-7.0, /);
+  expect(fails('--strict', 'on')).toMatch(/^lostlock: --strict on: must be yes or no/);
   const { child, port } = await startCli('--port', '0', '--dialect', 'valkey-8.1', '--strict', 'yes');
   expect(await talk(port, 'DELIFEQ k v\r\nINFO server\r\nQUIT\r\n')).toMatch(
     /^-ERR unknown command.*valkey_version/s,

@@ -8,7 +8,7 @@ import { Target } from './target.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const minutes = Number(values.minutes);
-if (!(minutes > 0)) throw new RangeError(`--minutes ${values.minutes}: allowed is a number above 0`);
+if (!(minutes > 0)) throw new RangeError(`--minutes ${values.minutes}: must be a number above 0`);
 
 /** The growth from the second to the last quarter, in MB, above which memory is not flat. */
 const GROWTH = 32;

@@ -114,7 +114,7 @@ export class LostlockServer extends AddressedServer {
     this.#parts.contents.flush();
   }
 
-  /** The names that clients sent and that are no command of this server, each with its number of requests. */
+  /** The command names that clients sent and the server does not have, each with the number of requests. */
   unknownCommands(): { readonly command: string; readonly count: number }[] {
     return [...this.node.stats.unknownCommands].map(([command, count]) => ({ command, count }));
   }
@@ -169,8 +169,8 @@ export class LostlockServer extends AddressedServer {
   }
 
   /**
-   * Sets the server's clock, and its replicas' clocks, forwards or backwards, as somebody does who sets a machine's clock.
-   * Time passes from there on.
+   * Sets the server's clock, and its replicas' clocks, forwards or backwards, as when an administrator sets a machine's
+   * clock. Time continues from there.
    * @param date a Date, or milliseconds since the epoch
    */
   setTime(date: Date | number): void {

@@ -92,7 +92,7 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
       throw badOption(
         'when',
         (filter as RequestFilter).when,
-        'nothing: a server in a thread cannot call functions',
+        'no value (a server in a thread cannot call functions)',
       );
     }
     const id = this.#call('intercept', filter, intervention) as number;

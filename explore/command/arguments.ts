@@ -6,11 +6,11 @@ import type { TestRunner } from './files.ts';
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock explore FILE [options]
 
-Explores each exploration that FILE exports (objects with the options of explore()), and prints the stories of what breaks.
+Runs each exploration that FILE exports (objects with the options of explore()), and prints the stories of what breaks.
   --worlds N        how many worlds to play (default: the file's budget)
-  --ms N            how many milliseconds to take
+  --ms N            stop after N milliseconds of real time (default: the file's budget)
   --exhaustive N    end when all worlds with one fault (1), or with one and two (2), are played
-  --seed N          decides everything random
+  --seed N          seed of the random choices (default: the file's, or 1)
   --workers N       processes to use (default 1); each plays its part of the worlds
   --shard I/N       play the I-th of N parts, for several machines
   --merge A,B,...   print the report of several --json files, separated by commas, instead of exploring
@@ -22,8 +22,8 @@ Explores each exploration that FILE exports (objects with the options of explore
   --junit FILE      write the report as JUnit XML
   --github          print annotations for GitHub Actions (default: when GITHUB_ACTIONS is set)
   --progress        print a line of progress every second (default: on a terminal, one line that changes)
-Ctrl-C ends the exploration, and reports what there is. The exit status is 1 when a promise is broken, and 2 when an
-option is wrong.
+Ctrl-C ends the exploration, and reports what was found so far. The exit status is 1 when a promise is broken, and 2
+when an option is wrong.
 `;
 
 /** The command's options. */
@@ -85,11 +85,11 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
   const [file = '', ...more] = parsed.positionals;
   if (values.help === true || argv.length === 0) return undefined;
   if (file === '' && values.merge === undefined) throw new WrongUsage('explore needs a file');
-  if (more.length > 0) throw new WrongUsage(`explore takes one file; ${more.join(' ')} is too much`);
+  if (more.length > 0) throw new WrongUsage(`explore takes one file; unexpected: ${more.join(' ')}`);
   refuseIdle(values);
   const runner = String(values.runner ?? 'vitest');
   if (!RUNNERS.includes(runner))
-    throw new WrongUsage(`--runner ${runner}: allowed are ${RUNNERS.join(', ')}`);
+    throw new WrongUsage(`--runner ${runner}: must be one of ${RUNNERS.join(', ')}`);
   return {
     file,
     worlds: numberOf(values, 'worlds'),
@@ -122,13 +122,13 @@ function refuseIdle(values: Chosen['values']): void {
 
 function shardOf(text: string): Chosen['shard'] {
   const [index = 0, of = 0] = /^\d+\/\d+$/.test(text) ? text.split('/').map(Number) : [];
-  if (index < 1 || index > of) throw new WrongUsage(`--shard ${text}: allowed is I/N, with I from 1 to N`);
+  if (index < 1 || index > of) throw new WrongUsage(`--shard ${text}: must be I/N, with I from 1 to N`);
   return { index, of };
 }
 
 function exhaustiveOf(value: string | boolean | undefined): 1 | 2 | undefined {
   if (value === undefined) return undefined;
-  if (value !== '1' && value !== '2') throw new WrongUsage(`--exhaustive ${value}: allowed are 1 and 2`);
+  if (value !== '1' && value !== '2') throw new WrongUsage(`--exhaustive ${value}: must be 1 or 2`);
   return value === '1' ? 1 : 2;
 }
 
@@ -136,6 +136,6 @@ function numberOf(values: Chosen['values'], name: string, least: 0 | 1 = 1): num
   const value = values[name];
   if (value === undefined) return undefined;
   if (!/^(0|[1-9]\d{0,14})$/.test(String(value)) || Number(value) < least)
-    throw new WrongUsage(`--${name} ${value}: allowed are whole numbers from ${least}`);
+    throw new WrongUsage(`--${name} ${value}: must be a whole number from ${least}`);
   return Number(value);
 }

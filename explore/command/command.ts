@@ -93,7 +93,7 @@ function mergedFrom(files: readonly string[]): ExploreReport[] {
     }
     const isReport =
       Array.isArray(found) && found.every((each) => Array.isArray(each?.findings) && each.coverage);
-    if (!isReport) throw new WrongUsage(`--merge ${file}: allowed are files that --json wrote`);
+    if (!isReport) throw new WrongUsage(`--merge ${file}: not a report that --json wrote`);
     return found as ReportData[];
   });
   const names = [...new Set(reports.map(({ name }) => name))];

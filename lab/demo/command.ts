@@ -12,8 +12,8 @@ const HELP = `Usage: lostlock demo [STORY] [options]
 
 Plays how locks are lost and kept, on a virtual clock. Without STORY, all of them:
   ${Object.keys(namedStories).join(', ')}
-  --html FILE   write the timelines to a page for the browser (or their data, when the name ends in .json)
-  --seed N      decides everything random (default 7)
+  --html FILE   write the timelines to an HTML page (or their data, when the name ends in .json)
+  --seed N      seed of the random choices (default 7)
   --json        print the stories as JSON
   --step        wait for Enter after each event
   --redis       play the failover on two real redis-servers
@@ -38,8 +38,7 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
       process.stdout.write(HELP);
       return 0;
     }
-    if (!/^\d{1,9}$/.test(values.seed))
-      throw new TypeError(`--seed ${values.seed}: allowed is a whole number`);
+    if (!/^\d{1,9}$/.test(values.seed)) throw new TypeError(`--seed ${values.seed}: must be a whole number`);
     if (values.html !== undefined) checkTimelineFile('--html', values.html);
     const seed = Number(values.seed);
     const { played, cured } = values.redis
@@ -64,7 +63,7 @@ async function realStory(): Promise<Played> {
 
 function noStory(name: string): string {
   const allowed = Object.keys(namedStories);
-  return `there is no story '${name}'; allowed are ${allowed.join(', ')}${didYouMean(name, allowed)}`;
+  return `there is no story '${name}'; the stories are ${allowed.join(', ')}${didYouMean(name, allowed)}`;
 }
 
 /** Plays the stories that are asked for, and says what would have prevented each loss. */

@@ -50,7 +50,7 @@ export abstract class AnyNode {
     return this.running;
   }
 
-  /** The replication offset. */
+  /** The replication offset in bytes. */
   get offset(): number {
     return this.server.replication.offset;
   }

@@ -49,8 +49,7 @@ function notPromoted(sentinels: readonly AnySentinel[], ms: number): Error {
 function checkSentinelFailover({ to, after, demote }: FailoverOptions): void {
   const refused = { to, after, demote };
   for (const [name, value] of Object.entries(refused)) {
-    if (value !== undefined)
-      throw badOption(`failover.${name}`, value, 'nothing, because the Sentinels decide');
+    if (value !== undefined) throw badOption(`failover.${name}`, value, 'no value (the Sentinels decide)');
   }
 }
 

@@ -41,7 +41,7 @@ export function checkClock(starter: Starter, options: unknown): void {
     throw badOption(starter, options, 'an object of options');
   const { clock } = options as { clock?: unknown };
   if (clock !== undefined && clock !== 'virtual' && clock !== 'real') {
-    throw badOption('clock', clock, "'virtual' (the default) and 'real'");
+    throw badOption('clock', clock, "'virtual' (the default) or 'real'");
   }
 }
 
@@ -93,8 +93,8 @@ export function refuseTls(settings: Partial<Settings>): void {
 
 /** The options and members that only a virtual clock can offer, with the reason. */
 const VIRTUAL_ONLY: Readonly<Record<string, string>> = {
-  seed: 'threads and sockets of the real world follow no seed',
-  start: "the machine's clock is what it is; a node's own can jump: node.clock.jump(ms)",
+  seed: 'real threads and sockets are not reproducible',
+  start: "the machine's clock cannot be set; a node's own clock can: node.clock.jump(ms)",
   patience: 'real time passes by itself',
   network: 'links are paced one by one: network.lane(from, to).pace({ latency, jitter })',
   scripts: 'a slice of a script takes the time that it takes',

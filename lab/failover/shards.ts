@@ -42,7 +42,7 @@ interface Size {
 /** A node's part in the cluster. */
 export function memberOf({ name, server }: { readonly name: string; readonly server: Server }): ClusterNode {
   if (server.cluster instanceof ClusterNode) return server.cluster;
-  throw new Error(`${name} is no node of a cluster`);
+  throw new Error(`${name} is not a cluster node`);
 }
 
 /** Lets a new process talk to the other nodes, with what the disk still has. @param note records an event */
@@ -101,7 +101,7 @@ export class Shard<N extends ShardMember<N>, L extends LaneControls> extends Rol
     throw badOption(
       'demote',
       name,
-      'no node of a cluster: a former primary follows when it hears of the new one',
+      'no cluster node (a former primary follows when it hears of the new one)',
     );
   }
 }
@@ -169,7 +169,10 @@ export abstract class AnyCluster<N extends ShardMember<N>, L extends LaneControl
     return this.shards.flatMap((shard) => shard.lost);
   }
 
-  /** Waits until the condition holds, at most `maxMs` milliseconds of the cluster's clock. Rejects when that takes longer. */
+  /**
+   * Waits until the condition holds, at most `maxMs` milliseconds of the cluster's clock (default 120,000). Rejects when that
+   * takes longer.
+   */
   async when(condition: () => boolean, maxMs = 120_000): Promise<void> {
     this.#around.checkOpen();
     checkMillis('when', maxMs);

@@ -23,7 +23,7 @@ export interface Write {
   readonly holder: Bytes | undefined;
   /** The command as it entered the replication stream: with an absolute deadline, and scripts as their effects. */
   readonly command: readonly Bytes[];
-  /** The replication offset right after it. */
+  /** The replication offset in bytes right after it. */
   readonly offset: number;
   /** The client that sent it; undefined for what the node did by itself, such as expiring a key. */
   readonly client: string | undefined;

@@ -27,10 +27,10 @@ export interface ProcessServersOptions extends ProcessPairOptions {
   readonly primaries?: number;
 }
 
-/** The options that only nodes of ours have, with the reason. */
+/** The options that only lostlock nodes have, with the reason. */
 const OWN_ONLY: Readonly<Record<string, string>> = {
   quorum: 'a real server answers before a majority has the write',
-  sentinels: 'Sentinels of ours would tell the nodes to replicate past the links of the lab',
+  sentinels: "lostlock's Sentinels would tell the nodes to replicate past the links of the lab",
   commands: 'a real server has the commands that it has',
   dialect: 'a real server answers as itself',
   strict: 'a real server answers as itself',
@@ -43,7 +43,7 @@ export function checkProcesses(options: ProcessServersOptions, starter: Starter)
   for (const [name, why] of Object.entries(OWN_ONLY)) {
     const value = (options as object as Record<string, unknown>)[name];
     if (value !== undefined)
-      throw badOption(`${starter}.${name}`, value, `nothing together with nodes (${why})`);
+      throw badOption(`${starter}.${name}`, value, `no value together with nodes (${why})`);
   }
   checkNames(options, starter === 'startPair' ? ALLOWED : [...ALLOWED, 'primaries'], starter);
   const { primaries, replicas, port, settings = {} } = options;

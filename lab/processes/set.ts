@@ -206,7 +206,7 @@ export class ProcessPair implements AsyncDisposable {
     return this.#roles.lost;
   }
 
-  /** A URL for any client. It leads to the node that is primary when the client connects, as on nodes of ours. */
+  /** A URL for any client. It leads to the node that is primary when the client connects, as on lostlock nodes. */
   get url(): string {
     return (this.#own as RealEndpoint).url;
   }
@@ -234,7 +234,7 @@ export class ProcessPair implements AsyncDisposable {
 
   /**
    * Waits until every replica that is up has the primary's stream. Rejects when that takes longer than `maxMs`
-   * milliseconds.
+   * milliseconds (default 60,000).
    */
   async synchronize(maxMs = 60_000): Promise<void> {
     this.#roles.assertOpen();

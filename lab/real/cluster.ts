@@ -75,7 +75,7 @@ export class RealClusterNode extends RealNode {
     this.begin();
   }
 
-  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when it is no replica. */
+  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when the node is not a replica. */
   override promote(): void {
     this.checkOpen();
     this.network.trace.note(this.name, 'promote', `at offset ${this.offset}`);

@@ -169,7 +169,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     return redis;
   }
 
-  /** Waits until `synchronized`, at most `maxMs` milliseconds. Rejects when that takes longer. */
+  /** Waits until `synchronized`, at most `maxMs` milliseconds (default 60,000). Rejects when that takes longer. */
   async synchronize(maxMs = 60_000): Promise<void> {
     this.checkOpen();
     checkMillis('synchronize', maxMs);

@@ -146,7 +146,7 @@ export class RealInputOutput extends Error {
       : '';
     super(
       `code in a world began real I/O, which virtual time cannot finish: ${resources.join(', ')}${early}. ` +
-        'Do it before the world, or between two drives',
+        'Do it before the world starts, or between two calls that move time (advance, run, until)',
     );
     this.name = 'RealInputOutput';
     this.resources = resources;
@@ -161,8 +161,8 @@ function checkRoutes(): void {
   for (const [name, routed] of Object.entries(present.routed)) {
     if (Reflect.get(globalThis, name) !== routed) {
       throw new Error(
-        `globalThis.${name} is not the router's: fake timers (vi.useFakeTimers, jest, sinon) are active, ` +
-          'and exclude the virtual clock',
+        `globalThis.${name} is not the router's: fake timers (vi.useFakeTimers, jest, sinon) are active; ` +
+          'uninstall them before you use the virtual clock',
       );
     }
   }

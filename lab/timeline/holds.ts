@@ -1,4 +1,4 @@
-/** Reads from the writes and replies of a run which client believes to hold which lock, and for how long. */
+/** Reads from the writes and replies of a run which client believes that it holds which lock, and for how long. */
 import type { TimelineHold } from '../../page/format.ts';
 import type { ReadMessage } from './connections.ts';
 import type { LockWrite } from './lock-write.ts';

@@ -46,7 +46,7 @@ export class LabClusterNode extends LabNode {
     this.begin();
   }
 
-  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when it is no replica. */
+  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when the node is not a replica. */
   override promote(): void {
     this.host.world.assertUsable();
     this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);

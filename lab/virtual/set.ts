@@ -139,7 +139,7 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     return this.clientNames.has(name) ? this.world.actor(name) : this.node(name).actor;
   }
 
-  /** Moves time until `synchronized`, at most `maxMs` virtual milliseconds. Rejects when that takes longer. */
+  /** Moves time until `synchronized`, at most `maxMs` virtual milliseconds (default 60,000). Rejects when that takes longer. */
   async synchronize(maxMs = 60_000): Promise<void> {
     await this.world.run(async () => {
       while (!this.synchronized) await this.world.advance(1);

@@ -16,7 +16,7 @@ import { Network, type NetworkOptions } from './network.ts';
 
 /** The options of a world. */
 export interface WorldOptions {
-  /** The seed of everything random; default 1. */
+  /** The seed of all random choices; default 1. */
   readonly seed?: number | string;
   /** What the wall clock shows at the beginning, in milliseconds since the epoch; default 2026-01-01T00:00:00Z. */
   readonly start?: Millis;
@@ -54,7 +54,7 @@ const KEPT_WRITES = 200_000;
  * one of the three, it waits in virtual time as for a timer.
  */
 export class World {
-  /** The seed of everything random. */
+  /** The seed of all random choices. */
   readonly seed: number | string;
   /** The default limit of `run` and `until`, in virtual milliseconds. */
   readonly patience: number;
@@ -229,7 +229,7 @@ export class World {
   /** @internal Throws when the world is closed or is no longer deterministic. */
   assertUsable(): void {
     if (this.#broken !== undefined) throw this.#broken;
-    if (this.#closed) throw new Error('this world is closed: nothing happens in it any more');
+    if (this.#closed) throw new Error('this world is closed');
   }
 
   /** Rejects when an argument is wrong or the world can no longer be used. */

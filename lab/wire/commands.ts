@@ -102,7 +102,7 @@ function laneCommands(lab: () => RealPair): Command<Caller> {
     },
     release: {
       ...about,
-      summary: 'Delivers what is held: all of it, or so many messages or bytes.',
+      summary: 'Delivers what is held: all of it, or the given number of messages or bytes.',
       syntax: 'from to [amount:(MESSAGES=messages:int | BYTES=bytes:int)]',
       arity: -4,
       run: (_client, argv) => done(() => lane(argv[2], argv[3]).release(amountOf(argv.slice(4)))),
@@ -183,7 +183,8 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
     },
     sync: {
       ...about,
-      summary: 'Waits until every replica has what the primary has, for a minute or so many milliseconds.',
+      summary:
+        'Waits until every replica has what the primary has, for at most a minute, or the given number of milliseconds.',
       syntax: '[milliseconds:int]',
       arity: -2,
       run(client, argv) {

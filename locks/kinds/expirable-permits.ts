@@ -38,7 +38,10 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
     return setPermits(this.core, this.name, permits);
   }
 
-  /** The number of free permits, including those whose lease has ended. */
+  /**
+   * The number of free permits, including those whose lease has ended. Throws OutcomeUnknown when no reply came, ServerRefused
+   * when the server refused.
+   */
   async availablePermits(): Promise<number> {
     const { core, name } = this;
     const count = (): Promise<unknown> => core.server.run(permitCountScript, permitKeys(name), []);

@@ -58,7 +58,7 @@ export class CountDownLatch {
     return Number(await ask(this.#core, this.name, down).finally(() => requests.settle(number)));
   }
 
-  /** The count; 0 when the latch is open. */
+  /** The count; 0 when the latch is open. Throws OutcomeUnknown when no reply came, ServerRefused when the server refused. */
   async getCount(): Promise<number> {
     const get = (): Promise<unknown> => this.#core.server.command(['GET', this.name]);
     return Number((await ask(this.#core, this.name, get)) ?? 0);

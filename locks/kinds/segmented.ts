@@ -62,7 +62,10 @@ export class SegmentedLock {
     return suffixed(`${this.name}:segment:${segment}`, 'stock');
   }
 
-  /** Spreads a stock of `units` (0 or more) evenly over the segments; false when one was set before. */
+  /**
+   * Spreads a stock of `units` (0 or more) evenly over the segments; false when one was set before.
+   * Throws OutcomeUnknown when no reply came, ServerRefused when the server refused.
+   */
   async trySetStock(units: number): Promise<boolean> {
     check('trySetStock', units, count(0));
     const parts = this.#locks.map(
@@ -72,7 +75,7 @@ export class SegmentedLock {
     return (await Promise.all(set)).every((reply) => reply !== null);
   }
 
-  /** The sum over all segments. It is exact only while no client takes units. */
+  /** The sum over all segments. It is exact only while no client takes units. Throws as trySetStock() does. */
   async stock(): Promise<number> {
     const parts = this.#locks.map((_, index) => this.#command(['GET', this.stockKey(index)]));
     return (await Promise.all(parts)).reduce<number>((sum, part) => sum + Number(part ?? 0), 0);
@@ -113,7 +116,7 @@ export class SegmentedLock {
     return null;
   }
 
-  /** Puts units back, each portion exactly once even if replies are lost. */
+  /** Puts units back, each portion exactly once even if replies are lost. Throws as trySetStock() does. */
   async putBack(portions: readonly Portion[]): Promise<void> {
     await Promise.all(
       portions.map(({ segment, units }) => {

@@ -70,13 +70,16 @@ export class Semaphore extends Lock<HoldHandle, PermitOptions> {
     return setPermits(this.core, this.name, permits);
   }
 
-  /** The number of free permits. */
+  /** The number of free permits. Throws OutcomeUnknown when no reply came, ServerRefused when the server refused. */
   async availablePermits(): Promise<number> {
     const { core, name } = this;
     return Number((await ask(core, name, () => core.server.command(['GET', name]))) ?? 0);
   }
 
-  /** Adds permits (1 or more) to the pool and notifies waiters. Acquired permits are returned by `release()`, not by this. */
+  /**
+   * Adds permits (1 or more) to the pool and notifies waiters. Acquired permits are returned by `release()`, not by this.
+   * Throws OutcomeUnknown when no reply came, ServerRefused when the server refused.
+   */
   async addPermits(permits: number): Promise<void> {
     check('addPermits', permits, count(1));
     await giveBack(this.core, this.name, permits);

@@ -28,7 +28,7 @@ export interface PlayCase {
   readonly nodes: string;
   /** The names of the clients. */
   readonly clients: readonly string[];
-  /** Decides everything random. */
+  /** The seed of all random choices. */
   readonly seed: number;
   /** The random part of every message's latency, in milliseconds. */
   readonly jitter: number;

@@ -33,5 +33,5 @@ export const DEFAULT_DIALECT: DialectName = 'redis-8.2';
 export function dialectNamed(name: string): Dialect {
   const found = Object.hasOwn(DIALECTS, name) ? DIALECTS[name as DialectName] : undefined;
   if (found !== undefined) return found;
-  throw new RangeError(`dialect ${name}: allowed are ${dialectNames.join(', ')}`);
+  throw new RangeError(`dialect ${name}: must be one of ${dialectNames.join(', ')}`);
 }

@@ -89,7 +89,7 @@ export function scores(name: Bytes, initial: Bytes) {
   return parameter<Bytes>(initial, read, (value) => value);
 }
 
-/** Declares percentages that are separated by blanks. */
+/** Declares percentages that are separated by spaces. */
 export function percentages(initial: Bytes) {
   const read = (words: Bytes): Bytes | BadSetting => {
     const values = words === '' ? [] : words.split(' ').map(parseDouble);

@@ -5,7 +5,7 @@ import { laterSince, type Since } from '../dialects/since.ts';
 /**
  * The syntax, history and deprecation of a command. A string stands for `{ words }`.
  *
- * `words` is a syntax line: a list of arguments, separated by blanks.
+ * `words` is a syntax line: a list of arguments, separated by spaces.
  *
  * | Notation | Meaning |
  * |---|---|

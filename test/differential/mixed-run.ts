@@ -9,7 +9,7 @@ const { values } = parseArgs({
   },
 });
 for (const [name, value] of Object.entries(values)) {
-  if (!/^[1-9]\d{0,7}$/.test(value)) throw new Error(`--${name} ${value}: allowed are 1 to 99999999`);
+  if (!/^[1-9]\d{0,7}$/.test(value)) throw new Error(`--${name} ${value}: must be from 1 to 99999999`);
 }
 const env = {
   ...process.env,

@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const dialect = dialectNames.find((name) => name === values.dialect);
 if (dialect === undefined) {
-  throw new Error(`--dialect ${values.dialect}: allowed are ${dialectNames.join(', ')}`);
+  throw new Error(`--dialect ${values.dialect}: must be one of ${dialectNames.join(', ')}`);
 }
 const grammar = grammarOf(dialect);
 const coverage = new Coverage(grammar);

@@ -43,7 +43,7 @@ test('--sentinels starts Sentinels with the options that the other flags set', (
   });
   expect(parseCommandLine(['--sentinels', '3']).sentinels).toEqual({ count: 3, port: 26379 });
   expect(parseCommandLine(['--sentinels', '0']).sentinels).toBeUndefined();
-  expect(refusal('--sentinels many')).toBe('--sentinels many: allowed are whole numbers of at most 9 digits');
+  expect(refusal('--sentinels many')).toBe('--sentinels many: must be a whole number of at most 9 digits');
 });
 
 test.each([

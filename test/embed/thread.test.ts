@@ -117,7 +117,7 @@ test('replicas and Sentinels run in the same thread, which ends when the server 
 
 test('wrong options and calls are refused with the errors of any other server', async () => {
   await expect(startServer({ thread: 1 } as never)).rejects.toThrow(
-    'option thread is 1; allowed: true, false',
+    'option thread is 1; allowed: true or false',
   );
   await expect(startServer({ thread: true, clock: 'ambient' })).rejects.toThrow('option clock');
   expect(() => server.seed({ key: (() => 1) as never })).toThrow('functions cannot be sent');

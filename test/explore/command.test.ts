@@ -71,7 +71,7 @@ test('what is wrong is said in one line, and the status is 2', () => {
     [['stock.explore.mjs', '--worker', '2'], /^there is no option --worker; did you mean --workers\?$/m],
     [['stock.explore.mjs', '--replay', 'x', '--worlds', '2'], /^--worlds does nothing with --replay/],
     [['stock.explore.mjs', '--replay', 'x'], /^stock lock: lostlock: option replay is 'x'/],
-    [['--merge', 'a.json'], /^--merge a.json: allowed are files that --json wrote/],
+    [['--merge', 'a.json'], /^--merge a.json: not a report that --json wrote/],
   ] as const) {
     const { stderr, status } = run(...args);
     expect(stderr).toMatch(message);

@@ -115,11 +115,11 @@ test('a world that does not repeat is refused', async () => {
 test('what real servers cannot play is refused before anything starts', async () => {
   const on = 'redis-server';
   await expect(replay(pauses, '1:1:0:A,B:clock-jump@10/A/0/300:0123456789ab', { on })).rejects.toThrow(
-    "lostlock: option replay.on is 'redis-server'; allowed: nothing with clock-jump: real processes share",
+    "lostlock: option replay.on is 'redis-server'; allowed: no value with clock-jump: real processes share",
   );
   const text = '1:1:0:A,B:client-pause@10/A/300:0123456789ab';
   await expect(replay({ ...pauses, topology: { sentinels: 3 } }, text, { on })).rejects.toThrow(
-    'lostlock: option topology.sentinels is 3; allowed: nothing together with replay.on',
+    'lostlock: option topology.sentinels is 3; allowed: no value together with replay.on',
   );
 });
 
@@ -267,7 +267,7 @@ test('wrong options are refused by name', async () => {
     'option topology.cluster is 2; allowed: an integer from 3 to 99',
   );
   await expect(refused({ topology: { cluster: 3, sentinels: 3 } })).rejects.toThrow(
-    'option topology.sentinels is 3; allowed: nothing together with topology.cluster',
+    'option topology.sentinels is 3; allowed: no value together with topology.cluster',
   );
   await expect(refused({ progress: 'bar' })).rejects.toThrow("option progress is 'bar'; allowed: a function");
   await expect(refused({ signal: true })).rejects.toThrow('option signal is true; allowed: an AbortSignal');

@@ -158,7 +158,7 @@ test('wrong options of a resource and of an entry are refused by name', () => {
   const { ledger, a } = scene();
   const enter = (options: object): unknown => resourceFor(ledger, a, 'r').enter(options);
   expect(() => resourceFor(ledger, a, 'r', { permits: 0 })).toThrow('option resource.permits is 0');
-  expect(() => enter({ shared: 'yes' })).toThrow("option enter.shared is 'yes'; allowed: true, false");
+  expect(() => enter({ shared: 'yes' })).toThrow("option enter.shared is 'yes'; allowed: true or false");
   expect(() => enter({ fence: '7' })).toThrow("option enter.fence is '7'");
   expect(() => enter({ permits: 0.5 })).toThrow('option enter.permits is 0.5');
 });

@@ -56,7 +56,7 @@ describe('Sentinels of a pair', () => {
     expect(lost).toEqual([]);
     await until(pair, () => pair.node('redis-1').server.primary?.port === pair.primary.port);
     await expect(pair.failover({ to: 'redis-1' })).rejects.toThrow(
-      /failover\.to is 'redis-1'; allowed: nothing/,
+      /failover\.to is 'redis-1'; allowed: no value/,
     );
   });
 

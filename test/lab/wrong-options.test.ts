@@ -93,12 +93,15 @@ test.each<[what: string, options: object, option: string]>([
 });
 
 test.each([
-  [{ clock: 'lunar' }, "option clock is 'lunar'; allowed: 'virtual' (the default) and 'real'"],
+  [{ clock: 'lunar' }, "option clock is 'lunar'; allowed: 'virtual' (the default) or 'real'"],
   [
     { clock: 'virtual', sed: 7 },
     'option startServers.sed is 7; allowed: the options clock, primaries, replicas, settings',
   ],
-  [{ clock: 'real', seed: 7 }, "option startServers.seed is 7; allowed: only with clock: 'virtual' (threads"],
+  [
+    { clock: 'real', seed: 7 },
+    "option startServers.seed is 7; allowed: only with clock: 'virtual' (real threads",
+  ],
   [{ clock: 'real', start: 0 }, "option startServers.start is 0; allowed: only with clock: 'virtual'"],
   [{ clock: 'real', patience: 1 }, "option startServers.patience is 1; allowed: only with clock: 'virtual'"],
   [{ clock: 'real', network: {} }, "option startServers.network is {}; allowed: only with clock: 'virtual'"],

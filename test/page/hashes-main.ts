@@ -13,7 +13,7 @@ import { launchChromium } from '../support/chromium.ts';
 const { values } = parseArgs({ options: { seeds: { type: 'string', default: '200' } } });
 const seeds = Number(values.seeds);
 if (!Number.isInteger(seeds) || seeds < 1)
-  throw new RangeError(`--seeds ${values.seeds}: allowed are whole numbers from 1`);
+  throw new RangeError(`--seeds ${values.seeds}: must be a whole number from 1`);
 
 /** The case of a seed: every lock, every story, and faults of all kinds in turn. */
 function caseOf(seed: number): PlayCase {

@@ -176,8 +176,8 @@ test('an error of syntax names its line', () => {
 test('code that cannot run is refused with its reason', async () => {
   await expect(playCase({ ...FIRST_CASE, code: 'this is no code' })).rejects.toThrow(SyntaxError);
   await expect(playCase({ ...FIRST_CASE, code: "throw new Error('no lock')" })).rejects.toThrow('no lock');
-  await expect(playCase({ ...FIRST_CASE, nodes: 'moon' })).rejects.toThrow('allowed are pair, two');
-  await expect(playCase({ ...FIRST_CASE, story: 'moon' })).rejects.toThrow('allowed are failover');
+  await expect(playCase({ ...FIRST_CASE, nodes: 'moon' })).rejects.toThrow('must be one of pair, two');
+  await expect(playCase({ ...FIRST_CASE, story: 'moon' })).rejects.toThrow('must be one of failover');
 });
 
 test('the guided stories are those of the demo', () => {

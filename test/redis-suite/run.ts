@@ -71,7 +71,8 @@ function print(title: string, lines: readonly string[]): void {
 }
 
 const suite = SUITES[values.dialect];
-if (suite === undefined) refuse(`--dialect ${values.dialect}: allowed are ${Object.keys(SUITES).join(', ')}`);
+if (suite === undefined)
+  refuse(`--dialect ${values.dialect}: must be one of ${Object.keys(SUITES).join(', ')}`);
 const { harness } = values;
 if (!existsSync(join(harness, 'run.sh'))) {
   refuse(

@@ -60,7 +60,7 @@ test.skipIf(!canRun)(
     expect(status).toBe(1);
     expect(said).toMatch(/::error::lostlock did not start: .*redis-1\.0/);
     expect(start({ KIND: 'cloud' }).said).toContain(
-      "::error::kind is 'cloud': allowed are server, sentinel and cluster",
+      "::error::kind is 'cloud': must be server, sentinel or cluster",
     );
   },
 );

@@ -20,7 +20,8 @@ export async function compareAtLength(compare: Compare): Promise<void> {
     },
   });
   const dialect = values.dialect as DialectName;
-  if (!dialectNames.includes(dialect)) throw new Error(`--dialect: allowed are ${dialectNames.join(', ')}`);
+  if (!dialectNames.includes(dialect))
+    throw new Error(`--dialect: must be one of ${dialectNames.join(', ')}`);
   const program = oracleOf(dialect);
   if (program === undefined) throw new Error(`the real server of ${dialect} is not on this machine`);
   const options = { commands: Number(values.commands), seed: Number(values.seed) };

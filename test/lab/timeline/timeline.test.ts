@@ -1,4 +1,4 @@
-/** Timelines of virtual pairs: messages with their offsets and causes, who believed to hold the lock, and the story. */
+/** Timelines of virtual pairs: messages with their offsets and causes, which client believed that it held the lock, and the story. */
 import { expect, test } from 'vitest';
 import { startPair, startServers } from '../../../index.ts';
 import type { Timeline } from '../../../page/format.ts';

@@ -27,16 +27,16 @@ const { values } = parseArgs({
 
 const kind = values.kind as KindName | undefined;
 if (kind !== undefined && !KINDS.includes(kind)) {
-  throw new RangeError(`--kind: got '${kind}', allowed are ${KINDS.join(', ')}`);
+  throw new RangeError(`--kind ${kind}: must be one of ${KINDS.join(', ')}`);
 }
 const plant = values.plant as Plant | undefined;
 if (plant !== undefined && !PLANTS.includes(plant)) {
-  throw new RangeError(`--plant: got '${plant}', allowed are ${PLANTS.join(', ')}`);
+  throw new RangeError(`--plant ${plant}: must be one of ${PLANTS.join(', ')}`);
 }
 const wholeNumber = (name: 'lives' | 'seed' | 'jobs' | 'replay'): number => {
   const value = Number(values[name]);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new RangeError(`--${name}: got '${values[name]}', allowed are whole numbers from 0`);
+  throw new RangeError(`--${name} ${values[name]}: must be a whole number from 0`);
 };
 
 if (values.worker) obey();

@@ -109,7 +109,7 @@ export class Lab {
       : (this.sets[this.between(0, this.sets.length - 1)] as ReplicaSet).primary;
   }
 
-  /** Records that a client believes to hold a lock; returns a function that ends the belief. */
+  /** Records that a client believes that it holds a lock; returns a function that ends the belief. */
   believe(
     lock: string,
     owner: string,

@@ -102,9 +102,7 @@ try {
   const only = values.only?.toLowerCase() ?? '';
   const chosen = projects.filter(({ name }) => name.toLowerCase().includes(only));
   if (chosen.length === 0)
-    throw new Error(
-      `--only ${values.only}: allowed are parts of ${projects.map(({ name }) => name).join(', ')}`,
-    );
+    throw new Error(`--only ${values.only}: must be part of ${projects.map(({ name }) => name).join(', ')}`);
   let failed = 0;
   for (const project of chosen) failed += await tryProject(project, root, nodes);
   console.log(`${chosen.length} projects on Node ${[...nodes.keys()].join(', ')}: ${failed} failures`);

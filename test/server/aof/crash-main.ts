@@ -16,10 +16,10 @@ const { values } = parseArgs({
 const appendfsync = (['always', 'everysec', 'no'] as const).find((word) => word === values.appendfsync);
 const [kills, seed] = [Number(values.kills), Number(values.seed)];
 if (appendfsync === undefined)
-  throw new RangeError(`--appendfsync ${values.appendfsync}: allowed are always, everysec, no`);
+  throw new RangeError(`--appendfsync ${values.appendfsync}: must be always, everysec or no`);
 if (!Number.isInteger(kills) || kills < 1)
-  throw new RangeError(`--kills ${values.kills}: allowed are whole numbers above 0`);
-if (!Number.isInteger(seed)) throw new RangeError(`--seed ${values.seed}: allowed are whole numbers`);
+  throw new RangeError(`--kills ${values.kills}: must be a whole number above 0`);
+if (!Number.isInteger(seed)) throw new RangeError(`--seed ${values.seed}: must be a whole number`);
 
 async function main(): Promise<void> {
   await ensureBuilt();

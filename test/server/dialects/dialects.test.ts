@@ -110,7 +110,7 @@ test.each(answers)('%j is answered as each server answers it', (requests, ...exp
 
 test('a dialect that does not exist is refused', () => {
   const made = () => createNode(new TestHost(), { dialect: 'redis-9.9' as DialectName });
-  expect(made).toThrow('dialect redis-9.9: allowed are redis-7.0');
+  expect(made).toThrow('dialect redis-9.9: must be one of redis-7.0');
 });
 
 test('the nodes of a pair can answer as different servers, and be upgraded one by one', async () => {
@@ -137,7 +137,7 @@ test.each([
   ],
   [{ dialect: { 'redis-2': 'redis' } }, "dialect.redis-2 is 'redis'; allowed: 'redis-7.0'"],
   [{ dialect: 7 }, 'dialect is 7; allowed: a dialect, or an object of nodes and their dialects'],
-  [{ strict: 'yes' }, "strict is 'yes'; allowed: true, false"],
+  [{ strict: 'yes' }, "strict is 'yes'; allowed: true or false"],
 ])('a pair with %o does not start', async (options, message) => {
   await expect(startPair(options as never)).rejects.toThrow(`lostlock: option ${message}`);
 });
