@@ -109,7 +109,8 @@ class Game implements PlayerStage {
   readonly #plan: WorldPlan;
   readonly #lines: StoryLine[] = [];
   readonly #struck: PlannedFault[] = [];
-  readonly #ending = new AbortController();
+  /** Aborted when the clients should end. The probe, which runs after them, has one of its own. */
+  #ending = new AbortController();
   /** The exploration's own process, whose waits no fault stops. */
   readonly #director: Actor;
   #begun = 0;
@@ -308,6 +309,7 @@ class Game implements PlayerStage {
   async #probe(): Promise<void> {
     const before = this.ledger.visits.length;
     if (before === 0 && this.#plan.faults.length === 0) return;
+    this.#ending = new AbortController();
     const probe = new Player(this, PROBE);
     const begun = this.now();
     await probe.actor.call(() => probe.connect());
@@ -320,6 +322,7 @@ class Game implements PlayerStage {
     };
     void lives();
     const got = await this.#within(this.#rules.patienceMs, entered);
+    this.#ending.abort(OVER);
     const last = this.ledger.visits[before - 1];
     const since = Math.max(last?.ended === undefined ? 0 : last.to, begun);
     const waited = this.now() - since;

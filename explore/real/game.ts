@@ -44,7 +44,7 @@ class RealGame implements RealStage {
   readonly #players: RealPlayer[];
   readonly #lines: StoryLine[] = [];
   readonly #struck: PlannedFault[] = [];
-  readonly #ending = new AbortController();
+  #ending = new AbortController();
   readonly #lives = new Set<Promise<void>>();
   #begun = performance.now();
   #startedAt = Date.now();
@@ -209,6 +209,7 @@ class RealGame implements RealStage {
   async #probe(): Promise<void> {
     const { leaseMs, reconnectMs } = this.#rules.scales;
     const before = this.ledger.visits.length;
+    this.#ending = new AbortController();
     const probe = new RealPlayer(this, PROBE);
     const last = this.ledger.visits[before - 1];
     await probe.connect();

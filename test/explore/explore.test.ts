@@ -39,6 +39,26 @@ const pauses = {
   budget: { worlds: 16, ms: Infinity },
 } as const;
 
+test('clients that pass their signal on, or live until it is aborted, are safe: the probe has a signal of its own', async () => {
+  async function signalled({ redis, name, signal, sleep, resource }: ClientSession): Promise<void> {
+    while (!signal.aborted) {
+      if ((await redis.set('lock', name, 'PX', 200, 'NX')) !== 'OK') await sleep(RETRY);
+      else {
+        const inside = resource('stock').enter({ fence: await redis.incr('fence') });
+        await sleep(WORK);
+        inside.leave();
+        await redis.eval(RELEASE, 1, 'lock', name);
+        return;
+      }
+    }
+    throw new Error('never got it');
+  }
+  // The counter of fences is left behind, so that every world looks whether the lock can be had.
+  const report = await explore({ ...pauses, name: 'signalled', client: signalled });
+  expect(report.findings).toEqual([]);
+  expect(report.coverage.contended).toBeGreaterThan(0);
+});
+
 test('a stall beyond the lease lets two clients in: the story is short, and plays again', async () => {
   const report = await explore(pauses);
   const [finding] = report.findings;
