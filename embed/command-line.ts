@@ -5,7 +5,7 @@ import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
 import { BadDirective, Configuration, directives, isDirective, takesSeveralWords } from './configuration.ts';
 import type { SentinelsOptions } from './sentinel-options.ts';
-import { flagMeant } from './similar.ts';
+import { flagMeant, nearest } from './similar.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
@@ -169,12 +169,19 @@ function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap
   for (const flag of sentinels.keys()) usage(`${flag} does not work with --cluster`);
 }
 
+/** What the command line runs beside a server. */
+const COMMANDS = ['demo', 'explore', 'playground'];
+
 /** The bytes of a file, or of standard input (0). */
 function readFile(file: string | 0): Bytes {
   try {
     return fromBuffer(readFileSync(file));
   } catch (error) {
-    throw new BadDirective(`Fatal error, can't open config file '${file}': ${(error as Error).message}`);
+    const meant = nearest(String(file), COMMANDS);
+    const hint = meant === undefined ? '' : `; did you mean the command ${meant}?`;
+    throw new BadDirective(
+      `Fatal error, can't open config file '${file}': ${(error as Error).message}${hint}`,
+    );
   }
 }
 

@@ -94,20 +94,21 @@ export class ExploreReport implements ReportData {
       replay === '' ? story : `${story}\nreplay: ${replay}`,
     );
     const count = this.findings.length === 1 ? 'a broken promise' : `${this.findings.length} broken promises`;
-    throw new Error(`${this.name}: ${count} in ${this.worlds} worlds\n\n${stories.join('\n\n')}`);
+    throw new Error(`${this.name}: ${count} in ${counted(this.worlds, 'world')}\n\n${stories.join('\n\n')}`);
   }
 
   /** The report as text: the stories, and what was covered. */
   toString(): string {
     const { singles, pairs, states, contended, faults, strategies } = this.coverage;
     const struck = Object.entries(faults).map(([name, count]) => `${name} ${count}`);
-    const head = `${this.name}: ${this.findings.length} findings in ${this.worlds} worlds (${(this.ms / 1000).toFixed(1)} s)${this.interrupted ? ', stopped early' : ''}`;
+    const found = `${counted(this.findings.length, 'finding')} in ${counted(this.worlds, 'world')}`;
+    const head = `${this.name}: ${found} (${(this.ms / 1000).toFixed(1)} s)${this.interrupted ? ', stopped early' : ''}`;
     const two = pairs === undefined ? '' : ` two faults: ${strategies['two faults'] ?? 0} of ${pairs};`;
     return [
       head,
       ...this.findings.map(
         ({ story, replay, worlds }) =>
-          `\n${story}\n${''.padStart(15)}(in ${worlds} worlds)${replay === '' ? '' : `\nreplay: ${replay}`}`,
+          `\n${story}\n${''.padStart(15)}(in ${counted(worlds, 'world')})${replay === '' ? '' : `\nreplay: ${replay}`}`,
       ),
       '',
       `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
@@ -115,6 +116,9 @@ export class ExploreReport implements ReportData {
     ].join('\n');
   }
 }
+
+/** A number of things: `1 world`, `2 worlds`. */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
 /** Merges the reports of shards. Findings of one cause count as one; the shortest story stays. */
 export function mergeReports(reports: readonly ReportData[]): ExploreReport {

@@ -23,7 +23,7 @@ Runs each exploration that FILE exports (objects with the options of explore()),
   --github          print annotations for GitHub Actions (default: when GITHUB_ACTIONS is set)
   --progress        print a line of progress every second (default: on a terminal, one line that changes)
 Ctrl-C ends the exploration, and reports what was found so far. The exit status is 1 when a promise is broken, and 2
-when an option is wrong.
+when an option is wrong or FILE cannot be loaded.
 `;
 
 /** The command's options. */
@@ -83,8 +83,9 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
   }
   const values = parsed.values as Chosen['values'];
   const [file = '', ...more] = parsed.positionals;
-  if (values.help === true || argv.length === 0) return undefined;
-  if (file === '' && values.merge === undefined) throw new WrongUsage('explore needs a file');
+  if (values.help === true) return undefined;
+  if (file === '' && values.merge === undefined)
+    throw new WrongUsage('explore needs a file; lostlock explore --help lists the options');
   if (more.length > 0) throw new WrongUsage(`explore takes one file; unexpected: ${more.join(' ')}`);
   refuseIdle(values);
   const runner = String(values.runner ?? 'vitest');
@@ -96,7 +97,7 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
     ms: numberOf(values, 'ms'),
     seed: numberOf(values, 'seed', 0),
     exhaustive: exhaustiveOf(values.exhaustive),
-    workers: numberOf(values, 'workers') ?? 1,
+    workers: workersOf(values),
     shard: shardOf(String(values.shard ?? '1/1')),
     runner: runner as TestRunner,
     merge: values.merge === undefined ? undefined : String(values.merge).split(','),
@@ -118,6 +119,16 @@ function refuseIdle(values: Chosen['values']): void {
     if (values[name] !== undefined && values[needed] === undefined)
       throw new WrongUsage(`--${name} needs --${needed}`);
   }
+}
+
+/** More processes than any machine has cores for are a mistake, which would exhaust its memory. */
+const MOST_WORKERS = 256;
+
+function workersOf(values: Chosen['values']): number {
+  const workers = numberOf(values, 'workers') ?? 1;
+  if (workers > MOST_WORKERS)
+    throw new WrongUsage(`--workers ${workers}: must be a whole number from 1 to ${MOST_WORKERS}`);
+  return workers;
 }
 
 function shardOf(text: string): Chosen['shard'] {

@@ -16,7 +16,7 @@ import { type Chosen, chosenFrom, HELP, WrongUsage } from './arguments.ts';
 import { annotations, historyLines, junit, progressLine, testFile } from './files.ts';
 import { onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
-/** Runs the command. Returns the exit status: 0, or 1 when a promise is broken, or 2 for wrong usage. */
+/** Runs the command. Returns the exit status: 0, or 1 when a promise is broken, or 2 for wrong usage or a file that cannot be loaded. */
 export async function exploreCommand(argv: readonly string[]): Promise<number> {
   try {
     const chosen = chosenFrom(argv);
@@ -68,7 +68,8 @@ async function run(chosen: Chosen): Promise<number> {
 async function load(file: string): Promise<ExploreOptions[]> {
   if (!existsSync(file)) throw new WrongUsage(`there is no file ${file}`);
   const exported = await import(pathToFileURL(resolve(file)).href).catch((error: { code?: string }) => {
-    if (error.code !== 'ERR_UNKNOWN_FILE_EXTENSION') throw error;
+    if (error.code !== 'ERR_UNKNOWN_FILE_EXTENSION')
+      throw new WrongUsage(`${file} cannot be loaded: ${error instanceof Error ? error.stack : error}`);
     throw new WrongUsage(
       `Node ${process.version} cannot run ${file}: use Node 22.18 or later, or npx tsx node_modules/lostlock/dist/cli.js explore ${file}`,
     );

@@ -1,7 +1,7 @@
 /** The files and lines that an exploration writes: histories, tests to commit, JUnit, annotations and progress. */
 import type { History } from '../history.ts';
 import type { ExploreProgress } from '../options.ts';
-import type { Finding, ReportData } from '../report.ts';
+import { counted, type Finding, type ReportData } from '../report.ts';
 
 /** The programs that run tests for which a test file can be written. */
 export type TestRunner = 'vitest' | 'jest' | 'node';
@@ -122,5 +122,7 @@ export function progressLine({
 }: ExploreProgress): string {
   const done = Number.isFinite(of) ? Math.min(BAR, Math.floor((worlds / of) * BAR)) : 0;
   const bar = `${'#'.repeat(done)}${'.'.repeat(BAR - done)}`;
-  return `${name} [${bar}] ${worlds} worlds, ${perSecond.toFixed(0)}/s, ${states} states, ${struck} kinds of faults, ${findings} findings, ${strategy}  `;
+  const work = `${counted(worlds, 'world')}, ${perSecond.toFixed(0)}/s`;
+  const covered = `${counted(states, 'state')}, ${counted(struck, 'kind')} of faults`;
+  return `${name} [${bar}] ${work}, ${covered}, ${counted(findings, 'finding')}, ${strategy}  `;
 }

@@ -41,8 +41,9 @@ export async function onWorkers(
   signal: AbortSignal,
   show: (progress: ExploreProgress) => void,
 ): Promise<ExploreReport> {
-  const { workers, shard } = chosen;
+  const { shard } = chosen;
   const total = fullOptions(options).budget.worlds;
+  const workers = Math.min(chosen.workers, total);
   const latest = new Map<number, ExploreProgress>();
   const children: ChildProcess[] = [];
   const reports = Array.from({ length: workers }, (_, i) => {
@@ -52,7 +53,7 @@ export async function onWorkers(
       execArgv: [...worldFlags(process.env.NODE_OPTIONS), ...process.execArgv],
     });
     children.push(child);
-    const worlds = Number.isFinite(total) ? Math.ceil(total / workers) : undefined;
+    const worlds = Number.isFinite(total) ? Math.floor((total + i) / workers) : undefined;
     const own = { ...chosen, shard: part, worlds, workers: 1 };
     child.send({ chosen: own, at } satisfies WorkerTask);
     return new Promise<ReportData>((done, fail) => {

@@ -1,4 +1,5 @@
 /** The lanes between all parties by name, on either clock, and what a test can do to many of them at once. */
+import { badOption } from '../../embed/options.ts';
 import type { LaneControls } from './gate.ts';
 import { Link } from './link.ts';
 
@@ -30,8 +31,12 @@ export abstract class Lanes<L extends LaneControls> {
     return new Link(this.lane(from, to), this.lane(to, from), () => this.reset(from, to));
   }
 
-  /** Cuts the groups off from each other until `heal`; within a group nothing changes. */
+  /** Cuts the groups off from each other until `heal`; within a group nothing changes. Throws TypeError for what is not a group. */
   partition(...groups: readonly (readonly string[])[]): void {
+    for (const group of groups) {
+      if (!Array.isArray(group) || !group.every((name) => typeof name === 'string' && name !== ''))
+        throw badOption('partition', group, 'arrays of the names of nodes and clients');
+    }
     for (const group of groups) {
       for (const other of groups) {
         if (group === other) continue;

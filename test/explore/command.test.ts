@@ -71,6 +71,8 @@ test('what is wrong is said in one line, and the status is 2', () => {
     [['stock.explore.mjs', '--worker', '2'], /^there is no option --worker; did you mean --workers\?$/m],
     [['stock.explore.mjs', '--replay', 'x', '--worlds', '2'], /^--worlds does nothing with --replay/],
     [['stock.explore.mjs', '--replay', 'x'], /^stock lock: lostlock: option replay is 'x'/],
+    [[], /^explore needs a file; lostlock explore --help lists the options$/m],
+    [['stock.explore.mjs', '--workers', '257'], /^--workers 257: must be a whole number from 1 to 256/],
     [['--merge', 'a.json'], /^--merge a.json: not a report that --json wrote/],
   ] as const) {
     const { stderr, status } = run(...args);
@@ -78,6 +80,15 @@ test('what is wrong is said in one line, and the status is 2', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1);
     expect(status).toBe(2);
   }
+  writeFileSync(join(project, 'boom.explore.mjs'), "throw new Error('boom');");
+  const { stderr, status } = run('boom.explore.mjs');
+  expect(stderr).toMatch(/^boom.explore.mjs cannot be loaded: Error: boom\n +at /);
+  expect(status).toBe(2);
+});
+
+test('several processes play as many worlds as were asked for', () => {
+  const { stdout } = run('stock.explore.mjs', '--workers', '3', '--worlds', '7');
+  expect(stdout).toMatch(/^stock lock: \d findings? in 7 worlds/);
 });
 
 test('the tests that are written fail as long as the promise breaks, and pass once it holds', () => {
@@ -86,7 +97,7 @@ test('the tests that are written fail as long as the promise breaks, and pass on
   const texts = ['vitest', 'node'].map((runner) => {
     writeFileSync(join(project, 'stock.explore.mjs'), source(false));
     const explored = run('stock.explore.mjs', '--out', 'out', '--runner', runner);
-    expect(explored.stdout).toMatch(/stock lock: 1 findings in 60 worlds[\s\S]*mutual-exclusion is broken/);
+    expect(explored.stdout).toMatch(/stock lock: 1 finding in 60 worlds[\s\S]*mutual-exclusion is broken/);
     expect(explored.status).toBe(1);
     const [file = ''] = readdirSync(findings).filter((name) => name.endsWith('.test.mjs'));
     const path = join(findings, file);
@@ -107,7 +118,7 @@ test('the tests that are written fail as long as the promise breaks, and pass on
 test('the reports of two machines merge into the report of one', () => {
   for (const shard of [1, 2]) run('stock.explore.mjs', '--shard', `${shard}/2`, '--json', `${shard}.json`);
   const merged = run('stock.explore.mjs', '--merge', '1.json,2.json', '--out', 'merged', '--junit', 'j.xml');
-  expect(merged.stdout).toMatch(/stock lock: 1 findings in 120 worlds/);
+  expect(merged.stdout).toMatch(/stock lock: 1 finding in 120 worlds/);
   expect(merged.status).toBe(1);
   expect(readFileSync(join(project, 'j.xml'), 'utf8')).toContain('mutual-exclusion (client-pause)');
   expect(readdirSync(join(project, 'merged', 'findings')).map((name) => name.replace(/.*?\./, ''))).toEqual([
@@ -139,16 +150,16 @@ test.each(['1', '2'])(
       child[name].on('data', (chunk: Buffer) => {
         output[name] += String(chunk);
       });
-    while (!/1 findings/.test(output.stderr)) await once(child.stderr, 'data');
+    while (!/1 finding/.test(output.stderr)) await once(child.stderr, 'data');
     expect(output.stderr).toMatch(
-      /stock lock \[\.{20}\] \d+ worlds, \d+\/s, \d+ states, 1 kinds of faults, [01] findings/,
+      /stock lock \[\.{20}\] \d+ worlds?, \d+\/s, \d+ states?, 1 kind of faults, [01] findings?/,
     );
     child.kill('SIGINT');
     const [status] = await once(child, 'close');
     expect(output.stdout).toMatch(
-      /stock lock: 1 findings in \d+ worlds .*stopped early\n[\s\S]*replay: 1:1:0/,
+      /stock lock: 1 finding in \d+ worlds .*stopped early\n[\s\S]*replay: 1:1:0/,
     );
-    expect(output.stdout).toMatch(/twin lock: \d findings in \d+ worlds .*stopped early\n/);
+    expect(output.stdout).toMatch(/twin lock: \d findings? in \d+ worlds? .*stopped early\n/);
     expect(status).toBe(1);
   },
 );

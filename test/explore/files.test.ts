@@ -143,7 +143,7 @@ test('progress is one line', () => {
     strategy: 'random',
   };
   expect(progressLine(progress).trimEnd()).toBe(
-    'lock [##########..........] 50 worlds, 200/s, 9 states, 3 kinds of faults, 1 findings, random',
+    'lock [##########..........] 50 worlds, 200/s, 9 states, 3 kinds of faults, 1 finding, random',
   );
 });
 
@@ -165,7 +165,8 @@ test('options that would do nothing are refused by name', () => {
     ['--merge a.json --progress', '--progress does nothing with --merge'],
   ] as const)
     expect(() => chosenFrom(line.split(' '))).toThrow(message);
-  expect(chosenFrom([])).toBeUndefined();
+  expect(() => chosenFrom([])).toThrow('explore needs a file');
+  expect(chosenFrom(['--help'])).toBeUndefined();
   expect(chosenFrom(['a.ts', '--seed', '0'])?.seed).toBe(0);
   expect(chosenFrom(['--merge', 'a.json', '--out', 'o', '--runner', 'jest'])?.merge).toEqual(['a.json']);
 });

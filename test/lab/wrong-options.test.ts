@@ -210,3 +210,13 @@ test.each(['virtual', 'real'] as const)(
     expect(pair.lost).toEqual([]);
   },
 );
+
+test.each<[groups: unknown[]]>([[['redis-1', 'redis-2']], [[['redis-1'], [2]]], [[['redis-1'], ['']]]])(
+  'a partition of %j is refused: a group is an array of names',
+  async (groups) => {
+    await using pair = await startPair();
+    expect(() => pair.network.partition(...(groups as string[][]))).toThrow(
+      /^lostlock: option partition is /,
+    );
+  },
+);
