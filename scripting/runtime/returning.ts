@@ -132,5 +132,6 @@ function plainReply(table: LuaTable): Reply | undefined {
   const text = verbatim.get('string');
   const format = verbatim.get('format');
   if (typeof text !== 'string' || typeof format !== 'string') return undefined;
-  return new Verbatim(format as Verbatim['format'], text);
+  // The format has three letters on the wire, whatever the script says.
+  return new Verbatim(format.slice(0, 3).padEnd(3) as Verbatim['format'], text);
 }

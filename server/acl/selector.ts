@@ -247,7 +247,7 @@ export class Selector {
       for (; at < rule.length && rule[at] !== '~'; at++) {
         const letter = asciiLower(rule.charAt(at));
         const bit = letter === 'r' ? READ_KEYS : letter === 'w' ? WRITE_KEYS : 0;
-        if (bit === 0) bad(SYNTAX);
+        if (bit === 0 || (permissions & bit) !== 0) bad(SYNTAX);
         permissions |= bit;
       }
       if (permissions === 0) bad(SYNTAX);

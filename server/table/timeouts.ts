@@ -11,7 +11,8 @@ interface Waiter {
 }
 
 const NEGATIVE = 'ERR timeout is negative';
-const INT64_END = 2 ** 63;
+/** The first number that does not fit into 64 bits with a sign. */
+export const INT64_END = 2 ** 63;
 /** In seconds. Nearly all timeouts are smaller, and have no fraction. */
 const WHOLE_MAX = 1e9;
 

@@ -47,7 +47,6 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   if (typeof by === 'string') fail('ERR value is NaN or Infinity');
   const hash = writeHash(client, name, argv);
   const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
-  const at = hash?.times?.endOf(field);
   (hash ?? createHash(client, name)).set(field, sum, true);
   client.db.changed(name, 'hincrbyfloat', 1, [field]);
   if (client.server.effects.feeding) {
@@ -55,9 +54,8 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
       client.server.effects.propagateAs(['HSETEX', name, 'KEEPTTL', 'FIELDS', '1', field, sum]);
       return sum;
     }
-    const set = ['HSET', name, field, sum];
-    const keepTtl = ['HPEXPIREAT', name, String(at), 'FIELDS', '1', field];
-    client.server.effects.propagateAs(...(at === undefined ? [set] : [set, keepTtl]));
+    // The field loses its TTL on replicas, as in Redis before 8.2.
+    client.server.effects.propagateAs(['HSET', name, field, sum]);
   }
   return sum;
 }

@@ -28,24 +28,28 @@ function print(settings: Settings, name: Name): Bytes {
 }
 
 function get(client: Caller, argv: readonly Bytes[]): Reply {
-  const found = new Map<Bytes, Bytes>();
+  /** What is shown of each parameter, by its name in lower case: the first spelling counts. */
+  const found = new Map<Bytes, readonly [shown: Bytes, value: Bytes]>();
+  const add = (shown: Bytes, value: Bytes): void => {
+    if (!found.has(asciiLower(shown))) found.set(asciiLower(shown), [shown, value]);
+  };
   const { primary } = client.server;
   const followed = primary === undefined ? '' : `${primary.host} ${primary.port}`;
   for (const pattern of argv.slice(2)) {
     // A complete name is answered in the client's spelling.
     const exact = lookUp(client, pattern);
     if (exact !== undefined && !/[?*[\]\\]/.test(pattern)) {
-      found.set(pattern, print(client.server.settings, exact));
+      add(pattern, print(client.server.settings, exact));
       continue;
     }
     for (const [shown, name] of parameterNames(client.server.dialect)) {
       // Another name of a hidden parameter is shown.
       if (shown === name && hidden.has(name)) continue;
-      if (globMatch(pattern, shown, true)) found.set(shown, print(client.server.settings, name));
+      if (globMatch(pattern, shown, true)) add(shown, print(client.server.settings, name));
     }
-    for (const shown of PRIMARY) if (globMatch(pattern, shown, true)) found.set(shown, followed);
+    for (const shown of PRIMARY) if (globMatch(pattern, shown, true)) add(shown, followed);
   }
-  return new MapReply([...found].flat());
+  return new MapReply([...found.values()].flat());
 }
 
 /** Where the server listens cannot be changed while it runs. The errors are those of a server that cannot listen there. */

@@ -1,7 +1,7 @@
 /** Commands for replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
 
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
-import { fail, NOT_INTEGER, SYNTAX } from '../../../protocol/errors.ts';
+import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
 import { splitInline } from '../../../protocol/inline.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import { REPLICA_LINK } from '../../clients/client.ts';
@@ -9,16 +9,11 @@ import type { DatasetPart } from '../../data/snapshot.ts';
 import type { FailoverRequest } from '../../replication/failover.ts';
 import { promote, replicateFrom } from '../../replication/role.ts';
 import type { Caller, Server } from '../../server.ts';
-import { integer, wordAt } from '../../table/arguments.ts';
+import { integer, integerBetween, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { millisToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
-
-function countOf(text: Bytes): number {
-  const count = integer(text);
-  return count < 0 ? fail(NOT_INTEGER) : count;
-}
 
 function replicaof(client: Caller, argv: Argv<-3>): Reply {
   const [, host, port] = argv;
@@ -262,8 +257,8 @@ export const waitCommands = defineCommands('generic', {
     run(client, argv) {
       const { server, writeOffset } = client;
       const local = integer(argv[1]);
-      if (local < 0 || local > 1) fail('ERR value is out of range, must be between 0 and 1');
-      const wanted = countOf(argv[2]);
+      if (local < 0 || local > 1) fail('ERR value is out of range, value must between 0 and 1');
+      const wanted = integerBetween(argv[2], 0, Number.MAX_VALUE, NOT_POSITIVE, NOT_POSITIVE);
       const timeout = millisToWait(client, argv[3]);
       if (server.role === 'replica') fail(WAITAOF_REPLICA);
       if (local > 0 && !server.settings.appendonly) {

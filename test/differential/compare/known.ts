@@ -361,5 +361,5 @@ export const prose: readonly string[] = [
   'Lua: `string.dump` returns bytecode in Redis, which Redis does not load. Here it returns the header of bytecode alone.',
   "Distances between places: Redis uses C's sine and arc sine, which miss the nearest double in one of a thousand cases. Here the nearest double is always used (four decimals are the same; GEOSEARCHSTORE with STOREDIST may show the 17th digit).",
   'PFADD to a HyperLogLog whose last run is truncated: Redis continues with the bytes after it in memory. Here it is `INVALIDOBJ`.',
-  'Hash fields that expire (7.4): when active expiry is off, a command removes the expired fields that it names, as in Redis. HSCAN, HRANDFIELD and HLEN leave the others out; in Redis, they remove or count some of them.',
+  'Hash fields that expire (7.4): when active expiry is off, a command removes the expired fields that it names, as in Redis. There, HEXPIRE, HDEL, HMGET and, in 8.0, HSETEX do not: HEXPIRE brings such a field back, and HDEL counts it. HSCAN, HRANDFIELD and HLEN leave the others out; in Redis, they remove or count some of them.',
 ];
