@@ -22,7 +22,8 @@ export interface LockClient {
   /**
    * Sends commands back to back on one connection; on a cluster, that of the first command's keys. When the connection
    * breaks, the commands without a reply must reject, or all be sent again together, but never a part of them: WAIT covers
-   * the commands before it only on the same connection.
+   * the commands before it only on the same connection. When a cluster replies with MOVED, the client must find the slot's new
+   * node, because the same commands are sent again soon.
    */
   sendAll(commands: readonly RedisCommand[]): Promise<Settled[]>;
   /** Whether an error means that this client cannot send commands any more: it was closed, or is in subscriber mode. */
