@@ -18,20 +18,31 @@ const METHODS = ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table
 export async function captured<T>(work: (output: Captured) => Promise<T>): Promise<T> {
   const lines: string[] = [];
   const output = { lines, count: 0 };
-  const keep = (text: unknown): void => {
+  const keep: Sink = (text) => {
     output.count++;
     if (lines.length < KEPT) lines.push(String(text).trimEnd().slice(0, 500));
   };
-  const restore = [
-    ...METHODS.map((name) => divertConsole(name, keep)),
-    ...divertStreams(keep),
-    divertErrors(keep),
-  ];
+  if (keepers.size === 0) restore = divert();
+  keepers.add(keep);
   try {
     return await work(output);
   } finally {
-    for (const undo of restore) undo();
+    keepers.delete(keep);
+    if (keepers.size === 0) for (const undo of restore) undo();
   }
+}
+
+type Sink = (text: unknown) => void;
+
+/** The explorations that run: the first of them diverts the output, and the last one puts it back. */
+const keepers = new Set<Sink>();
+let restore: readonly (() => void)[] = [];
+
+function divert(): (() => void)[] {
+  const keep: Sink = (text) => {
+    for (const each of keepers) each(text);
+  };
+  return [...METHODS.map((name) => divertConsole(name, keep)), ...divertStreams(keep), divertErrors(keep)];
 }
 
 function divertConsole(name: (typeof METHODS)[number], keep: (text: unknown) => void): () => void {

@@ -1,9 +1,10 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
 import type { Captured } from './capture.ts';
 import type { Cast, Scales } from './faults/scene.ts';
-import { type PlayedWorld, playWorld, type Rules } from './game.ts';
+import { type PlayedWorld, PROBE, playWorld, type Rules } from './game.ts';
 import { historyOf } from './history.ts';
-import { judge } from './judge.ts';
+import { judge, type UserPromise } from './judge.ts';
+import type { Breach } from './ledger.ts';
 import type { FaultName } from './names.ts';
 import type { NodeSet } from './node-set.ts';
 import type { FullOptions } from './options.ts';
@@ -18,6 +19,8 @@ import { eventsOf, storyText } from './story.ts';
 
 /** Leases that are longer are no scale for faults: nobody waits for them. In milliseconds. */
 const LONGEST_LEASE = 60_000;
+/** A lock whose lease is longer is taken for one that a dead client keeps closed. In milliseconds. */
+const LONGEST_HOLD = 600_000;
 /** What a lease is taken to be when no key has one, in milliseconds. */
 const NO_LEASE = 1000;
 /** How long ioredis needs to be connected again after a failover, with its default retries, in milliseconds. */
@@ -60,7 +63,8 @@ export class Explorer {
     const { clients, seed, faults, depth, exhaustive } = this.#options;
     const calm: WorldPlan = { seed, clients, jitter: 0, faults: [] };
     const { rules, world } = await survey(this.#options);
-    await this.#take(rules, calm, 'without faults', world);
+    // Played again: the survey did not know yet how long clients may take, and what is left behind.
+    await this.#take(rules, calm, 'without faults');
     const ground: SearchGround = {
       seed,
       cast: castOf(this.#options, world),
@@ -123,9 +127,9 @@ export class Explorer {
   }
 
   /** Plays a plan, and notes what it covered and broke. */
-  async #take(rules: Rules, plan: WorldPlan, strategy: string, played?: PlayedWorld): Promise<void> {
+  async #take(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
     const { own, promises, progress, name, budget } = this.#options;
-    const world = played ?? (await playWorld(rules, plan));
+    const world = await playWorld(rules, plan);
     this.#worlds++;
     this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
     for (const kind of new Set(world.struck.map((fault) => fault.kind as FaultName))) {
@@ -134,8 +138,8 @@ export class Explorer {
     if (world.contended) this.#contended++;
     this.#cover(world, rules.scales);
     if (strategy === 'one fault') this.#second?.add(world);
-    const [breach] = judge(world, promises, own);
-    if (breach !== undefined) await this.#found(rules, { plan, world, breach });
+    const breaches = firstOfEach(judge(world, promises, own), own);
+    for (const breach of breaches) await this.#found(rules, { plan, world, breach });
     progress({
       ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#groups.length },
       ...{ perSecond: this.#worlds / (this.#time / 1000), states: this.#states.size, strategy },
@@ -245,6 +249,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     remains: undefined,
     written: new Set(),
     patienceMs: LONGEST_LEASE,
+    holdMs: LONGEST_LEASE,
   };
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
   if (world.visits.length === 0) {
@@ -256,25 +261,37 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     const error = new TypeError(`${what}${trouble === '' ? '' : `: ${trouble}`}`);
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
   }
-  const leaseMs = leaseOf(world);
-  const patienceMs = Math.max(10_000, 4 * leaseMs);
+  const leases = leasesOf(world);
+  const scale = leases.map(({ ms }) => ms).filter((ms) => ms <= LONGEST_LEASE);
+  const leaseMs = scale.length === 0 ? NO_LEASE : Math.min(...scale);
+  // A key that a client deletes may be what others wait for.
+  const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
+  const holdMs = Math.max(leaseMs, ...holds);
+  const patienceMs = Math.max(10_000, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
+  // If the lock stayed closed, what was left behind is wrong.
+  const closed = world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress');
   const written = new Set(
     world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
   );
-  const rules = { ...rough, scales: { ...scales, leaseMs }, remains: world.remains, written, patienceMs };
+  const remains = closed ? undefined : world.remains;
+  const rules = { ...rough, scales: { ...scales, leaseMs }, holdMs, remains, written, patienceMs };
   return { rules, world };
 }
 
-/** The shortest lease that a key was given. */
-function leaseOf(world: PlayedWorld): number {
-  const leases = historyOf(world).writes.flatMap(({ command, at }) => {
+/** The leases that keys were given, in milliseconds, and whether a client has deleted the key. */
+function leasesOf(world: PlayedWorld): { readonly ms: number; readonly isReleased: boolean }[] {
+  const deleted = new Set(
+    world.world?.writes.flatMap(({ write: { client, type, key } }) =>
+      client !== undefined && client !== PROBE && type === 'none' ? [key] : [],
+    ),
+  );
+  return historyOf(world).writes.flatMap(({ command, at }) => {
     const words = command.map((word) => word.toUpperCase());
     const px = words.indexOf('PXAT');
     const deadline = px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : undefined;
     const lease = deadline === undefined ? Number.NaN : Number(deadline) - world.startedAt - at;
-    return lease >= 10 && lease <= LONGEST_LEASE ? [Math.round(lease)] : [];
+    return lease >= 10 ? [{ ms: Math.round(lease), isReleased: deleted.has(command[1] as string) }] : [];
   });
-  return leases.length === 0 ? NO_LEASE : Math.min(...leases);
 }
 
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */
@@ -290,6 +307,16 @@ function castOf({ clients }: FullOptions, world: PlayedWorld): Cast {
     sentinels: sets.some(({ sentinels }) => sentinels.length > 0),
     cluster: sets.some(({ cluster }) => cluster !== undefined),
   };
+}
+
+/** The first breach of the known promises, of which others may be consequences, and of each promise of the user. */
+function firstOfEach(breaches: readonly Breach[], own: readonly UserPromise[]): Breach[] {
+  const owned = new Set(own.map(({ name }) => name));
+  const seen = new Set<string>();
+  return breaches.filter(({ promise }) => {
+    const which = owned.has(promise) ? `own ${promise}` : '';
+    return !seen.has(which) && seen.add(which);
+  });
 }
 
 /** The kinds of the faults that struck. */

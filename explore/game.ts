@@ -67,6 +67,8 @@ export interface Rules {
   readonly written: ReadonlySet<string>;
   /** How long clients may go on after the last fault, in virtual milliseconds. */
   readonly patienceMs: number;
+  /** The longest lease of a lock, in virtual milliseconds: a dead client may keep the others out for twice as long. */
+  readonly holdMs: number;
   /** True to play on after a breach, so that a timeline shows what follows; default false. */
   readonly playOn?: boolean;
 }
@@ -326,7 +328,7 @@ class Game implements PlayerStage {
     const last = this.ledger.visits[before - 1];
     const since = Math.max(last?.ended === undefined ? 0 : last.to, begun);
     const waited = this.now() - since;
-    const bound = 2 * this.#rules.scales.leaseMs + 2 * this.#rules.scales.reconnectMs;
+    const bound = 2 * this.#rules.holdMs + 2 * this.#rules.scales.reconnectMs;
     if (got && waited <= bound) return;
     this.#reportClosed(
       last,

@@ -65,7 +65,9 @@ export function historyOf(world: PlayedWorld): History {
       return (writes ??= writesOf(world));
     },
     get lost() {
-      return sets.flatMap(({ lost, primary }) => lost.map((write) => written(world, primary.name, write)));
+      return sets.flatMap(({ lost, primary }) =>
+        lost.map((write) => written(world, acceptedBy(world, write) ?? primary.name, write)),
+      );
     },
     get messages() {
       return (messages ??= world.events.flatMap((event) => messageOf(event, world.begunAt)));
@@ -88,7 +90,36 @@ function written(
   return { node, client, command, offset, at: at - world.startedAt };
 }
 
+/** The node that executed a write. */
+function acceptedBy(
+  { world }: PlayedWorld,
+  { client, command, offset, at }: LoggedWrite,
+): string | undefined {
+  const text = command.join(' ');
+  return world?.writes.find(
+    ({ write }) =>
+      write.offset === offset &&
+      write.at === at &&
+      write.client === client &&
+      write.command.join(' ') === text,
+  )?.node;
+}
+
+/** The writes of clients, with their true times in milliseconds since the clients started, as far as they are known. */
+export function timedWrites(world: PlayedWorld): readonly HistoryWrite[] {
+  if (world.world === undefined) return historyOf(world).writes;
+  return world.world.writes.map(({ at, node, write }) => ({
+    ...written(world, node, write),
+    at: (at - world.begunAt) / 1000,
+  }));
+}
+
 function writesOf(world: PlayedWorld): HistoryWrite[] {
+  // A virtual world knows each write once, and those that a node has lost with its data.
+  if (world.world !== undefined)
+    return world.world.writes
+      .filter(({ at }) => at >= world.begunAt)
+      .map(({ node, write }) => written(world, node, write));
   const found = world.sets.flatMap(({ nodes }) =>
     nodes.flatMap(({ name, log }) => log.writes.map((write) => written(world, name, write))),
   );

@@ -1,6 +1,6 @@
 /** Judges a played world: the promises that need the whole history, and those of the user. */
 import type { PlayedWorld } from './game.ts';
-import { type History, historyOf } from './history.ts';
+import { type History, type HistoryWrite, historyOf, timedWrites } from './history.ts';
 import type { Breach, Visit } from './ledger.ts';
 
 /** A promise of the user: returns what is wrong with the history, or nothing. Its name is the function's. */
@@ -14,7 +14,7 @@ export function judge(
 ): Breach[] {
   const found = [...world.breaches];
   const history = historyOf(world);
-  if (promises.has('fencing')) found.push(...fencing(history));
+  if (promises.has('fencing')) found.push(...fencing(history, timedWrites(world)));
   if (promises.has('durable-acks')) found.push(...durability(history));
   for (const promise of own) {
     const said = promise(history);
@@ -25,13 +25,13 @@ export function judge(
 }
 
 /** Fences that two clients got, and fences that are smaller than one that was in use before they were asked for. */
-function* fencing(history: History): Iterable<Breach> {
+function* fencing(history: History, writes: readonly HistoryWrite[]): Iterable<Breach> {
   const fenced = history.visits.filter(({ fence }) => fence !== undefined);
   for (const [i, visit] of fenced.entries()) {
     for (const other of fenced.slice(0, i)) {
       if (other.resource !== visit.resource || other.client === visit.client) continue;
       const [before, now] = [other.fence as number, visit.fence as number];
-      if (now > before || (now < before && !askedAfter(history, visit, other))) continue;
+      if (now > before || (now < before && !askedAfter(writes, visit, other))) continue;
       const what =
         now === before
           ? `${other.client} and ${visit.client} both got fence ${now} for ${visit.resource}`
@@ -43,9 +43,9 @@ function* fencing(history: History): Iterable<Breach> {
 }
 
 /** True when whatever gave the client its fence was executed after the other had entered. */
-function askedAfter({ writes }: History, visit: Visit, other: Visit): boolean {
+function askedAfter(writes: readonly HistoryWrite[], visit: Visit, other: Visit): boolean {
   const first = writes.find(
-    ({ client, at }) => client === visit.client && at >= Math.floor(visit.askedAfter),
+    ({ client, at }) => client === visit.client && at >= Math.floor(visit.askedAfter) && at <= visit.from,
   );
   return first !== undefined && first.at > other.from;
 }

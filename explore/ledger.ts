@@ -225,7 +225,7 @@ export class Ledger {
   }
 
   #checkPermits(state: ResourceState, visit: Visit): void {
-    const active = state.visits.filter((each) => each === visit || this.#isActive(each));
+    const active = state.visits.filter((each) => each === visit || (!each.refused && this.#isActive(each)));
     const used = active.reduce((sum, { permits }) => sum + permits, 0);
     if (used <= state.permits) return;
     this.#report({

@@ -93,6 +93,11 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
       }
     };`,
   ],
+  // Without automatic pipelines, commands are sent one by one.
+  [
+    /[\\/]ioredis[\\/]built[\\/]autoPipelining\.js$/,
+    `module.exports = { shouldUseAutoPipelining: () => false, notAllowedAutoPipelineCommands: [] };`,
+  ],
   [
     /[\\/]streams[\\/]operators\.js$/,
     'exports.streamReturningOperators = exports.promiseReturningOperators = {};',

@@ -42,7 +42,7 @@ export const clientPause: FaultKind = {
     player.pause();
     scene.tell(on, `is paused for ${ms} ms`);
     await scene.wait(ms);
-    if (!player.alive) return;
+    if (!player.alive || !player.paused) return;
     scene.tell(on, 'resumes');
     player.resume();
   },

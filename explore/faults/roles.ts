@@ -33,6 +33,7 @@ async function failOver(scene: Scene, set: NodeSet, how: string, after: number):
   const old = set.primary;
   if (!old.up || set.replicas.every((node) => !node.up || node.paused)) return;
   const before = set.failovers.length;
+  const lostBefore = set.lost.length;
   const crash = how !== 'demote';
   if (crash) {
     crashNode(old, { keep: how === 'empty' ? 'nothing' : 'everything' });
@@ -49,7 +50,7 @@ async function failOver(scene: Scene, set: NodeSet, how: string, after: number):
     await set.failover().catch((error: Error) => scene.tell(old.name, `is not replaced: ${error.message}`));
   }
   const done = set.primary !== old;
-  if (done) scene.tell(set.primary.name, `is promoted${lostText(set)}`);
+  if (done) scene.tell(set.primary.name, `is promoted${lostText(set, lostBefore)}`);
   for (const { name } of scene.players) world.network.reset(name, old.name);
   if (crash) {
     await scene.wait(AWAY);
@@ -58,10 +59,12 @@ async function failOver(scene: Scene, set: NodeSet, how: string, after: number):
   }
 }
 
-function lostText(set: NodeSet): string {
-  const { length } = set.lost;
+/** What the promotion has lost. @param before how many writes had been lost before it */
+function lostText(set: NodeSet, before: number): string {
+  const lost = set.lost.slice(before);
+  const { length } = lost;
   if (length === 0) return '';
-  const [one = '', two = ''] = set.lost.map(({ command }) => shorten(command.join(' ')));
+  const [one = '', two = ''] = lost.map(({ command }) => shorten(command.join(' ')));
   if (length === 1) return `; an acknowledged write is lost: ${one}`;
   return `; ${length} acknowledged writes are lost: ${one}${length === 2 ? ` and ${two}` : `, ${two} and others`}`;
 }
@@ -154,7 +157,7 @@ export const readOnly: FaultKind = {
       const next = set.replicas.find((node) => node.up && !node.paused);
       if (!old.up || next === undefined) return;
       set.promote(next.name);
-      for (const node of set.replicas) if (node.up) node.follow(next);
+      for (const node of set.replicas) if (node.up) set.redirect(node);
       scene.tell(old.name, `becomes a replica of ${next.name}; its clients stay connected`);
       await scene.wait(ms);
       for (const { name } of scene.players) scene.world.network.reset(name, old.name);

@@ -207,7 +207,8 @@ class RealGame implements RealStage {
 
   /** A new client runs the user's code, and should get the lock. */
   async #probe(): Promise<void> {
-    const { leaseMs, reconnectMs } = this.#rules.scales;
+    const { holdMs, scales } = this.#rules;
+    const boundMs = 2 * holdMs + 2 * scales.reconnectMs;
     const before = this.ledger.visits.length;
     this.#ending = new AbortController();
     const probe = new RealPlayer(this, PROBE);
@@ -218,9 +219,9 @@ class RealGame implements RealStage {
       while (this.ledger.visits.length === before) await pause(2);
     };
     void probe.live(this.#rules.code);
-    const got = await this.#until(2 * leaseMs + 2 * reconnectMs, entered());
+    const got = await this.#until(boundMs, entered());
     const waited = this.now() - begun;
-    if (got && waited <= 2 * leaseMs + 2 * reconnectMs) return;
+    if (got && waited <= boundMs) return;
     const [breach] = this.#virtual.breaches;
     const what = `a new client does not get the lock within ${Math.round(waited)} ms`;
     this.#line(PROBE, what, 'end');

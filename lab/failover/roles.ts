@@ -253,9 +253,12 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   demote(name: string): Losses {
     this.checkOpen();
     const node = this.node(name);
+    if (node === this.#primary)
+      throw badOption('demote', name, 'a node that is not the primary (promote another one first)');
     const losses = lossesBetween(node, this.#primary);
     this.#lost.push(...losses.lost);
-    this.#redirect(node);
+    this.#follow(node);
+    node.disconnectClients();
     return losses;
   }
 
@@ -285,7 +288,10 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#lost.push(...losses.lost);
     this.noteLost(old, losses.lost);
     for (const node of this.nodes) {
-      if (node !== fresh && node.up && (node !== old || demote)) this.#redirect(node);
+      if (node === fresh || !node.up || (node === old && !demote)) continue;
+      if (node === old) this.#follow(node);
+      else this.redirect(node);
+      node.disconnectClients();
     }
     return { from: old.name, to: fresh.name, offset, oldOffset, ...losses };
   }
@@ -293,9 +299,14 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** @internal Called with the writes that a failover has lost. */
   protected noteLost(_old: N, _lost: readonly Write[]): void {}
 
-  #redirect(node: N): void {
+  /** @internal Makes a node follow the current primary. What it took as a primary itself is lost. */
+  redirect(node: N): void {
+    if (node.server.primary === undefined) this.#loses(node, lossesBetween(node, this.#primary));
+    this.#follow(node);
+  }
+
+  #follow(node: N): void {
     this.#change(() => node.follow(this.#primary));
-    node.disconnectClients();
   }
 
   #election(): Election<N> {

@@ -137,6 +137,10 @@ export abstract class SentinelRoles<
     if (crash !== false) await old.crash(crash === true ? {} : crash);
     if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
     if (after > 0) await this.pass(after);
+    if (this.primary !== old)
+      throw new Error(
+        `${old.name} is not the primary any more: another failover has replaced it by ${this.primary.name}`,
+      );
     return this.replace(old, options);
   }
 

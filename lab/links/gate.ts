@@ -1,5 +1,5 @@
 /** One direction between two parties, on either clock: a test can hold, cut, delay and slow it, and drop messages. */
-import { checkNames } from '../../embed/options.ts';
+import { badOption, checkNames } from '../../embed/options.ts';
 import { checkMessages, checkMillis, checkRate } from '../checks.ts';
 import { Throttle } from './throttle.ts';
 
@@ -25,6 +25,8 @@ function checkAmount(amount: Amount): void {
   for (const name of ['messages', 'bytes'] as const) {
     if (amount[name] !== undefined) checkMessages(`release.${name}`, amount[name]);
   }
+  if (amount.messages !== undefined && amount.bytes !== undefined)
+    throw badOption('release.bytes', amount.bytes, 'no value together with release.messages');
 }
 
 /** Throws TypeError for a wrong latency or jitter. @param where how the error names what was asked */

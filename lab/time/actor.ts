@@ -92,6 +92,8 @@ export class Actor implements TaskOwner {
   /** @internal Starts a new process under the same name. Only the clock is kept. */
   revive(): void {
     this.#alive = true;
+    this.#paused = false;
+    this.#waiting = [];
   }
 
   /** @internal Keeps a task that came due during the pause. */

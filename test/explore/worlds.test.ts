@@ -1,0 +1,120 @@
+/** Single worlds: what is judged, what the history has, and what the story tells. */
+import { expect, test } from 'vitest';
+import { type ClientSession, type ExploreOptions, replay } from '../../explore/index.ts';
+import { encodePlan, NO_HASH, type PlannedFault } from '../../explore/plan.ts';
+
+/** Virtual milliseconds. */
+const [RETRY, WORK, SHORT, BEFORE, AFTER] = [20, 300, 50, 200, 500];
+
+type Played = Awaited<ReturnType<typeof replay>>;
+
+const fault = (kind: string, at: number, on: string, more: Partial<PlannedFault> = {}): PlannedFault => ({
+  ...{ kind: kind as PlannedFault['kind'], at, on, ms: 0, by: 0, how: '' },
+  ...more,
+});
+
+function play(options: ExploreOptions, faults: readonly PlannedFault[], clients = ['A']): Promise<Played> {
+  return replay(options, encodePlan({ seed: 1, clients, jitter: 0, faults: [...faults] }, NO_HASH));
+}
+
+const told = ({ history }: Played): string[] =>
+  history.lines.filter(({ kind }) => kind === 'fault').map(({ who, what }) => `${who} ${what}`);
+
+/** Takes a lock three times. */
+async function threeTimes({ name, redis, sleep, resource }: ClientSession): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    while ((await redis.set('l', name + i, 'PX', 1000, 'NX')) !== 'OK') await sleep(RETRY);
+    const inside = resource('s').enter();
+    await sleep(WORK);
+    inside.write();
+    inside.leave();
+    await redis.del('l');
+  }
+}
+const three: ExploreOptions = { name: 'three times', clients: 1, client: threeTimes };
+const grants = ({ history }: Played): string[] =>
+  history.writes.filter(({ command }) => command[0] === 'SET').map(({ command }) => command[2] as string);
+
+test('a node that hands over shares its writes, and each counts once', async () => {
+  const played = await play(three, [fault('failover', 500, 'redis-1', { how: 'demote' })]);
+  expect(new Set(grants(played)).size).toBe(grants(played).length);
+  expect(grants(played)).toEqual(expect.arrayContaining(['A0', 'A1', 'A2']));
+});
+
+test('what a node executed before it was restarted counts', async () => {
+  const played = await play(three, [fault('restart-disk', 500, 'redis-1', { ms: 20 })]);
+  expect(grants(played)).toContain('A0');
+});
+
+test('a lost write names the node that had accepted it, and a later failover does not claim it', async () => {
+  const behind = fault('failover-behind', 300, 'redis-1', { ms: 20, by: 100, how: 'crash' });
+  const played = await play(three, [behind, fault('failover', 1600, 'redis-1', { how: 'demote' })]);
+  expect(played.history.lost[0]?.node).toBe('redis-1');
+  expect(told(played).filter((line) => line.includes('lost'))).toHaveLength(1);
+});
+
+test('what a primary took behind a partition is lost when it becomes a replica', async () => {
+  const one: ExploreOptions = {
+    name: 'one write',
+    clients: 1,
+    async client({ redis, sleep, resource, name }) {
+      const inside = resource('s').enter();
+      await sleep(BEFORE);
+      await redis.set('k', name);
+      await sleep(AFTER);
+      inside.leave();
+    },
+  };
+  const apart = fault('partition', 100, 'redis-1', { ms: 800, how: 'replicas' });
+  const { history } = await play(one, [apart, fault('read-only', 400, 'redis-1', { ms: 300 })]);
+  expect(history.lost.map(({ command }) => command[0])).toEqual(['set']);
+});
+
+test('a client that was started again during its pause does not resume', async () => {
+  const pause = fault('client-pause', 100, 'A', { ms: 1500 });
+  const played = await play(three, [pause, fault('client-death', 200, 'A', { how: 'restart' })]);
+  expect(told(played)).toContain('A is paused for 1500 ms');
+  expect(told(played).filter((line) => line.includes('resumes'))).toEqual([]);
+});
+
+const ACQUIRE =
+  "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',1000) then return redis.call('incr',KEYS[2]) end return 0";
+const RELEASE =
+  "redis.call('incr','stats'); if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
+const late = fault('delay', 0, 'A', { how: 'replies', ms: 20, by: 1300 });
+
+test.each([
+  ['alone', [late]],
+  ['after the clock of the node has jumped', [fault('clock-jump', 0, 'redis-1', { by: 1100 }), late]],
+  ['before the node is restarted', [late, fault('restart-disk', 30, 'redis-1', { ms: 20 })]],
+])('a fence whose reply comes late is no broken promise: %s', async (_when, faults) => {
+  const fenced: ExploreOptions = {
+    ...{ name: 'fenced', topology: { replicas: 0 }, clients: 2 },
+    async client({ name, redis, sleep, resource }) {
+      if (name === 'B') await sleep(RETRY);
+      let fence = 0;
+      while ((fence = (await redis.eval(ACQUIRE, 2, 'l', 'f', name)) as number) === 0) await sleep(RETRY);
+      const inside = resource('s').enter({ fence });
+      await sleep(SHORT);
+      inside.write();
+      inside.leave();
+      await redis.eval(RELEASE, 1, 'l', name);
+    },
+  };
+  expect((await play(fenced, faults, ['A', 'B'])).breaches).toEqual([]);
+});
+
+test('a client that the resource refuses takes no permit', async () => {
+  const refused: ExploreOptions = {
+    ...{ name: 'permits', topology: { replicas: 0 }, clients: 3 },
+    async client({ name, resource, sleep }) {
+      const fence = { A: 5, B: 1, C: 6 }[name as 'A' | 'B' | 'C'];
+      await sleep({ A: 0, B: 10, C: 20 }[name as 'A' | 'B' | 'C']);
+      const inside = resource('s', { permits: 2 }).enter({ fence });
+      await sleep(WORK);
+      inside.leave();
+    },
+  };
+  const { breaches } = await play(refused, [], ['A', 'B', 'C']);
+  expect(breaches.map(({ promise }) => promise)).not.toContain('permits');
+});
