@@ -96,7 +96,7 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   // Without automatic pipelines, commands are sent one by one.
   [
     /[\\/]ioredis[\\/]built[\\/]autoPipelining\.js$/,
-    `module.exports = { shouldUseAutoPipelining: () => false, notAllowedAutoPipelineCommands: [] };`,
+    `module.exports = { shouldUseAutoPipelining: () => false };`,
   ],
   [
     /[\\/]streams[\\/]operators\.js$/,

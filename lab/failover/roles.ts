@@ -177,7 +177,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#failovers.push({ from: old.name, to: node.name, offset, oldOffset: old.offset, ...losses });
   }
 
-  /** The old primary has come back: what it took meanwhile is lost too. */
+  /** A former primary becomes a replica: what it took meanwhile is lost too. */
   #wasDemoted(node: N): void {
     if (node !== this.#primary) this.#loses(node, lossesBetween(node, this.#primary));
   }
@@ -301,7 +301,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
 
   /** @internal Makes a node follow the current primary. What it took as a primary itself is lost. */
   redirect(node: N): void {
-    if (node.server.primary === undefined) this.#loses(node, lossesBetween(node, this.#primary));
+    if (node.server.primary === undefined) this.#wasDemoted(node);
     this.#follow(node);
   }
 

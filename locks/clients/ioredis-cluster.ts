@@ -1,7 +1,7 @@
 /** Sharded Pub/Sub on an ioredis cluster: one connection per node, which gets the messages of the node's slots. */
 
 import { slotOf } from '../keys.ts';
-import { pause } from '../server/retry.ts';
+import { pause } from '../timing/clock.ts';
 import type { Subscriber, SubscriberEvents } from './client.ts';
 
 /** When to subscribe again after a failure, in milliseconds. */

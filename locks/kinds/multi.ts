@@ -6,8 +6,7 @@ import { LockLost, LockTimeout, NotOwner } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import type { HeldLock } from '../holding/hold-handle.ts';
 import { badOption } from '../options.ts';
-import { pause } from '../server/retry.ts';
-import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
+import { elapsed, LONGEST_TIMER_MS, pause } from '../timing/clock.ts';
 
 /** How long to wait per lock before all are released and tried again, in milliseconds; as Redisson. */
 const BUDGET_PER_LOCK_MS = 1500;

@@ -1,6 +1,6 @@
 /** Retries of idempotent requests that got no reply, with growing pauses. */
 import { randomInt } from 'node:crypto';
-import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
+import { elapsed, pause } from '../timing/clock.ts';
 import { NoReply, TryAgain } from './outcomes.ts';
 
 const FIRST_PAUSE_MS = 25;
@@ -13,14 +13,6 @@ export const isTransient = (error: unknown): boolean => error instanceof NoReply
 export function pauseMs(failures: number): number {
   const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10));
   return full / 2 + randomInt(Math.ceil(full / 2) + 1);
-}
-
-/** Waits for `ms` milliseconds. @param background whether the process may end meanwhile */
-export function pause(ms: number, background = false): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS));
-    if (background) timer.unref?.();
-  });
 }
 
 /**

@@ -52,6 +52,29 @@ test("replicas: 'all' are those of the lock's own node", () =>
     locks.close();
   }));
 
+test('a waiter is woken after its slot had no node for a while', () =>
+  inCluster(async (cluster, [primary]) => {
+    const [mine, other] = ['A', 'B'].map((name) =>
+      createLocks(cluster.client(name), { maxSleepMs: 600_000, leaseMs: 600_000 }),
+    );
+    const held = await other!.simple(`{${TAG}}`).acquire();
+    let granted = false;
+    void mine!
+      .simple(`{${TAG}}`)
+      .acquire()
+      .then(() => {
+        granted = true;
+      });
+    await cluster.advance(1000);
+    primary!.crash();
+    await cluster.advance(60_000); // The replicas elect one of them, after the node timeout.
+    await held.release();
+    await cluster.advance(1000);
+    expect(granted).toBe(true);
+    mine!.close();
+    other!.close();
+  }));
+
 /** Moves the slot of `{lock}` with its keys, as redis-cli does. */
 async function moveSlot(cluster: LabCluster, from: string, to: string): Promise<void> {
   const admin = cluster.client('admin');
