@@ -34,6 +34,8 @@ export abstract class AnyNode {
   readonly #writeQuorum: number;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
+  /** @internal Called before a new process takes the place of the one that died. */
+  onRestart: () => void = () => {};
   #log = new WriteLog();
 
   /** @internal */

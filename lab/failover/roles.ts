@@ -63,6 +63,8 @@ export interface Member<N> extends Candidate {
   /** @internal */
   onRoleChanged: (role: 'primary' | 'replica') => void;
   /** @internal */
+  onRestart: () => void;
+  /** @internal */
   readonly log: WriteLog;
   /** REPLICAOF NO ONE: the node accepts writes from now on. */
   promote(): void;
@@ -70,6 +72,14 @@ export interface Member<N> extends Candidate {
   follow(primary: N): void;
   /** Resets the connections of its clients, and leaves those of its replicas open. */
   disconnectClients(): void;
+}
+
+/** How far a former primary's writes have been compared with the data of the node that took over. */
+interface Judgement {
+  /** The replication offset of the last one. */
+  readonly offset: number;
+  /** Those that would have been lost, but whose replies had not arrived. */
+  readonly unanswered: readonly Write[];
 }
 
 /** One primary and its replicas, and the controls that change their roles. */
@@ -82,6 +92,8 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   protected readonly clientNames = new Set<string>();
   readonly #lost: Write[] = [];
   readonly #failovers: Failover[] = [];
+  /** The former primaries, with what was known of their writes when another node took over. */
+  readonly #judged = new Map<N, Judgement>();
   /** True when Sentinels decide on the roles. */
   #obeys = false;
   /** True while this object itself changes roles. */
@@ -103,6 +115,10 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     const writeQuorum = Math.max(0, this.quorum - 1);
     this.nodes = names.map((name, index) => make(name, index, writeQuorum));
     this.#primary = this.nodes[0] as N;
+    for (const node of this.nodes) {
+      const restarts = (): void => this.#diedAsPrimary(node);
+      node.onRestart = restarts;
+    }
   }
 
   /** @internal Throws when the set is closed. */
@@ -173,17 +189,31 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     const losses = lossesBetween(old, node);
     if (offset !== undefined) node.log.inherit(old.log, offset);
     this.#primary = node;
-    this.#loses(old, losses);
+    this.#judged.delete(node);
+    this.#judge(old, losses);
     this.#failovers.push({ from: old.name, to: node.name, offset, oldOffset: old.offset, ...losses });
   }
 
   /** A former primary becomes a replica: what it took meanwhile is lost too. */
   #wasDemoted(node: N): void {
-    if (node !== this.#primary) this.#loses(node, lossesBetween(node, this.#primary));
+    if (node !== this.#primary) this.#judge(node, lossesBetween(node, this.#primary));
   }
 
-  #loses(old: N, { lost }: Losses): void {
-    const news = lost.filter((write) => !this.#lost.includes(write));
+  /** A node that died as a primary, and is about to restart, has lost what it took after another one was promoted. */
+  #diedAsPrimary(node: N): void {
+    if (node.server.primary === undefined) this.#wasDemoted(node);
+  }
+
+  /**
+   * Notes what a former primary has lost. A write that was compared before is lost only if its reply has arrived since:
+   * its key may differ by now because of the new primary's own clients.
+   */
+  #judge(old: N, { lost, unanswered }: Losses): void {
+    const before = this.#judged.get(old);
+    const isNew = (write: Write): boolean =>
+      before === undefined || write.offset > before.offset || before.unanswered.includes(write);
+    const news = lost.filter((write) => isNew(write) && !this.#lost.includes(write));
+    this.#judged.set(old, { offset: old.offset, unanswered });
     this.#lost.push(...news);
     this.noteLost(old, news);
   }
@@ -244,6 +274,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#change(() => node.promote());
     node.disconnectClients();
     this.#primary = node;
+    this.#judged.delete(node);
   }
 
   /**
@@ -285,8 +316,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     const offset = sharedOffset(old.server, fresh.server);
     const losses = lossesBetween(old, fresh);
     this.promote(fresh.name);
-    this.#lost.push(...losses.lost);
-    this.noteLost(old, losses.lost);
+    this.#judge(old, losses);
     for (const node of this.nodes) {
       if (node === fresh || !node.up || (node === old && !demote)) continue;
       if (node === old) this.#follow(node);

@@ -51,6 +51,8 @@ export class ProcessNode {
   readonly name: string;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
+  /** @internal Called before a new process takes the place of the one that died. */
+  onRestart: () => void = () => {};
   readonly #around: ProcessSurroundings;
   readonly #program: ServerProcess;
   readonly #requests = new SeenRequests(() => this.server);
@@ -279,12 +281,10 @@ export class ProcessNode {
   }
 
   async #readPriority(): Promise<void> {
-    const { server } = this;
     const [, priority] = (await this.ask('CONFIG', 'GET', 'replica-priority')) as string[];
-    server.settings['replica-priority'] = Number(priority);
-    const { run_id } = await this.info('server');
+    this.server.settings['replica-priority'] = Number(priority);
     // Redis compares run ids when priorities and offsets are equal.
-    Object.assign(server, { runId: run_id });
+    Object.assign(this.server, { runId: (await this.info('server')).run_id });
   }
 
   /**
@@ -297,8 +297,7 @@ export class ProcessNode {
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
     if (keep === 'synced' || typeof keep === 'object') {
-      const why =
-        "'nothing' or 'everything', because a killed process loses nothing that it has written to a file";
+      const why = "'nothing' or 'everything': a killed process loses nothing that it has written to a file";
       throw badOption('crash.keep', keep, why);
     }
     if (!this.#up) return;
@@ -330,7 +329,9 @@ export class ProcessNode {
   /** Starts a new process with the files that were kept, as a primary. Does nothing when the node is up. */
   async restart(): Promise<void> {
     this.#checkOpen();
-    if (!this.#up) await this.start();
+    if (this.#up) return;
+    this.onRestart();
+    await this.start();
   }
 
   /** Ends the node for good, and removes its folder. */

@@ -216,6 +216,7 @@ export class RealNode extends AnyNode {
     this.checkOpen();
     checkRestart(options);
     if (this.running) return;
+    this.onRestart();
     this.network.trace.note(this.name, 'restart');
     this.#options = { ...this.#options, ...options };
     [this.server, this.#journal] = this.#make();

@@ -120,6 +120,7 @@ export class LabNode extends AnyNode {
     this.host.world.assertUsable();
     checkRestart(options);
     if (this.running) return;
+    this.onRestart();
     this.#options = { ...this.#options, ...options };
     this.host.revive();
     [this.server, this.#journal] = this.#start();

@@ -21,6 +21,44 @@ test('what a primary takes that was left alone is lost when a later failover red
   expect(pair.lost).toHaveLength(1);
 });
 
+test.each(['everything', 'nothing'] as const)(
+  'what it takes is lost when it crashes, keeps %s and restarts',
+  async (keep) => {
+    await using pair = await startPair();
+    await pair.client('A').set('k', '1');
+    await pair.set.synchronize();
+    await pair.failover({ demote: false });
+    await pair.actor('B').run(async () => {
+      const stale = new Redis(pair.node('redis-1').port, '127.0.0.1');
+      await stale.set('k', 'split');
+      stale.disconnect();
+    });
+    pair.node('redis-1').crash({ keep });
+    expect(pair.lost).toEqual([]);
+    pair.restart('redis-1');
+    expect(pair.lost.map(({ command }) => command.join(' '))).toEqual(['set k split']);
+    expect(await pair.client('A').get('k')).toBe('1');
+  },
+);
+
+test('writes that cancelled out are not lost because the new primary has another value later', async () => {
+  await using pair = await startPair();
+  const a = pair.client('A');
+  await a.set('other', '1');
+  await pair.set.synchronize();
+  const { link } = pair;
+  link.hold();
+  await a.set('k', 'A');
+  await a.del('k');
+  const { lost } = await pair.failover({ crash: { keep: 'everything' } });
+  expect(lost).toEqual([]);
+  link.release();
+  await pair.client('B').set('k', 'B');
+  pair.restart('redis-1');
+  await pair.set.synchronize();
+  expect(pair.lost).toEqual([]);
+});
+
 test('a failover whose primary was replaced meanwhile is refused', async () => {
   await using pair = await startPair({ replicas: 2 });
   await pair.client('A').set('k', '1');
