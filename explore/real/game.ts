@@ -8,9 +8,10 @@ import type { Player } from '../player.ts';
 import { describe } from '../player.ts';
 import { type RealScene, strikeReal } from './faults.ts';
 import { orderOf, type WorldOrder } from './milestones.ts';
-import { type RealNodes, type RealSet, readStream, startReal } from './nodes.ts';
+import { networkOf, type RealNodes, readStream, startReal } from './nodes.ts';
 import { Order } from './order.ts';
 import { RealPlayer, type RealStage } from './player.ts';
+import { Streams } from './streams.ts';
 
 /** How long a step waits for what came before it in the virtual world, in milliseconds. Then the order is given up. */
 const PATIENCE = 30_000;
@@ -41,6 +42,7 @@ class RealGame implements RealStage {
   readonly #rules: Rules;
   readonly #virtual: PlayedWorld;
   readonly #world: WorldOrder;
+  readonly #streams: Streams;
   readonly #players: RealPlayer[];
   readonly #lines: StoryLine[] = [];
   readonly #struck: PlannedFault[] = [];
@@ -57,6 +59,7 @@ class RealGame implements RealStage {
     this.nodes = nodes;
     this.#world = orderOf(virtual);
     this.order = new Order(this.#world.milestones, this.#world.losses);
+    this.#streams = new Streams(nodes.sets, this.order, this.#world.streams);
     this.ledger = new Ledger(() => this.now(), rules.written);
     this.ledger.onEvent = (client, text) => {
       this.#line(client, text, 'visit');
@@ -68,17 +71,8 @@ class RealGame implements RealStage {
     this.#players = virtual.plan.clients.map((name) => new RealPlayer(this, name));
     this.order.onChange = () => {
       for (const player of this.#players) player.look();
-      this.#lookAtStreams();
+      this.#streams.look();
     };
-  }
-
-  /** What a replica never received must not reach it, and what came before must. */
-  #lookAtStreams(): void {
-    for (const { from, to, sent, at } of this.#world.streams) {
-      const waits = this.order.kept && this.order.hasReached(sent) && !this.order.hasPassed(at);
-      const lane = networkOf(this.nodes.sets, from, to).lane(from, to);
-      if (waits !== lane.suspended) waits ? lane.suspend() : lane.proceed();
-    }
   }
 
   get signal(): AbortSignal {
@@ -123,6 +117,7 @@ class RealGame implements RealStage {
     const end = this.now() + ms;
     while (!done && !this.#stopped && this.now() < end) {
       this.#lookForRequest();
+      this.#streams.look();
       await pause(1);
     }
     return done;
@@ -255,12 +250,6 @@ class RealGame implements RealStage {
       hash: () => '',
     };
   }
-}
-
-/** The network that two parties share, of which at least one is a node. */
-function networkOf(sets: readonly RealSet[], one: string, other: string): RealSet['network'] {
-  const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
-  return (found ?? (sets[0] as RealSet)).network;
 }
 
 function pause(ms: number): Promise<void> {

@@ -84,6 +84,12 @@ export async function startReal(topology: Topology, program: string): Promise<Re
   return new PairNodes(servers.sets, () => servers.close());
 }
 
+/** The network that two parties share, of which at least one is a node. */
+export function networkOf(sets: readonly RealSet[], one: string, other: string): RealSet['network'] {
+  const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
+  return (found ?? (sets[0] as RealSet)).network;
+}
+
 /** A server without replicas keeps no stream before it is asked for it. */
 async function askForStreams({ nodes }: ProcessPair): Promise<void> {
   if (nodes.length === 1) await nodes[0]?.decide();

@@ -116,7 +116,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.nodes = names.map((name, index) => make(name, index, writeQuorum));
     this.#primary = this.nodes[0] as N;
     for (const node of this.nodes) {
-      const restarts = (): void => this.#diedAsPrimary(node);
+      const restarts = (): void => this.#wasDemoted(node);
       node.onRestart = restarts;
     }
   }
@@ -159,7 +159,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return replica;
   }
 
-  /** Every acknowledged write that a promotion or demotion has lost so far. */
+  /** Every acknowledged write that a promotion, a demotion or the restart of a former primary has lost so far. */
   get lost(): readonly Write[] {
     return this.#lost;
   }
@@ -194,14 +194,9 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#failovers.push({ from: old.name, to: node.name, offset, oldOffset: old.offset, ...losses });
   }
 
-  /** A former primary becomes a replica: what it took meanwhile is lost too. */
+  /** A former primary becomes a replica, or restarts: what it took meanwhile is lost too. Others have logged nothing. */
   #wasDemoted(node: N): void {
     if (node !== this.#primary) this.#judge(node, lossesBetween(node, this.#primary));
-  }
-
-  /** A node that died as a primary, and is about to restart, has lost what it took after another one was promoted. */
-  #diedAsPrimary(node: N): void {
-    if (node.server.primary === undefined) this.#wasDemoted(node);
   }
 
   /**
@@ -287,7 +282,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     if (node === this.#primary)
       throw badOption('demote', name, 'a node that is not the primary (promote another one first)');
     const losses = lossesBetween(node, this.#primary);
-    this.#lost.push(...losses.lost);
+    this.#judge(node, losses);
     this.#follow(node);
     node.disconnectClients();
     return losses;
@@ -331,7 +326,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
 
   /** @internal Makes a node follow the current primary. What it took as a primary itself is lost. */
   redirect(node: N): void {
-    if (node.server.primary === undefined) this.#wasDemoted(node);
+    this.#wasDemoted(node);
     this.#follow(node);
   }
 

@@ -152,7 +152,7 @@ export abstract class Gate implements LaneControls {
     }
     this.note('release', messages === undefined ? `${bytes} bytes` : `${messages} messages`);
     if (this.#cut) return;
-    if (bytes !== undefined) this.#letBytes(bytes);
+    if (bytes !== undefined) this.letBytes(bytes);
     else this.letPass(messages as number);
   }
 
@@ -269,7 +269,8 @@ export abstract class Gate implements LaneControls {
     if (!this.shut) this.open();
   }
 
-  #letBytes(bytes: number): void {
+  /** @internal Delivers the first bytes of what waits. They may split a message. */
+  protected letBytes(bytes: number): void {
     let left = bytes;
     while (left > 0 && this.waiting > 0) {
       const size = this.firstSize;

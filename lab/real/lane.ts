@@ -69,9 +69,13 @@ export class RealLane extends Gate {
     this.open();
   }
 
-  /** @internal Delivers what waits now, and goes on suspending what comes; nothing while the lane is held or partitioned. */
-  letWaitingPass(): void {
-    if (!super.shut) this.letPass(this.waiting);
+  /**
+   * @internal
+   * Delivers what waits now, or only its first bytes, and goes on suspending what comes. Does nothing while the lane is held
+   * or partitioned.
+   */
+  letWaitingPass(bytes = Infinity): void {
+    if (!super.shut) this.letBytes(bytes);
   }
 
   /** @internal */

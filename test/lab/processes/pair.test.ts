@@ -47,7 +47,27 @@ test.skipIf(!hasRedisServer)(
     expect(await pair.client('B').get('k')).toBe('1');
     const { lost } = await pair.demote('redis-1');
     expect(lost.map(({ key }) => key)).toEqual(['k', 'late']);
+    expect(pair.lost.map(({ key }) => key)).toEqual(['k', 'late']);
     pair.network.heal();
+    await pair.synchronize();
+    expect(await old.ask('GET', 'late')).toBeNull();
+  },
+);
+
+test.skipIf(!hasRedisServer)(
+  'what a primary took that was left alone is lost when it crashes and restarts (needs redis-server)',
+  async () => {
+    await using pair = await startPair(start);
+    const old = pair.primary;
+    const a = pair.client('A', {}, old.name);
+    await a.set('k', '1');
+    expect(await a.wait(1, 0)).toBe(1);
+    await pair.failover({ demote: false });
+    expect(await a.set('late', 'A')).toBe('OK');
+    await old.crash({ keep: 'everything' });
+    expect(pair.lost).toEqual([]);
+    await pair.restart(old.name);
+    expect(pair.lost).toMatchObject([{ key: 'late', holder: 'A', client: 'A' }]);
     await pair.synchronize();
     expect(await old.ask('GET', 'late')).toBeNull();
   },
