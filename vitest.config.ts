@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { sampledFiles } from './test/support/long.ts';
 import { FailureReporter, RetriedReporter } from './test/support/retries/reporters.ts';
 
 const report = process.env.LOSTLOCK_REPORT; // Where .ci/run expects the counts.
@@ -20,7 +21,7 @@ export const realTime: string[] = [
   'test/{pages,readme}.test.ts',
   'test/transcripts.test.ts',
   'test/clients/*.test.ts',
-  'test/cluster/{moving,real,tls}.test.ts',
+  'test/cluster/{moving,ports,real,tls}.test.ts',
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
   'test/embed/*.test.ts',
   'test/explore/{cluster-on-real,command,on-real}.test.ts',
@@ -104,9 +105,11 @@ export const beside: string[] = [
   'test/server/replication/replica-of-newer.test.ts',
 ];
 
+const isIn = (globs: readonly string[]) => (name: string) => globs.some((glob) => matchesGlob(name, glob));
+
 /** The files on real time: the runner retries their tests, and no others. */
 const names = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((name) => join('test', name));
-const realTimeFiles = names.filter((name) => realTime.some((glob) => matchesGlob(name, glob)));
+const realTimeFiles = names.filter(isIn(realTime));
 
 const jsonIn = (outputFile: string): ['json', { outputFile: string }] => ['json', { outputFile }];
 
@@ -115,18 +118,39 @@ function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): Test
   return { extends: true, test };
 }
 
+/** Of a long run, what needs processes of its own, and what must not run beside suites that compute. */
+function afterwards(sampled: readonly string[]): TestProjectInlineConfiguration[] {
+  const own = sampled.filter(isIn(alone));
+  const timed = sampled.filter(isIn(realTime)).filter((name) => !own.includes(name));
+  return [
+    suites({ name: 'alone', include: own, isolate: true }),
+    suites({
+      name: 'on real time',
+      include: timed,
+      setupFiles: ['lab/router.ts'],
+      maxWorkers: 1,
+      sequence: { groupOrder: 1 },
+    }),
+  ];
+}
+
 export default defineConfig(({ mode: own }) => {
   // Vitest evaluates this again for each project, in a mode of its own. The first evaluation is about the command line.
   process.env.LOSTLOCK_TEST_MODE ??= own;
   const mode = process.env.LOSTLOCK_TEST_MODE;
-  const include = mode === 'beside' ? beside : ['test/**/*.test.ts'];
-  const left = mode === 'quick' ? beside : [];
+  const isLong = mode === 'long';
+  // A long run runs nothing that `npm test` and `npm run test:beside` run in full.
+  const sampled = isLong ? sampledFiles(names) : [];
+  const include = mode === 'beside' ? beside : isLong ? sampled : ['test/**/*.test.ts'];
+  const left = mode === 'quick' ? beside : isLong ? realTime : [];
+  // The lab's router has to be loaded before any client: in a shared process, before the first file.
+  const setupFiles = ['lab/router.ts'];
   return {
     test: {
       // Three workers a core, because the suites on real time mostly wait for a server or a timer. In a long run they compute.
-      maxWorkers: availableParallelism() * (mode === 'long' ? 1 : 3),
+      maxWorkers: availableParallelism() * (isLong ? 1 : 3),
       env: {
-        LOSTLOCK_LONG: mode === 'long' ? '1' : '',
+        LOSTLOCK_LONG: isLong ? '1' : '',
         LOSTLOCK_REAL_TIME: JSON.stringify(realTimeFiles),
       },
       // CI's machine is crowded. A test that needed a retry is named at the end of .ci/run's output.
@@ -134,12 +158,12 @@ export default defineConfig(({ mode: own }) => {
       // A test that asserts nothing cannot fail.
       expect: { requireAssertions: true },
       // Limits for a broken test on a busy machine. No test asserts a duration.
-      testTimeout: mode === 'long' ? 3_600_000 : 60_000,
+      testTimeout: isLong ? 3_600_000 : 60_000,
       hookTimeout: 60_000,
       reporters: [
         'default',
         ...(report ? [jsonIn(report), new RetriedReporter(`${report}.retried`)] : []),
-        ...(mode === 'long' ? [new FailureReporter()] : []),
+        ...(isLong ? [new FailureReporter()] : []),
       ],
       coverage: {
         include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore,page}/**/*.ts'],
@@ -157,14 +181,9 @@ export default defineConfig(({ mode: own }) => {
       ],
       experimental: { viteModuleRunner: false, nodeLoader: false },
       projects: [
-        suites({
-          name: 'together',
-          include,
-          exclude: [...alone, ...left],
-          // The lab's router has to be loaded before any client: in a shared process, before the first file.
-          setupFiles: ['lab/router.ts'],
-        }),
-        ...(mode === 'beside' ? [] : [suites({ name: 'alone', include: alone, isolate: true })]),
+        suites({ name: 'together', include, exclude: [...alone, ...left], setupFiles }),
+        ...(mode === 'beside' || isLong ? [] : [suites({ name: 'alone', include: alone, isolate: true })]),
+        ...(isLong ? afterwards(sampled) : []),
       ],
     },
   };
