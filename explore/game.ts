@@ -369,7 +369,9 @@ class Game implements PlayerStage {
       breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
       visits: this.ledger.visits,
       pools: new Set(
-        this.ledger.visits.map(({ resource }) => resource).filter((name) => this.ledger.permitsOf(name) > 1),
+        this.ledger.visits
+          .map(({ resource }) => resource)
+          .filter((name) => this.ledger.permitsOf(name) !== 1),
       ),
       lines: this.#lines,
       struck: this.#struck,

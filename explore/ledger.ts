@@ -4,9 +4,9 @@
 export interface EnterOptions {
   /** The fencing token of the grant. The resource refuses tokens that are smaller than one that it has seen. */
   readonly fence?: number;
-  /** True for a reader: readers may be inside together. */
+  /** True for a reader: readers may be inside together. Refused for a resource with several permits. */
   readonly shared?: boolean;
-  /** How many permits the client uses; default 1. */
+  /** How many permits the client uses; default 1. Only a resource with several permits takes more. */
   readonly permits?: number;
 }
 
@@ -106,9 +106,9 @@ export class Ledger {
     return [...this.#resources.keys()];
   }
 
-  /** The number of permits of a resource that was entered; 1 for a lock. */
-  permitsOf(resource: string): number {
-    return this.#resources.get(resource)?.permits ?? 1;
+  /** The number of permits of a resource, 1 for a lock; undefined before it is entered. */
+  permitsOf(resource: string): number | undefined {
+    return this.#resources.get(resource)?.permits;
   }
 
   /** The visits that last. */

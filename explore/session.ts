@@ -25,7 +25,10 @@ export interface InsideResource {
 
 /** Something that a lock protects. */
 export interface ProtectedResource {
-  /** The client has the lock, and begins to use the resource. */
+  /**
+   * The client has the lock, and begins to use the resource. Throws TypeError for a wrong option, and when the resource was
+   * entered with another number of permits.
+   */
   enter(options?: EnterOptions): InsideResource;
 }
 
@@ -65,18 +68,26 @@ export function resourceFor(
   checkInteger('resource.permits', permits, 1, 1e9);
   return {
     enter(how: EnterOptions = {}): InsideResource {
-      checkEnter(how);
+      checkEnter(how, permits);
+      const known = ledger.permitsOf(name) ?? permits;
+      if (permits !== known)
+        throw badOption('resource.permits', permits, `${known}, as when ${name} was entered first`);
       return insideOf(ledger, client, ledger.enter(client, name, permits, how));
     },
   };
 }
 
-function checkEnter(options: EnterOptions): void {
+function checkEnter(options: EnterOptions, available: number): void {
   checkNames(options, ['fence', 'shared', 'permits'], 'enter');
   const { fence, permits, shared } = options;
   if (shared !== undefined) checkFlag('enter.shared', shared);
+  if (shared && available > 1)
+    throw badOption('enter.shared', shared, 'false for a resource with several permits');
   if (fence !== undefined && !Number.isFinite(fence)) throw badOption('enter.fence', fence, 'a number');
-  if (permits !== undefined) checkInteger('enter.permits', permits, 1, 1e9);
+  if (permits === undefined) return;
+  checkInteger('enter.permits', permits, 1, 1e9);
+  if (permits > 1 && available === 1)
+    throw badOption('enter.permits', permits, '1 for a resource with one permit');
 }
 
 function insideOf(ledger: Ledger, client: LedgerClient, visit: Visit): InsideResource {

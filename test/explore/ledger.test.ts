@@ -161,4 +161,11 @@ test('wrong options of a resource and of an entry are refused by name', () => {
   expect(() => enter({ shared: 'yes' })).toThrow("option enter.shared is 'yes'; allowed: true or false");
   expect(() => enter({ fence: '7' })).toThrow("option enter.fence is '7'");
   expect(() => enter({ permits: 0.5 })).toThrow('option enter.permits is 0.5');
+  expect(() => enter({ permits: 2 })).toThrow('option enter.permits is 2; allowed: 1 for a resource with');
+  const pool = resourceFor(ledger, a, 'pool', { permits: 3 });
+  expect(() => pool.enter({ shared: true })).toThrow('option enter.shared is true; allowed: false for a');
+  pool.enter({ permits: 2, shared: false });
+  expect(() => resourceFor(ledger, a, 'pool').enter()).toThrow(
+    'option resource.permits is 1; allowed: 3, as when pool was entered first',
+  );
 });
