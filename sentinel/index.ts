@@ -13,7 +13,7 @@
 import type { Bytes } from '../protocol/bytes.ts';
 import { call } from '../server/call.ts';
 import { DEFAULT_DIALECT, type DialectName, dialectNamed } from '../server/dialects/index.ts';
-import { execute } from '../server/execute.ts';
+import { admitAgain, execute } from '../server/execute.ts';
 import type { Host } from '../server/host/host.ts';
 import type { ServerOptions } from '../server/server.ts';
 import { Vocabulary } from '../server/table/vocabulary.ts';
@@ -37,6 +37,7 @@ export function createSentinel(host: Host, options: SentinelOptions = {}): Senti
   const spoken = dialectNamed(dialect);
   const table = sentinelTable(spoken, strict);
   const vocabulary = new Vocabulary(spoken, strict);
-  const path = { commands: table, everyCommand: table, dialect: spoken, vocabulary, execute, call };
+  const requests = { execute, admitAgain, call };
+  const path = { commands: table, everyCommand: table, dialect: spoken, vocabulary, ...requests };
   return new SentinelServer(host, path, rest, id);
 }

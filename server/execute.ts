@@ -117,11 +117,34 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
   return true;
 }
 
+/**
+ * Looks whether the request of a waiting client, whose key is ready, may still run: servers since Redis 7.2 run it again.
+ * @returns why not; 'later' if it waits for the end of a pause
+ */
+export function admitAgain(server: Server, client: Caller, argv: Bytes[]): ReplyError | 'later' | undefined {
+  const command = client.lastCommand;
+  if (command === undefined || (client.state | server.state) === 0) return undefined;
+  const bits = effectiveBits(client, command, argv);
+  let refusal = refusedToClient(client, command, bits);
+  if (client.has(RESTRICTED)) refusal ??= server.acl.denied(client, command, argv);
+  if ((server.state & GATE_LIMITED_MEMORY) !== 0) server.eviction.makeRoom();
+  refusal ??= refusedByNode(server, client, command, bits);
+  if (refusal !== undefined) {
+    server.stats.refused[command.serial]!++;
+    server.stats.error(refusal);
+    return refusal;
+  }
+  const writes = (bits & (WRITE | MAY_REPLICATE)) !== 0;
+  return (server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes) ? 'later' : undefined;
+}
+
 /** Finishes a request: queues the reply, then the messages held back behind it, and serves clients that it unblocks. */
 function conclude(server: Server, client: Caller, before: number, outcome: Outcome): Outcome {
   client.writeOffset = server.replication.offset;
   answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, outcome) : outcome);
-  if (client.has(TRACKING) && client.transaction === undefined && client.lastCommand !== undefined) {
+  // The request of a client that waits goes on until it is served.
+  const ended = client.blocked === undefined && client.transaction === undefined;
+  if (client.has(TRACKING) && ended && client.lastCommand !== undefined) {
     server.tracking.endCommand(client, client.lastCommand);
   }
   server.tracking.release();

@@ -16,7 +16,7 @@
 import { call } from './call.ts';
 import { commandTable, everyCommand } from './commands/index.ts';
 import { DEFAULT_DIALECT, dialectNamed } from './dialects/index.ts';
-import { execute } from './execute.ts';
+import { admitAgain, execute } from './execute.ts';
 import type { Host } from './host/host.ts';
 import { Server, type ServerOptions } from './server.ts';
 import { Vocabulary } from './table/vocabulary.ts';
@@ -30,6 +30,6 @@ export function createNode(host: Host, options: ServerOptions = {}): Server {
   const spoken = dialectNamed(dialect);
   const vocabulary = new Vocabulary(spoken, strict);
   const table = commandTable(commands, spoken, strict);
-  const path = { commands: table, everyCommand, dialect: spoken, vocabulary, execute, call };
+  const path = { commands: table, everyCommand, dialect: spoken, vocabulary, execute, admitAgain, call };
   return new Server(host, path, rest);
 }

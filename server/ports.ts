@@ -146,6 +146,8 @@ export interface HasClients {
 export interface Requests {
   /** Runs a request and queues its reply. */
   execute(client: Client, argv: Bytes[]): void;
+  /** Looks whether the request of a waiting client may still run. Returns why not; 'later' if it waits for a pause. */
+  admitAgain(client: Client, argv: Bytes[]): ReplyError | 'later' | undefined;
   /** Notes that the client is no longer blocked: its remaining requests run when the current event is settled. */
   unblocked(client: Client): void;
 }

@@ -8,7 +8,7 @@ import type { DecodeLimits } from '../protocol/limits.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { Acl } from './acl/acl.ts';
 import { Blocking } from './clients/blocking.ts';
-import type { Client } from './clients/client.ts';
+import { type Client, TRACKING } from './clients/client.ts';
 import { Connections } from './clients/connections.ts';
 import { Idle } from './clients/idle.ts';
 import { evictClients } from './clients/memory.ts';
@@ -73,6 +73,8 @@ export interface RequestPath {
   readonly vocabulary: Vocabulary;
   /** Runs a request and queues its reply. */
   execute(server: Server, client: Caller, argv: Bytes[]): void;
+  /** Looks whether the request of a waiting client may still run. Returns why not; 'later' if it waits for a pause. */
+  admitAgain(server: Server, client: Caller, argv: Bytes[]): ReplyError | 'later' | undefined;
   /** Runs one command and notes its effect for the replication stream. */
   call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
 }
@@ -265,6 +267,8 @@ export class Server {
 
   /** Notes that a client is no longer blocked: its remaining requests run when the current event is settled. */
   unblocked(client: Caller): void {
+    if (client.has(TRACKING) && client.lastCommand !== undefined)
+      this.tracking.endCommand(client, client.lastCommand);
     this.#unblocked.push(client);
   }
 
@@ -276,6 +280,11 @@ export class Server {
     usage?.begin(client, argv);
     this.#execution.execute(this, client, argv);
     usage?.ended(client);
+  }
+
+  /** Looks whether the request of a waiting client may still run. Returns why not; 'later' if it waits for a pause. */
+  admitAgain(client: Caller, argv: Bytes[]): ReplyError | 'later' | undefined {
+    return this.#execution.admitAgain(this, client, argv);
   }
 
   /** Runs one command and notes its effect for the replication stream. */

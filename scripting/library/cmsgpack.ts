@@ -180,7 +180,8 @@ class Unpacker {
     if (size === 1) return signed ? view.getInt8(0) : view.getUint8(0);
     if (size === 2) return signed ? view.getInt16(0) : view.getUint16(0);
     if (size === 4) return signed ? view.getInt32(0) : view.getUint32(0);
-    return approximate(signed ? view.getBigInt64(0) : view.getBigUint64(0));
+    // Redis keeps both in a signed integer.
+    return approximate(view.getBigInt64(0));
   }
 
   #tagged(tag: number, depth: number): LuaValue {

@@ -133,13 +133,14 @@ export function sha1Of(text: Bytes): Bytes {
 
 const log: LuaFunction = (...args) => {
   if (args.length < 2) fail(`${texts().table}.log() requires two arguments or more.`);
-  const level = toNumber(args[0]);
-  if (level === undefined) fail('First argument must be a number (log level).');
+  const number = toNumber(args[0]);
+  if (number === undefined) fail('First argument must be a number (log level).');
+  const level = Math.trunc(number);
   if (level < 0 || level > 3) fail(texts().badLevel);
   const text = args.slice(1).map((part) => toText(part) ?? '');
   if (S.replayed < S.logged) S.replayed++;
   else {
-    S.host!.log(Math.trunc(level), text.join(' '));
+    S.host!.log(level, text.join(' '));
     note(null);
   }
   return NOTHING;
@@ -147,7 +148,7 @@ const log: LuaFunction = (...args) => {
 
 const setProtocol: LuaFunction = (...args) => {
   if (args.length !== 1) fail(`${texts().table}.setresp() requires one argument.`);
-  const version = toNumber(args[0]);
+  const version = Math.trunc(toNumber(args[0]) ?? 0);
   if (version !== 2 && version !== 3) fail('RESP version must be 2 or 3.');
   S.protocol = version;
   S.host!.setProtocol(version);

@@ -56,6 +56,7 @@ interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
   readonly stats: Statistics;
   readonly dialect: Pick<Dialect, 'serveWaiting'>;
   readonly slowScript: { readonly active: boolean };
+  readonly pausing: { postpone(client: Client, argv: Bytes[]): void };
   /** Updates whether keyspaces must report their changes. */
   listen(): void;
 }
@@ -244,6 +245,7 @@ export class Blocking {
         if (blocked.gone !== undefined) this.#conclude(client, blocked.gone(key));
         continue;
       }
+      if (again && !this.#mayGoOn(client, blocked)) continue;
       const began = this.#server.observer.now();
       const reply = this.#server.unit(
         () => this.#attempt(client, () => blocked.serve(again ? blocked.keys : [key])),
@@ -253,6 +255,18 @@ export class Blocking {
       this.#server.observer.served(client, blocked.argv, began);
       this.#conclude(client, reply);
     }
+  }
+
+  /** False for a client whose request is refused by now, or has to wait for the end of a pause. */
+  #mayGoOn(client: Client, { argv }: Blocked): boolean {
+    const refusal = this.#server.admitAgain(client, argv);
+    if (refusal === undefined) return true;
+    if (refusal !== 'later') this.release(client, refusal, true);
+    else {
+      this.forget(client);
+      this.#server.pausing.postpone(client, argv);
+    }
+    return false;
   }
 
   /** Ends a wait with the reply of a key, and counts it if it is an error. */

@@ -95,7 +95,7 @@ export interface Blocked {
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
   /** The words of the request that blocked the client, for the slow log. */
-  argv: readonly Bytes[];
+  argv: Bytes[];
   /** Tries to serve the client when a key has something for it only because time has passed. */
   alarm?: Timer;
 }

@@ -114,6 +114,9 @@ export class Observer {
     const command = client.lastCommand;
     if (began === undefined || command === undefined) return;
     this.record(client, command, argv, this.#server.host.clock.micros() - began);
+    const { tracking, dialect } = this.#server;
+    if (dialect.serveWaiting === 'as if asked again' && tracking.active && (command.bits & READ) !== 0)
+      tracking.noteRead(client, command, argv);
   }
 
   /** Records the duration of a call in microseconds. */

@@ -31,7 +31,7 @@ import {
   WRITE,
 } from '../table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
-import { checkWords } from '../table/resolve.ts';
+import { checkWords, commandOf } from '../table/resolve.ts';
 import { checkDeclared, type DeclaredNode } from './declared.ts';
 import type { SlowScript } from './slow-script.ts';
 
@@ -373,7 +373,7 @@ export class Scripts implements ScriptHost {
 
   /** redis.acl_check_cmd: returns whether the user may run the command; undefined if the command is unknown. */
   allowed(argv: Bytes[]): boolean | undefined {
-    const command = this.#server.commands.get(asciiLower(argv[0] ?? ''));
+    const command = commandOf(this.#server.commands, argv);
     if (command === undefined) return undefined;
     return this.#caller === undefined || this.#caller.account.check(command, argv) === undefined;
   }

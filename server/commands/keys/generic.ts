@@ -128,15 +128,14 @@ const TRIES_MAX = 100;
 function randomKey(client: Caller): Reply {
   const { db, server } = client;
   const roll = db.openRoll();
-  let found: Bytes | undefined;
-  for (let tries = 0; db.size > 0 && tries < TRIES_MAX; ) {
+  for (let tries = 0; db.size > 0; ) {
     const name = roll.at(Math.floor(server.host.random() * roll.length));
     if (name === undefined) continue;
     if (db.peek(name) !== undefined) return name;
-    found = name;
-    tries++;
+    // A replica does not remove what has expired.
+    if (db.entries.has(name) && ++tries === TRIES_MAX) return name;
   }
-  return found ?? null;
+  return null;
 }
 
 export const genericCommands = defineCommands('generic', {
@@ -204,9 +203,10 @@ export const genericCommands = defineCommands('generic', {
     run(client, argv) {
       const { db } = client;
       const found: Bytes[] = [];
-      for (const name of db.entries.keys()) {
-        if ((argv[1] === '*' || globMatch(argv[1], name)) && db.peek(name) !== undefined) found.push(name);
-      }
+      // What has expired is left out, but not removed.
+      const all = db.world.expiryPolicy === 'keep';
+      for (const [name, entry] of db.entries)
+        if ((argv[1] === '*' || globMatch(argv[1], name)) && (all || !db.hasExpired(entry))) found.push(name);
       return found;
     },
   },

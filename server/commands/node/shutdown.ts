@@ -16,6 +16,7 @@ function shutDown(client: Caller, argv: readonly Bytes[]): Outcome {
     fail('ERR No shutdown in progress.');
   }
   if (words.has('SAVE') && words.has('NOSAVE')) fail(SYNTAX);
+  if (server.slowScript.active && !words.has('NOSAVE')) fail(server.slowScript.busyText);
   const saves = words.has('SAVE') || (server.settings.save !== '' && !words.has('NOSAVE'));
   if (saves) {
     try {

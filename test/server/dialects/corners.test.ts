@@ -15,6 +15,10 @@ const CONVERSATIONS: readonly (readonly string[])[] = [
   ['ACL SETUSER u %RR~x', 'ACL SETUSER u %WrW~x', 'ACL SETUSER u %rW~x'],
   ['CONFIG GET [h]z HZ', 'CONFIG GET HZ [h]z hz', 'CONFIG GET hZ Hz'],
   ['CLIENT PAUSE 9223372036854775807', 'PING', 'CLIENT UNPAUSE'],
+  // Each conversation has the server's data as the one before has left it.
+  ['FLUSHALL', 'DEBUG SET-ACTIVE-EXPIRE 0', 'SET k 1 PX 1', 'DEBUG SLEEP 0.02', 'RANDOMKEY', 'DBSIZE'],
+  ['FLUSHALL', 'SET k 1 PX 1', 'SET l 1', 'DEBUG SLEEP 0.02', 'KEYS *', 'DBSIZE', 'KEYS k', 'DBSIZE'],
+  ['DEBUG SET-ACTIVE-EXPIRE 1', 'FLUSHALL'],
 ];
 
 /** The replies, and then the pushes. */

@@ -36,3 +36,19 @@ test.each<[DialectName, string]>([
   const written = effects.filter((line) => !line.startsWith('SELECT'));
   expect(written.slice(0, 2)).toEqual(['SWAPDB 1 9', next]);
 });
+
+test.each<[DialectName, string, string]>([
+  ['redis-7.0', '*2\r\n$1\r\nl\r\n$1\r\n1\r\n', ':0'],
+  ['redis-8.0', '', ':1'],
+])('%s: a client that waits for a list during a pause of writes', async (dialect, heard, length) => {
+  const host = new TestHost(0);
+  const server = createNode(host, { dialect });
+  const [waiting, talk] = [new Talk(server), new Talk(server)];
+  waiting.send('BLPOP l 0');
+  await talk.ask('RPUSH m 1', 'MULTI', 'RENAME m l', 'CLIENT PAUSE 200 WRITE', 'EXEC');
+  expect(waiting.heard).toBe(heard);
+  expect(await talk.ask('LLEN l')).toContain(length);
+  host.advance(201);
+  expect(waiting.heard).toBe('*2\r\n$1\r\nl\r\n$1\r\n1\r\n');
+  expect(await talk.ask('LLEN l')).toContain(':0');
+});

@@ -57,6 +57,8 @@ describe.each(SAME)('running functions: %s', (_name, start) => {
     const BUSY = '-BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.';
     expect(await ask(b, 'GET', 'k')).toBe(BUSY);
     expect(await ask(b, 'SCRIPT', 'KILL')).toBe(BUSY);
+    expect(await ask(b, 'SHUTDOWN')).toBe(BUSY);
+    expect(await ask(b, 'SHUTDOWN', 'SAVE', 'NOW')).toBe(BUSY);
     expect(await ask(b, 'FUNCTION', 'STATS')).toMatch(
       new RegExp(
         `^\\["running_script",\\["name","${name}","command",\\["FCALL","${name}","1","k","v"\\],"duration_ms",\\d+\\],"engines",`,
