@@ -132,6 +132,8 @@ export interface TimelineHold {
   readonly to: number | null;
   /** When its lease ends by its own count; null for a lock without an end. The last renewal counts. */
   readonly lease: number | null;
+  /** When the lease was to end before it was extended or shortened for the first time. */
+  readonly firstLease?: number | null;
   /** When the lease was extended. */
   readonly renewals: readonly number[];
   /** True when others may have it at the same time: readers of a read-write lock, and permits of a pool. */

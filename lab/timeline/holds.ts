@@ -156,6 +156,8 @@ class HoldReader {
       this.#finish(claim, told, 'expired');
     if (claim.hold !== undefined) {
       if (votes.size === 1 || lease !== claim.hold.lease) claim.renewals.push(told);
+      if (lease !== claim.hold.lease && claim.hold.firstLease === undefined)
+        claim.hold.firstLease = claim.hold.lease;
       claim.hold.lease = lease;
       return;
     }

@@ -13,18 +13,54 @@ export interface Plot {
   readonly keys: ReadonlySet<string>;
 }
 
-/** The longest story. */
+/** The longest story, without the sentence that says how many others are left out. */
 const MOST = 200;
 
 /** The sentences, in the order of time. */
-export function storyOf(plot: Plot): StoryStep[] {
+export function storyOf(plot: Plot): readonly StoryStep[] {
   const { run } = plot;
   const told = run.told === true ? [] : toldSteps(plot);
   // A client releases a lock after whatever else it did at that instant.
   const ends = run.told === true ? [] : releases(plot);
   const all = [...told, ...(run.steps ?? []), ...ends, ...overlapSteps(plot)];
   const order = [...all.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
-  return order.map(([, step]) => step).slice(0, MOST);
+  return cutStory(order.map(([, step]) => step));
+}
+
+/** A long story without its least important sentences; where the first of them was, it says how many there are. */
+function cutStory(steps: readonly StoryStep[]): readonly StoryStep[] {
+  if (steps.length <= MOST) return steps;
+  const ranks = ranksOf(steps);
+  const order = [...steps.keys()].sort((i, k) => (ranks[i] as number) - (ranks[k] as number) || i - k);
+  const kept = new Set(order.slice(0, MOST));
+  const first = steps.findIndex((_, i) => !kept.has(i));
+  const { at } = steps[first] as StoryStep;
+  const text = `From here on, ${steps.length - MOST} sentences of minor events are left out.`;
+  const told = (from: number, to?: number): StoryStep[] =>
+    steps.slice(from, to).filter((_, i) => kept.has(from + i));
+  return [...told(0, first), { at, lane: '', text, mood: 'plain' }, ...told(first)];
+}
+
+/**
+ * For each sentence, how readily it is left out: first what is far from any harm and any fault, because what a client
+ * does just before a crash explains the loss; then faults, other harm, and last the broken promise itself.
+ */
+function ranksOf(steps: readonly StoryStep[]): number[] {
+  const isMajor = ({ mood }: StoryStep): boolean => mood === 'bad' || mood === 'hand';
+  const far = steps.map(() => steps.length);
+  let [before, after] = [-Infinity, Infinity];
+  for (const i of steps.keys()) {
+    const back = steps.length - 1 - i;
+    if (isMajor(steps[i] as StoryStep)) before = i;
+    if (isMajor(steps[back] as StoryStep)) after = back;
+    far[i] = Math.min(far[i] as number, i - before);
+    far[back] = Math.min(far[back] as number, after - back);
+  }
+  return steps.map((step, i) => {
+    if (!isMajor(step)) return 2 + (far[i] as number);
+    if (step.mood === 'hand') return 2;
+    return step.lane === '*' || 'overlap' in (step.about ?? {}) ? 0 : 1;
+  });
 }
 
 /** What was told to clients comes before a crash at the same instant, and a crash before what it destroys. */
@@ -109,7 +145,8 @@ function lostSentence(text: string): string {
 }
 
 function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
-  return holds.flatMap(({ client, key, kind, from, lease, grant, shared, permit }): StoryStep[] => {
+  return holds.flatMap((hold): StoryStep[] => {
+    const { client, key, kind, from, grant, shared, permit, renewals } = hold;
     if (kind === 'visit') return [];
     const reply = messages[grant ?? -1];
     const { primaries } = run;
@@ -117,10 +154,14 @@ function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
       primaries > 1
         ? `${(primaries >> 1) + 1} of ${primaries} nodes granted it`
         : answerText(reply, messages[reply?.cause ?? -1]);
+    const lease = hold.firstLease === undefined ? hold.lease : hold.firstLease;
     const length = lease === null ? 'until it gives it back' : `for ${spanText(lease - from)}`;
+    // Of several primaries, each vote of the minority may move the end, too.
+    const times = renewals.length === 1 ? 'once' : `${renewals.length} times`;
+    const renewed = renewals.length === 0 || primaries > 1 ? '' : ` It renews the lease ${times}.`;
     const what = permit === true ? `a permit of ${key}` : `${key}${shared === true ? ' for reading' : ''}`;
     const it = permit === true ? 'it' : 'the lock';
-    const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds ${it} ${length}.`;
+    const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds ${it} ${length}.${renewed}`;
     const about = grant === undefined ? {} : { about: { message: grant } };
     return [{ at: from, lane: client, text, mood: 'good', ...about }];
   });

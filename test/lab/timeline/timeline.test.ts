@@ -73,6 +73,46 @@ test('every sentence of the story is about an event that exists, in the order of
   }
 });
 
+test('a long story leaves out minor sentences, says how many, and keeps the loss and the broken promise', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 7 });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  for (let i = 0; i < 130; i++) {
+    await a.set('k', 'A', 'PX', 30_000, 'NX');
+    await pair.advance(1);
+    await a.del('k');
+  }
+  await pair.advance(10);
+  pair.link.hold();
+  await a.set('my:lock', 'A', 'PX', 30_000, 'NX');
+  await pair.failover({ crash: true });
+  await b.set('my:lock', 'B', 'PX', 30_000, 'NX');
+  const texts = pair.timelineData().story.map(({ text }) => text);
+  expect(texts).toHaveLength(201);
+  // 260 about k and 8 about the lost lock, as in the test above.
+  expect(texts[0]).toBe('From here on, 68 sentences of minor events are left out.');
+  expect(texts.slice(-8)).toEqual([
+    expect.stringContaining('The link from redis-1 to redis-2 is held'),
+    expect.stringContaining('A acquires my:lock'),
+    'redis-1 crashes.',
+    expect.stringContaining('The copy of the write'),
+    expect.stringContaining('redis-2 is promoted'),
+    expect.stringContaining('An acknowledged write of A is lost'),
+    expect.stringContaining('B acquires my:lock'),
+    expect.stringContaining('From here on, A and B both believe that they hold my:lock'),
+  ]);
+});
+
+test('the story tells how long the first lease is, and how often it is renewed', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3 });
+  const a = pair.client('A');
+  await a.set('k', 'A', 'PX', 30_000, 'NX');
+  await a.pexpire('k', 60_000);
+  await a.pexpire('k', 90_000);
+  const { story, holds } = pair.timelineData();
+  expect(story[0]?.text).toMatch(/for (30|29\.99) s\. It renews the lease 2 times\.$/);
+  expect((holds[0]?.firstLease as number) - (holds[0]?.from as number)).toBeLessThanOrEqual(30_000_000);
+});
+
 test('the same seed gives the same bytes, and another seed gives others', async () => {
   const [one, again, other] = [await lostLock(7), await lostLock(7), await lostLock(8)];
   expect(JSON.stringify(again)).toBe(JSON.stringify(one));
