@@ -1,5 +1,6 @@
 /** Turns what happened to parties and links into marks, and says why messages came late. */
 import type { TimelineMark } from '../../page/format.ts';
+import { beginning, readable } from '../../page/text.ts';
 import type { ReadMessage } from './connections.ts';
 import type { RecordedEvent, RecordedRun } from './record.ts';
 
@@ -60,8 +61,8 @@ function eventMarks(events: readonly RecordedEvent[]): TimelineMark[] {
 }
 
 function shortened(text: string): string {
-  const plain = text.replace(/[^ -~]/g, '?');
-  return plain.length > 120 ? `${plain.slice(0, 117)}...` : plain;
+  const plain = readable(text);
+  return plain.length > 120 ? `${beginning(plain, 117)}...` : plain;
 }
 
 /** The times in which a direction was shut or a party stood still, and why. */

@@ -1,5 +1,6 @@
 /** Tells a run in sentences, each about one of its events. */
 import type { StoryStep, TimelineHold, TimelineMark, TimelineOverlap } from '../../page/format.ts';
+import { harmless, readable } from '../../page/text.ts';
 import type { ReadMessage } from './connections.ts';
 import type { RecordedRun } from './record.ts';
 
@@ -24,7 +25,7 @@ export function storyOf(plot: Plot): readonly StoryStep[] {
   const ends = run.told === true ? [] : releases(plot);
   const all = [...told, ...(run.steps ?? []), ...ends, ...overlapSteps(plot)];
   const order = [...all.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
-  return cutStory(order.map(([, step]) => step));
+  return cutStory(order.map(([, step]) => ({ ...step, text: harmless(step.text) })));
 }
 
 /** A long story without its least important sentences; where the first of them was, it says how many there are. */
@@ -159,7 +160,8 @@ function acquisitions({ holds, messages, run }: Plot): StoryStep[] {
     // Of several primaries, each vote of the minority may move the end, too.
     const times = renewals.length === 1 ? 'once' : `${renewals.length} times`;
     const renewed = renewals.length === 0 || primaries > 1 ? '' : ` It renews the lease ${times}.`;
-    const what = permit === true ? `a permit of ${key}` : `${key}${shared === true ? ' for reading' : ''}`;
+    const lock = readable(key);
+    const what = permit === true ? `a permit of ${lock}` : `${lock}${shared === true ? ' for reading' : ''}`;
     const it = permit === true ? 'it' : 'the lock';
     const text = `${client} acquires ${what}: ${granted}, so ${client} believes that it holds ${it} ${length}.${renewed}`;
     const about = grant === undefined ? {} : { about: { message: grant } };
@@ -177,10 +179,11 @@ function answerText(reply: ReadMessage | undefined, request: ReadMessage | undef
 function releases({ holds }: Plot): StoryStep[] {
   return holds.flatMap(({ client, key, kind, to, ended, permit }): StoryStep[] => {
     if (kind === 'visit' || to === null) return [];
+    const lock = readable(key);
     const text = {
-      released: `${client} releases ${permit === true ? 'its permit of ' : ''}${key}.`,
-      expired: `The lease of ${client} on ${key} ends.`,
-      denied: `${client} learns that it no longer holds ${key}.`,
+      released: `${client} releases ${permit === true ? 'its permit of ' : ''}${lock}.`,
+      expired: `The lease of ${client} on ${lock} ends.`,
+      denied: `${client} learns that it no longer holds ${lock}.`,
       died: undefined,
     }[ended ?? 'died'];
     return text === undefined ? [] : [{ at: to, lane: client, text, mood: 'plain' }];
@@ -212,7 +215,7 @@ function refusals({ messages, keys }: Plot): StoryStep[] {
     steps.push({
       at: arrived,
       lane: to,
-      text: `${to} asks ${from} for ${key} and does not get it.`,
+      text: `${to} asks ${from} for ${readable(key)} and does not get it.`,
       mood: 'plain',
       about: { message },
     });
@@ -234,7 +237,8 @@ function losses({ messages, keys }: Plot): StoryStep[] {
 function overlapSteps({ overlaps, holds }: Plot): StoryStep[] {
   return overlaps.slice(0, 20).map(({ clients, key, from, to }, overlap) => {
     const visit = holds.some((hold) => hold.kind === 'visit' && hold.key === key && hold.from === from);
-    const both = visit ? `are both inside ${key}` : `both believe that they hold ${key}`;
+    const what = readable(key);
+    const both = visit ? `are both inside ${what}` : `both believe that they hold ${what}`;
     const text = `From here on, ${clients.join(' and ')} ${both}, for ${spanText(to - from)}.`;
     return { at: from, lane: clients[1], text, mood: 'bad' as const, about: { overlap } };
   });

@@ -1,4 +1,5 @@
 /** Splits recorded bytes into the commands and replies in them, for people to read. */
+import { beginning, readable } from '../../page/text.ts';
 
 /** A command or reply, with the place in the bytes at which it ends. */
 export interface Part {
@@ -7,6 +8,8 @@ export interface Part {
   readonly end: number;
 }
 
+/** The longest text of a word. */
+const WORD = 60;
 /** The longest text of one part. */
 const SHOWN = 120;
 /** The longest text of a message. */
@@ -107,12 +110,10 @@ function told(words: readonly string[]): readonly string[] {
 
 function wordText(word: string): string {
   if (word === '') return '""';
-  return shortened(word, 60).replace(
-    /[^ -~]/g,
-    (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+  // Four bytes are one character at most.
+  return shortened(readable(word.slice(0, 4 * WORD)), WORD);
 }
 
 function shortened(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 3)}...` : text;
+  return text.length > most ? `${beginning(text, most - 3)}...` : text;
 }

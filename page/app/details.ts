@@ -2,6 +2,7 @@
 import { timeText } from '../drawing/axis.ts';
 import type { Selection } from '../drawing/view.ts';
 import type { Timeline, TimelineMessage, TimelineVerdict } from '../format.ts';
+import { readable } from '../text.ts';
 import { button, element } from './elements.ts';
 
 /** What a kind of message is called. */
@@ -43,7 +44,7 @@ export function showDetails(
     rows.push(['At', timeText(mark?.at ?? 0)]);
   } else if (type === 'overlap') {
     const overlap = run.overlaps[index];
-    title = `${overlap?.clients.join(' and ')} both hold ${overlap?.key}`;
+    title = `${overlap?.clients.join(' and ')} both hold ${readable(overlap?.key ?? '')}`;
     rows.push(
       ['From', timeText(overlap?.from ?? 0)],
       ['To', timeText(overlap?.to ?? 0)],
@@ -91,7 +92,5 @@ function messageRows(
 
 function printable(bytes: string): string {
   const short = bytes.length > 600 ? `${bytes.slice(0, 600)}...` : bytes;
-  return short
-    .replace(/\r\n/g, '\u21b5\n')
-    .replace(/[^\n -~\u21b5]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return short.split('\r\n').map(readable).join('\u21b5\n');
 }

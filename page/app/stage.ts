@@ -5,6 +5,7 @@ import { type Pen, SvgPen } from '../drawing/pen.ts';
 import { sheetOf } from '../drawing/sheet.ts';
 import type { Theme } from '../drawing/theme.ts';
 import { GUTTER, type RunView, type Selection } from '../drawing/view.ts';
+import { readable } from '../text.ts';
 import { CanvasPen } from './canvas-pen.ts';
 import { element } from './elements.ts';
 
@@ -189,7 +190,7 @@ export class RunStage {
     const { run } = this.scene;
     if (type === 'mark') return `${run.marks[index]?.lane ?? ''} ${run.marks[index]?.text ?? ''}`;
     if (type === 'overlap')
-      return `${run.overlaps[index]?.clients.join(' and ') ?? ''} both hold ${run.overlaps[index]?.key ?? ''}`;
+      return `${run.overlaps[index]?.clients.join(' and ') ?? ''} both hold ${readable(run.overlaps[index]?.key ?? '')}`;
     const message = run.messages[index];
     return `${message?.from} to ${message?.to}: ${message?.text}`;
   }

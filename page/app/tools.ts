@@ -2,6 +2,7 @@
 
 import { FIRST_FILTER, type Shown } from '../drawing/view.ts';
 import type { MessageKind, Timeline } from '../format.ts';
+import { readable } from '../text.ts';
 import { button, choice, element } from './elements.ts';
 
 /** What the controls do. */
@@ -100,7 +101,7 @@ function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void
   const keys = [...new Set([...run.holds, ...run.keys].map(({ key }) => key))];
   const all = (names: readonly string[]): (readonly [string, string])[] => [
     ['', 'all'],
-    ...names.map((name) => [name, name] as const),
+    ...names.map((name) => [name, readable(name)] as const),
   ];
   if (keys.length > 0) bar.append(choice('Key', all(keys), (key) => change({ key })));
   bar.append(choice('Party', all(run.lanes.map(({ name }) => name)), (party) => change({ party })));

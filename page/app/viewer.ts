@@ -2,7 +2,8 @@
 import { Axis, timeText } from '../drawing/axis.ts';
 import { type Theme, themes } from '../drawing/theme.ts';
 import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.ts';
-import type { StoryStep, Timeline } from '../format.ts';
+import type { StoryStep, Timeline, TimelineMessage } from '../format.ts';
+import { readable } from '../text.ts';
 import { showDetails, verdictWord } from './details.ts';
 import { button, download, element } from './elements.ts';
 import { RunStage } from './stage.ts';
@@ -199,7 +200,9 @@ export class Viewer {
       this.#scene.shows(index) ? [{ type: 'message', index }] : [],
     );
     const marks = run.marks.map((_, index): Selection => ({ type: 'mark', index }));
-    const overlaps = run.overlaps.map((_, index): Selection => ({ type: 'overlap', index }));
+    const overlaps = run.overlaps.flatMap(({ key }, index): Selection[] =>
+      this.#scene.showsKey(key) ? [{ type: 'overlap', index }] : [],
+    );
     const timed = [...messages, ...marks, ...overlaps].map((each) => ({
       each,
       at: this.#scene.timesOf(each)[0],
@@ -289,7 +292,7 @@ export class Viewer {
     const { messages, marks } = this.#run;
     const fits = ({ type, index }: Selection): boolean => {
       const found =
-        type === 'message' ? messages[index]?.text : type === 'mark' ? marks[index]?.text : undefined;
+        type === 'message' ? searched(messages[index]) : type === 'mark' ? marks[index]?.text : undefined;
       return found?.toLowerCase().includes(lower) === true;
     };
     const hits = this.#events.filter(fits);
@@ -308,4 +311,11 @@ export class Viewer {
       for (const stage of this.#stages) stage.draw();
     });
   }
+}
+
+/** Where a search looks. A shortened text lacks the rest of a long key. */
+function searched(
+  { text, bytes }: Pick<TimelineMessage, 'text' | 'bytes'> = { text: '', bytes: '' },
+): string {
+  return text.includes('...') ? `${text} ${readable(bytes)}` : text;
 }

@@ -1,5 +1,6 @@
 /** Draws the bars: from when to when clients believe that they hold a lock, and what nodes know. */
 import type { Timeline, TimelineKey } from '../format.ts';
+import { readable } from '../text.ts';
 import { barsOf } from './crowd.ts';
 import type { Pen } from './pen.ts';
 import type { Sheet } from './sheet.ts';
@@ -124,7 +125,7 @@ function eachBar<T>(
     const bar = all[i] as T;
     const [lane, holder, key] = partiesOf(bar);
     const y = scene.laneY(lane);
-    if (y === undefined || (scene.filter.key !== '' && key !== scene.filter.key)) continue;
+    if (y === undefined || !scene.showsKey(key)) continue;
     if (b - a >= 1) {
       draw(bar, y, [GUTTER + a, GUTTER + b]);
       continue;
@@ -155,7 +156,7 @@ function drawHold(
   const left = Math.max(a, GUTTER) + 6;
   const verb =
     kind === 'visit' ? 'inside' : permit === true ? 'has a permit of' : shared === true ? 'reads' : 'holds';
-  const text = `${client} ${verb} ${key}${fence === undefined ? '' : ` (fence ${fence})`}`;
+  const text = `${client} ${verb} ${readable(key)}${fence === undefined ? '' : ` (fence ${fence})`}`;
   if (thick <= 10) return;
   const end = fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
   if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
@@ -187,8 +188,8 @@ function drawKey(
   pen.rect(a, y - 8, Math.max(2, right - a), 16, colour, 0.85, right - a < 6 ? 0 : 3);
   if (right - a > 3) pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
   const left = Math.max(a, GUTTER) + 5;
-  const whose = client === undefined || client === holder ? holder : `token of ${client}`;
-  const label = permit === true ? `permit of ${client ?? holder}` : `${key} = ${whose}`;
+  const whose = client === undefined || client === holder ? readable(holder) : `token of ${client}`;
+  const label = permit === true ? `permit of ${client ?? readable(holder)}` : `${readable(key)} = ${whose}`;
   const end = fitted(pen, left, y + 4, Math.min(right, width) - left - 3, label, theme.holderInk);
   if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
 }

@@ -89,7 +89,8 @@ function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
 }
 
 function drawOverlaps({ pen, scene, theme, width, x }: Sheet, spots: Spot[]): void {
-  for (const [index, { clients, from, to }] of scene.run.overlaps.entries()) {
+  for (const [index, { clients, key, from, to }] of scene.run.overlaps.entries()) {
+    if (!scene.showsKey(key)) continue;
     const ys = clients.map((client) => scene.laneY(client)).filter((y) => y !== undefined);
     const [a, b] = [Math.max(GUTTER, x(from)), Math.min(width, x(to))];
     if (ys.length < 2 || b < GUTTER || a > width) continue;

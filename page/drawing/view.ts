@@ -153,8 +153,14 @@ export class RunView {
     if (message === undefined || !this.filter.kinds.has(message.kind)) return false;
     const { key, party } = this.filter;
     if (party !== '' && message.from !== party && message.to !== party) return false;
-    if (key === '' || message.text.includes(key)) return true;
-    return message.cause !== undefined && this.run.messages[message.cause]?.text.includes(key) === true;
+    // The text of a message is shortened, and some of its bytes are escaped.
+    if (key === '' || message.bytes.includes(key)) return true;
+    return message.cause !== undefined && this.run.messages[message.cause]?.bytes.includes(key) === true;
+  }
+
+  /** True when the filter shows the holds, overlaps and nodes' knowledge of the key. */
+  showsKey(key: string): boolean {
+    return this.filter.key === '' || this.filter.key === key;
   }
 
   /** Selects an event, and finds its whole way: what caused it, and what it caused. */

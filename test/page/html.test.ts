@@ -93,9 +93,10 @@ test('a drawing shows both holders, the overlap, and the message that never arri
     expect(svg).toContain(text);
 });
 
-/** The drawing of a run as SVG. */
-function drawn(run: Timeline, width = 1200): string {
+/** The drawing of a run as SVG. @param key what the filter shows; default everything */
+function drawn(run: Timeline, width = 1200, key = ''): string {
   const scene = new RunView(run);
+  scene.filter = { ...scene.filter, key };
   const pen = new SvgPen(width, scene.height);
   drawScene(sheetOf(pen, scene, themes.light, width));
   return pen.svg('A drawing');
@@ -160,6 +161,20 @@ test('a crowd of messages is drawn column by column, and what was lost still sta
   const none = new SvgPen(1200, scene.height);
   drawScene(sheetOf(none, scene, themes.light, 1200));
   expect(none.svg('Nothing')).not.toContain('fill-opacity="0.5"');
+});
+
+test('a key filter finds long keys and keys of any bytes, and hides what is about other keys', async () => {
+  const run = await story();
+  const key = `${'long:'.repeat(40)}\u0000\u00c3\u00a4`;
+  const request = run.messages[run.holds[0]?.grant as number]?.cause as number;
+  const messages = run.messages.map((message, i) => (i === request ? { ...message, bytes: key } : message));
+  const scene = new RunView({ ...run, messages });
+  scene.filter = { ...scene.filter, key };
+  expect(scene.shows(request)).toBe(true);
+  expect(scene.shows(run.holds[0]?.grant as number)).toBe(true);
+  expect(messages.filter((_, i) => scene.shows(i)).length).toBeLessThan(4);
+  expect(drawn(run, 1200, 'my:lock')).toContain('both hold it');
+  expect(drawn(run, 1200, 'another')).not.toContain('both hold it');
 });
 
 test('a selected message has its whole way: the request, its reply, and the copy of the write', async () => {

@@ -113,6 +113,20 @@ test('the story tells how long the first lease is, and how often it is renewed',
   expect((holds[0]?.firstLease as number) - (holds[0]?.from as number)).toBeLessThanOrEqual(30_000_000);
 });
 
+test('keys and values in UTF-8 are decoded in texts, and what could turn the text beside it is escaped', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3 });
+  const a = pair.client('A');
+  await a.set('käse\u202e', '€', 'PX', 500, 'NX');
+  await a.set(Buffer.from([0xff, 0x07]), 'x');
+  const { story, messages, holds } = pair.timelineData();
+  expect(story[0]?.text).toContain('A acquires käse\\u{202e}: ');
+  const texts = messages.map(({ text }) => text);
+  expect(texts).toContain('set käse\\u{202e} € PX 500 NX');
+  expect(texts).toContain('set \\xff\\x07 x');
+  // The key itself stays bytes, for the filter.
+  expect(messages.filter(({ bytes }) => bytes.includes(holds[0]?.key as string)).length).toBeGreaterThan(1);
+});
+
 test('the same seed gives the same bytes, and another seed gives others', async () => {
   const [one, again, other] = [await lostLock(7), await lostLock(7), await lostLock(8)];
   expect(JSON.stringify(again)).toBe(JSON.stringify(one));
