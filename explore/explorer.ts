@@ -257,8 +257,9 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
       .map(({ who, what }) => `${who} ${what}`)
       .slice(0, 3)
       .join('; ');
-    const what = `${options.name}: without any fault, no client entered a resource with resource(name).enter()`;
-    const error = new TypeError(`${what}${trouble === '' ? '' : `: ${trouble}`}`);
+    const what = 'without any fault, no client entered a resource with resource(name).enter()';
+    // The cause first: a mistake in the code, mostly.
+    const error = new TypeError(`${options.name}: ${trouble === '' ? what : `${trouble}; ${what}`}`);
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
   }
   const leases = leasesOf(world);

@@ -1,7 +1,7 @@
 /** Plays a case of the playground, in Node and in a browser's worker alike, and searches for the faults that break its lock. */
 import { createHash } from 'node:crypto';
 import { Explorer, survey } from '../explore/explorer.ts';
-import { type PlayedWorld, playWorld } from '../explore/game.ts';
+import { type PlayedWorld, PROBE, playWorld } from '../explore/game.ts';
 import { judge } from '../explore/judge.ts';
 import { brokenText } from '../explore/names.ts';
 import { type FullOptions, fullOptions } from '../explore/options.ts';
@@ -80,12 +80,14 @@ function verdictOf(
   breach: ReturnType<typeof judge>[number] | undefined,
 ): TimelineVerdict {
   if (breach === undefined) {
-    const many = new Set(world.visits.map(({ client }) => client)).size;
+    const many = new Set(world.visits.map(({ client }) => client).filter((name) => name !== PROBE)).size;
     const isTogether = world.visits.some((one) =>
       world.visits.some((other) => other.id > one.id && other.from < one.to && other.client !== one.client),
     );
     const how = isTogether ? 'together only where the lock allows it' : 'one after the other';
-    const why = `${many} clients were inside, ${how}, and a new client can get the lock afterwards.`;
+    const who =
+      many > 1 ? `${many} clients were inside, ${how},` : `${many === 1 ? '1' : 'No'} client was inside,`;
+    const why = `${who} and a new client can get the lock afterwards.`;
     return { safe: true, holders: [], why };
   }
   const holders = [...new Set(breach.visits.flatMap((id) => world.visits[id]?.client ?? []))];

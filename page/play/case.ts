@@ -1,4 +1,6 @@
 /** What the playground plays, and its text for the address bar, from which anybody plays the same again. */
+import { playNodes } from './locks.ts';
+import { STORIES } from './stories.ts';
 
 /** A fault that the user, or a search, has put into the run. Times are in milliseconds. */
 export interface PlayStep {
@@ -85,22 +87,35 @@ export function readCase(
   const lock = words.get('lock') ?? first.lock;
   const known = codeOf(lock);
   return {
-    story: words.get('story') ?? '',
+    story: oneOf(STORIES, words.get('story')) ?? '',
     lock: known === undefined ? first.lock : lock,
     code: words.get('code') ?? known ?? first.code,
-    nodes: words.get('nodes') ?? first.nodes,
+    nodes: oneOf(playNodes, words.get('nodes')) ?? first.nodes,
     clients: clientNames(words.get('clients')) ?? first.clients,
-    seed: within(words.get('seed'), 0, 2 ** 32 - 1) ?? first.seed,
+    seed: whole(within(words.get('seed'), 0, 2 ** 32 - 1)) ?? first.seed,
     jitter: within(words.get('jitter'), 0, 1000) ?? 0,
     steps: readSteps(words.get('steps') ?? ''),
   };
 }
 
+/** The name, if it is one of those that can be chosen. */
+function oneOf(
+  choices: readonly (readonly [name: string, title: string])[],
+  text: string | null,
+): string | undefined {
+  return choices.find(([name]) => name === text)?.[0];
+}
+
+/** As many as can be chosen. */
 function clientNames(text: string | null): readonly string[] | undefined {
-  return text !== null && /^[A-Z](,[A-Z]){0,5}$/.test(text) ? [...new Set(text.split(','))] : undefined;
+  return text !== null && /^[A-Z](,[A-Z]){0,4}$/.test(text) ? [...new Set(text.split(','))] : undefined;
 }
 
 function within(text: string | null, low: number, high: number): number | undefined {
-  const value = Number(text ?? Number.NaN);
+  const value = Number(text || Number.NaN);
   return Number.isFinite(value) && value >= low && value <= high ? value : undefined;
+}
+
+function whole(value: number | undefined): number | undefined {
+  return Number.isInteger(value) ? value : undefined;
 }

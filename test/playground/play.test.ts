@@ -36,6 +36,8 @@ test('what is wrong in a text is left out', () => {
       steps: [{ kind: 'promote', at: 5, on: 'redis-2', ms: 0, by: 0, how: '' }],
     },
   );
+  for (const wrong of ['nodes=moon', 'story=moon', 'seed=1.5', 'seed=', 'clients=A,B,C,D,E,F', 'jitter=1001'])
+    expect([wrong, read(`#${wrong}`)]).toEqual([wrong, FIRST_CASE]);
 });
 
 test('every kind of lostlock/locks can be chosen, each under a name of its own', () => {
@@ -135,6 +137,16 @@ test('a held link and a promotion lose the lock; the same case gives the same ha
 test('a step that finds nothing to strike is named', async () => {
   const { missed } = await playCase(read('#steps=promote@5/redis-9'));
   expect(missed.map(({ kind }) => kind)).toEqual(['promote']);
+  expect((await playCase(read('#steps=client-pause@5/Z/100'))).missed).toHaveLength(1);
+});
+
+test('the verdict counts the clients that were inside', async () => {
+  for (const [text, why] of [
+    ['clients=A,B', '2 clients were inside, one after the other, and a new client'],
+    ['clients=A', '1 client was inside, and a new client'],
+    ['clients=A&steps=client-death@0/A', 'No client was inside, and a new client'],
+  ] as const)
+    expect((await playCase(read(`#${text}`))).timeline.verdict?.why).toContain(why);
 });
 
 test('the search finds what breaks a lock, and the found case breaks it', async () => {
@@ -176,6 +188,9 @@ test('an error of syntax names its line', () => {
 test('code that cannot run is refused with its reason', async () => {
   await expect(playCase({ ...FIRST_CASE, code: 'this is no code' })).rejects.toThrow(SyntaxError);
   await expect(playCase({ ...FIRST_CASE, code: "throw new Error('no lock')" })).rejects.toThrow('no lock');
+  await expect(playCase({ ...FIRST_CASE, code: 'foo.bar()' })).rejects.toThrow(
+    /^A lock of your own: A gives up: ReferenceError: foo is not defined; .*; without any fault, no client entered/,
+  );
   await expect(playCase({ ...FIRST_CASE, nodes: 'moon' })).rejects.toThrow('must be one of pair, two');
   await expect(playCase({ ...FIRST_CASE, story: 'moon' })).rejects.toThrow('must be one of failover');
 });
