@@ -65,9 +65,9 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
   ],
 ];
 
-/** Parts of packages that are never asked for here: JSX, Flow, module formats and source maps of sucrase, and hosts that ioredis knows. */
+/** Parts of packages that are never asked for: JSX, Flow, old syntax, modules and source maps of sucrase, hosts that ioredis knows. */
 const idle =
-  /[\\/]sucrase[\\/]dist[\\/]esm[\\/](Options|CJSImportProcessor|computeSourceMap|parser[\\/]plugins[\\/](flow|jsx[\\/]index)|transformers[\\/](CJSImport|Flow|JSX|JestHoist|ReactDisplayName|ReactHotLoader)Transformer|util[\\/](formatTokens|getJSXPragmaInfo))\.js$|[\\/]ioredis[\\/]built[\\/]constants[\\/]TLSProfiles\.js$/;
+  /[\\/]sucrase[\\/]dist[\\/]esm[\\/](Options|CJSImportProcessor|computeSourceMap|parser[\\/]plugins[\\/](flow|jsx[\\/]index)|transformers[\\/](CJSImport|Flow|JSX|JestHoist|NumericSeparator|OptionalCatchBinding|OptionalChainingNullish|ReactDisplayName|ReactHotLoader)Transformer|util[\\/](formatTokens|getJSXPragmaInfo))\.js$|[\\/]ioredis[\\/]built[\\/]constants[\\/]TLSProfiles\.js$/;
 
 /** Parts of packages that neither ioredis nor the lab uses, and what takes their place. */
 const unused: readonly (readonly [file: RegExp, contents: string])[] = [
@@ -97,6 +97,18 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   [
     /[\\/]ioredis[\\/]built[\\/]autoPipelining\.js$/,
     `module.exports = { shouldUseAutoPipelining: () => false };`,
+  ],
+  // Functions that replace syntax of newer JavaScript, which stays as it is.
+  [
+    /[\\/]sucrase[\\/]dist[\\/]esm[\\/]HelperManager\.js$/,
+    `export class HelperManager {
+      getHelperName(name) {
+        return name;
+      }
+      emitHelpers() {
+        return '';
+      }
+    }`,
   ],
   [
     /[\\/]streams[\\/]operators\.js$/,

@@ -23,6 +23,23 @@ export function button(
   return made;
 }
 
+const CONTROLS = 'button, select, input';
+
+/** What a user reads on a control. */
+function labelOf(control: Element): string | null {
+  return (control.closest('label')?.firstChild ?? control).textContent;
+}
+
+/** Replaces the children of an element. The focus goes to the new control of the same label, or else to the first one. */
+export function refill(parent: HTMLElement, ...children: readonly Node[]): void {
+  const focused = document.activeElement;
+  const label = focused !== null && parent.contains(focused) ? labelOf(focused) : undefined;
+  parent.replaceChildren(...children);
+  if (label === undefined) return;
+  const controls = [...parent.querySelectorAll<HTMLElement>(CONTROLS)];
+  (controls.find((control) => labelOf(control) === label) ?? controls[0])?.focus();
+}
+
 /** A select with a label. */
 export function choice(
   label: string,

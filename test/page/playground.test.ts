@@ -226,10 +226,90 @@ test.skipIf(chromiumProgram === undefined)(
   PATIENCE,
 );
 
+/** Goes back, and waits until the page has read its address. */
+const BACK = `new Promise((done) => {
+  addEventListener('hashchange', () => done(), { once: true });
+  history.back();
+})`;
+const codeIn = (page: Page): Promise<unknown> => page.evaluate("document.querySelector('textarea').value");
+
+test.skipIf(chromiumProgram === undefined)(
+  'code that was not run is there after a reload, after another lock and after Back (needs chromium)',
+  async () => {
+    const { page, said } = await open('#lock=token&nodes=pair&clients=A,B&seed=7');
+    await page.waitForSelector(state('ready'));
+    const first = await hashOf(page);
+    const typed = `// Mine.\n${codeOf('token')}`;
+    await page.fill('textarea', typed);
+    await page.evaluate("document.body.className = 'old'; location.reload()");
+    await page.waitForSelector(`body:not(.old) ${state('ready')}`);
+    expect([await codeIn(page), await hashOf(page)]).toEqual([typed, first]);
+    await page.evaluate(choose('Lock', 'fenced'));
+    await page.waitForSelector(notHash(first));
+    expect(await codeIn(page)).toBe(codeOf('fenced'));
+    const second = await hashOf(page);
+    await page.evaluate(BACK);
+    await page.waitForSelector(notHash(second));
+    expect([await codeIn(page), await hashOf(page)]).toEqual([typed, first]);
+    // Back to code that the user has run: it runs without a question.
+    await page.evaluate(press('Run this code'));
+    await page.waitForSelector(state('ready'));
+    const own = await page.evaluate('location.hash');
+    await page.evaluate(choose('Clients', '3'));
+    await page.waitForSelector(notHash(first));
+    await page.evaluate(BACK);
+    await page.waitForSelector(`#page[data-state=ready][data-hash="${first}"]`);
+    expect([await codeIn(page), await page.evaluate('location.hash')]).toEqual([typed, own]);
+    await page.evaluate(BACK);
+    expect(await codeIn(page)).toBe(codeOf('token'));
+    await page.fill('textarea', typed);
+    await page.evaluate(press('Undo the changes'));
+    expect(await codeIn(page)).toBe(codeOf('token'));
+    expect(said).toEqual([]);
+    await page.close();
+  },
+  PATIENCE,
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'a choice keeps the focus, a fault that struck nothing says so, and an endless loop can be stopped (needs chromium)',
+  async () => {
+    const { page, said } = await open('#steps=client-pause@5/Z/100;client-pause@5/A/100&seed=7');
+    await page.waitForSelector(state('ready'));
+    expect(await page.locator('ul.steps li').count()).toBe(2);
+    expect(await page.locator('ul.steps li:has(em)').textContent()).toContain(
+      '5 ms: client-pause Z (100 ms) struck',
+    );
+    const focus =
+      "(document.activeElement.closest('label') ?? document.activeElement).firstChild?.textContent";
+    for (const [label, value] of [
+      ['Lock', 'simple'],
+      ['Clients', '3'],
+    ] as const) {
+      const before = await hashOf(page);
+      await page.evaluate(
+        `[...document.querySelectorAll('label')].find((each) => each.textContent.startsWith('${label}')).control.focus()`,
+      );
+      await page.evaluate(choose(label, value));
+      await page.waitForSelector(notHash(before));
+      expect(await page.evaluate(focus)).toBe(`${label} `);
+    }
+    await page.evaluate(`document.querySelector('.party').focus(); ${press('A')}`);
+    expect(await page.evaluate(focus)).toBe('A');
+    await page.fill('textarea', 'while (true) {}');
+    await page.evaluate(press('Run this code'));
+    await page.click('.verdict button:text("Stop")');
+    await page.waitForSelector('.verdict:text("Stopped.")');
+    expect(said).toEqual([]);
+    await page.close();
+  },
+  PATIENCE,
+);
+
 test.skipIf(chromiumProgram === undefined)(
   'the playground passes axe, WCAG 2.2 AA, in light and dark and at three widths (needs chromium)',
   async () => {
-    const { page } = await open('#steps=promote@20/redis-2');
+    const { page } = await open('#steps=promote@20/redis-2;promote@20/redis-9');
     await page.waitForSelector(state('ready'));
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];

@@ -1,7 +1,7 @@
 /** What the user can do to a client or a node at the present moment of a run. */
 import type { Timeline } from '../../format.ts';
 import type { PlayStep } from '../../play/case.ts';
-import { button, element } from '../elements.ts';
+import { button, element, refill } from '../elements.ts';
 
 /** A fault without its moment and its party. */
 type Blow = Omit<PlayStep, 'at' | 'on'>;
@@ -73,7 +73,8 @@ export class Actions {
     );
     const length = element('label', {}, 'for ', this.#length, ' ms');
     this.root.hidden = lanes.length === 0;
-    this.root.replaceChildren(
+    refill(
+      this.root,
       element('strong', {}, 'Strike now:'),
       ...parties,
       ...(buttons.length === 0 ? [] : [length, ...buttons]),
@@ -88,7 +89,31 @@ export class Actions {
 }
 
 /** A step in words. */
-export function stepText({ kind, at, on, ms, by, how }: PlayStep): string {
+function stepText({ kind, at, on, ms, by, how }: PlayStep): string {
   const more = [ms > 0 ? `${ms} ms` : '', by === 0 ? '' : `by ${by} ms`, how].filter((part) => part !== '');
   return `${Number(at.toFixed(1))} ms: ${kind} ${on}${more.length === 0 ? '' : ` (${more.join(', ')})`}`;
+}
+
+/** The steps of a run as items of a list. @param remove called with the step that the user takes out */
+export function stepItems(steps: readonly PlayStep[], remove: (step: PlayStep) => void): HTMLLIElement[] {
+  return steps.map((step) => {
+    const text = stepText(step);
+    return element(
+      'li',
+      {},
+      text,
+      button('\u00d7', () => remove(step), { 'aria-label': `Remove ${text}` }),
+    );
+  });
+}
+
+/** Marks the items of those steps that had nothing to strike. */
+export function markMissed(
+  items: readonly Element[],
+  steps: readonly PlayStep[],
+  missed: readonly PlayStep[],
+): void {
+  const texts = new Set(missed.map(stepText));
+  for (const [i, step] of steps.entries())
+    if (texts.has(stepText(step))) items[i]?.firstChild?.after(element('em', {}, ' struck nothing'));
 }

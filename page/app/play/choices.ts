@@ -1,5 +1,6 @@
 /** The choices of the playground: a story, or a lock with its topology, clients and seed. */
 import type { PlayCase } from '../../play/case.ts';
+import { FIRST_CASE } from '../../play/first.ts';
 import { playLocks, playNodes } from '../../play/locks.ts';
 import { STORIES } from '../../play/stories.ts';
 import { button, choice, element } from '../elements.ts';
@@ -13,38 +14,56 @@ export interface ChoiceActions {
 /** The names of the clients. */
 const ALPHABET = ['A', 'B', 'C', 'D', 'E'];
 
-/** The controls, as a case has them. */
-export function choicesFor(play: PlayCase, actions: ChoiceActions): HTMLElement {
-  const { chosen } = actions;
-  const own = { ...play, story: '', steps: [], jitter: 0 };
-  const stories = [['', 'a run of my own'] as const, ...STORIES];
-  const story = choice('Play', stories, (value) => chosen({ ...play, story: value }));
-  pick(story, play.story);
-  const bar = element('div', { class: 'tools', role: 'group', 'aria-label': 'What to play' }, story);
-  if (play.story === '') {
-    const titles = playLocks.map(({ name, title }) => [name, title] as const);
-    const lock = choice('Lock', titles, (value) => {
-      const found = playLocks.find(({ name }) => name === value);
-      if (found !== undefined) chosen({ ...own, lock: value, code: found.code, nodes: found.nodes });
-    });
-    pick(lock, play.lock);
-    const nodes = choice('on', playNodes, (value) => chosen({ ...own, nodes: value }));
-    pick(nodes, play.nodes);
-    const counts = ALPHABET.map((_, i) => [String(i + 1), String(i + 1)] as const);
-    const clients = choice('Clients', counts, (value) =>
-      chosen({ ...own, clients: ALPHABET.slice(0, Number(value)) }),
-    );
-    pick(clients, String(play.clients.length));
-    bar.append(lock, nodes, clients);
-  }
-  const seed = element('input', { type: 'number', min: '0', max: '4294967295', value: String(play.seed) });
-  seed.addEventListener('change', () =>
-    chosen({ ...play, seed: Math.min(2 ** 32 - 1, Math.max(0, Math.trunc(Number(seed.value)))) }),
+/** The controls. They stay while the cases change, so that the focus stays too. */
+export class Choices {
+  readonly root = element('div', { class: 'tools', role: 'group', 'aria-label': 'What to play' });
+  readonly #actions: ChoiceActions;
+  readonly #story = choice('Play', [['', 'a run of my own'], ...STORIES], (story) =>
+    this.#actions.chosen({ ...this.#play, story }),
   );
-  bar.append(element('label', {}, 'Seed ', seed));
-  if (play.story === '') bar.append(button('Find the loss', actions.find, { class: 'main' }));
-  bar.append(copyButton());
-  return bar;
+  readonly #lock = choice(
+    'Lock',
+    playLocks.map(({ name, title }) => [name, title]),
+    (value) => {
+      const found = playLocks.find(({ name }) => name === value);
+      if (found !== undefined) this.#choose({ lock: value, code: found.code, nodes: found.nodes });
+    },
+  );
+  readonly #nodes = choice('on', playNodes, (nodes) => this.#choose({ nodes }));
+  readonly #clients = choice(
+    'Clients',
+    ALPHABET.map((_, i) => [String(i + 1), String(i + 1)]),
+    (count) => this.#choose({ clients: ALPHABET.slice(0, Number(count)) }),
+  );
+  readonly #seed = element('input', { type: 'number', min: '0', max: '4294967295' });
+  readonly #find = button('Find the loss', () => this.#actions.find(), { class: 'main' });
+  #play: PlayCase = FIRST_CASE;
+
+  constructor(actions: ChoiceActions) {
+    this.#actions = actions;
+    this.#seed.addEventListener('change', () => {
+      const seed = Math.min(2 ** 32 - 1, Math.max(0, Math.trunc(Number(this.#seed.value))));
+      actions.chosen({ ...this.#play, seed });
+    });
+    const seed = element('label', {}, 'Seed ', this.#seed);
+    this.root.append(this.#story, this.#lock, this.#nodes, this.#clients, seed, this.#find, copyButton());
+  }
+
+  /** Shows the choices of a case. */
+  show(play: PlayCase): void {
+    this.#play = play;
+    pick(this.#story, play.story);
+    pick(this.#lock, play.lock);
+    pick(this.#nodes, play.nodes);
+    pick(this.#clients, String(play.clients.length));
+    this.#seed.value = String(play.seed);
+    for (const own of [this.#lock, this.#nodes, this.#clients, this.#find]) own.hidden = play.story !== '';
+  }
+
+  /** Faults belong to the run that they were made for. */
+  #choose(part: Partial<PlayCase>): void {
+    this.#actions.chosen({ ...this.#play, steps: [], jitter: 0, ...part });
+  }
 }
 
 /** Copies the address, and says so: some browsers let a page copy only on secure addresses. */

@@ -8,10 +8,11 @@ import { FIRST_CASE } from '../../play/first.ts';
 import { codeOf } from '../../play/locks.ts';
 import type { PlayedCase } from '../../play/messages.ts';
 import { showDetails, verdictWord } from '../details.ts';
-import { button, element } from '../elements.ts';
+import { button, element, refill } from '../elements.ts';
 import { RunStage } from '../stage.ts';
-import { Actions, stepText } from './actions.ts';
-import { choicesFor } from './choices.ts';
+import { Actions, markMissed, stepItems } from './actions.ts';
+import { Choices } from './choices.ts';
+import { draftAt, keepDraft } from './drafts.ts';
 import { Runner } from './runner.ts';
 import { Transport } from './transport.ts';
 
@@ -28,14 +29,23 @@ const EMPTY: Timeline = {
   story: [],
 };
 
+/** The state of an entry of the tab's history whose code the user has run. A link cannot set it. */
+const RUN = 'run';
+
+/** The text of a case in the address bar. */
+const addressOf = (play: PlayCase): string => `#${caseText(play, codeOf)}`;
+
 /** The page as a whole. */
 export class Playground {
   readonly #root: HTMLElement;
   readonly #runner = new Runner();
   readonly #transport = new Transport(() => this.#moved());
   readonly #actions = new Actions((on, blow) => this.#strike({ ...blow, on, at: this.#now }));
-  readonly #verdict = element('p', { class: 'verdict', role: 'status' });
-  readonly #choices = element('div', {});
+  readonly #verdict = element('p', { class: 'verdict', role: 'status', tabindex: '-1' });
+  readonly #choices = new Choices({
+    chosen: (play) => this.#choose(play),
+    find: () => void this.#find(),
+  });
   readonly #steps = element('ul', { class: 'steps', 'aria-label': 'Faults of this run' });
   readonly #drawing = element('div', {
     class: 'drawing',
@@ -49,6 +59,10 @@ export class Playground {
   /** What is wrong with the code, where it is seen: the verdict may be out of sight. */
   readonly #trouble = element('p', { class: 'bad' });
   readonly #editor = element('details', { open: '' });
+  readonly #undo = button('Undo the changes', () => {
+    this.#takeCode(this.#play.code);
+    this.#code.focus(); // The button goes.
+  });
   readonly #footer = element('footer', { class: 'keys' });
   #play: PlayCase = FIRST_CASE;
   /** Code that a link brought, and that the user has not run yet. */
@@ -78,11 +92,14 @@ export class Playground {
       this.#trouble,
       this.#code,
       button('Run this code', () => this.#run(), { class: 'main' }),
+      ' ',
+      this.#undo,
     );
+    this.#code.addEventListener('input', () => this.#typed());
     this.#drawing.addEventListener('keydown', (event) => this.#key(event));
     this.#root.replaceChildren(
       element('header', {}, element('h1', {}, 'lostlock playground'), this.#verdict),
-      this.#choices,
+      this.#choices.root,
       this.#transport.root,
       this.#actions.root,
       this.#steps,
@@ -106,9 +123,11 @@ export class Playground {
   /** Reads the address. Code that a link brings along is shown before it runs. */
   #open(): void {
     const play = readCase(location.hash, FIRST_CASE, codeOf);
-    if (caseText(play, codeOf) === caseText(this.#play, codeOf) && this.#played !== undefined) return;
-    const foreign = play.story === '' && play.code !== codeOf(play.lock);
+    if (addressOf(play) === addressOf(this.#play) && this.#played !== undefined) return;
+    history.replaceState(history.state, '', addressOf(play));
+    const foreign = play.story === '' && play.code !== codeOf(play.lock) && history.state !== RUN;
     if (!foreign) {
+      this.#unread = undefined;
       void this.#load(play);
       return;
     }
@@ -132,29 +151,34 @@ export class Playground {
     return this.#play.story === '' ? { ...this.#play, code: this.#code.value } : this.#play;
   }
 
+  /** Another lock comes with its code; any other choice leaves what the user has written. */
+  #choose(play: PlayCase): void {
+    const { code } = play.lock === this.#play.lock ? this.#edited : play;
+    void this.#load({ ...play, code });
+  }
+
+  #takeCode(code: string): void {
+    this.#code.value = code;
+    this.#typed();
+  }
+
+  #typed(): void {
+    const { value } = this.#code;
+    this.#undo.hidden = value === this.#play.code;
+    if (this.#play.story === '') keepDraft(addressOf(this.#play), this.#undo.hidden ? undefined : value);
+  }
+
   #take(play: PlayCase): void {
+    // What was typed goes along: the entry that is left has the code that it ran.
+    if (play.story === '' && play.code === this.#code.value) keepDraft(addressOf(this.#play), undefined);
     this.#play = play;
-    this.#code.value = play.code;
+    const address = addressOf(play);
+    if (address !== location.hash) history.pushState(undefined, '', address);
+    this.#takeCode((play.story === '' ? draftAt(address) : undefined) ?? play.code);
     this.#trouble.textContent = '';
     this.#editor.hidden = play.story !== '';
-    const actions = {
-      chosen: (next: PlayCase) => {
-        // Another lock comes with its code; any other choice leaves what the user has written.
-        const { code } = next.lock === this.#play.lock ? this.#edited : next;
-        void this.#load({ ...next, code });
-      },
-      find: () => void this.#find(),
-    };
-    this.#choices.replaceChildren(choicesFor(play, actions));
-    const items = play.steps.map((step) =>
-      element(
-        'li',
-        {},
-        stepText(step),
-        button('\u00d7', () => this.#remove(step), { 'aria-label': `Remove ${stepText(step)}` }),
-      ),
-    );
-    this.#steps.replaceChildren(...items);
+    this.#choices.show(play);
+    refill(this.#steps, ...stepItems(play.steps, (step) => this.#remove(step)));
   }
 
   /** Plays a case from a moment on. @param from in microseconds; default the start */
@@ -162,9 +186,9 @@ export class Playground {
     if (this.#root.dataset.state === 'searching') this.#runner.stop();
     this.#take(play);
     if (play.story === '' && play.code === this.#unread) return this.#askToRead();
-    history.replaceState(undefined, '', `#${caseText(play, codeOf)}`);
+    history.replaceState(RUN, '');
     this.#root.dataset.state = 'busy';
-    this.#say('...');
+    this.#sayWithStop('Playing...');
     try {
       const played = await this.#runner.play(play);
       if (this.#play !== play) return;
@@ -195,7 +219,7 @@ export class Playground {
 
   #show(played: PlayedCase, from: number): void {
     this.#played = played;
-    const { timeline, hash, replay } = played;
+    const { timeline, hash, replay, missed } = played;
     const scene = new RunView(timeline, new Axis(momentsOf(timeline).filter((at) => at >= 0)));
     const owner = {
       theme: (): Theme => themes[matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'],
@@ -209,6 +233,7 @@ export class Playground {
     this.#stage = new RunStage(scene, owner, '');
     this.#drawing.replaceChildren(this.#stage.root);
     this.#told = -1;
+    markMissed([...this.#steps.children], this.#play.steps, missed);
     this.#actions.show(this.#play.story === '' ? timeline : undefined);
     showDetails(this.#details, timeline, undefined, (to) => this.#select(to));
     const again = replay === '' ? '' : ` In a test: replay(options, '${replay}').`;
@@ -236,17 +261,17 @@ export class Playground {
 
   #remove(step: PlayStep): void {
     void this.#load({ ...this.#edited, steps: this.#play.steps.filter((each) => each !== step) }, 0);
+    if (this.#play.steps.length === 0) this.#drawing.focus(); // The button that was pressed is gone.
   }
 
   async #find(): Promise<void> {
     const play = this.#edited;
     if (play.code === this.#unread) return this.#askToRead();
     this.#take(play);
+    history.replaceState(RUN, '');
     this.#transport.pause();
     this.#root.dataset.state = 'searching';
-    const stop = button('Stop', () => this.#runner.stop());
-    const count = element('span', {}, 'Searching...');
-    this.#verdict.replaceChildren(count, ' ', stop);
+    const count = this.#sayWithStop('Searching...');
     try {
       const found = await this.#runner.find({ ...play, steps: [] }, (worlds, of) => {
         count.textContent = `Searching: ${worlds} of ${of} worlds...`;
@@ -263,6 +288,18 @@ export class Playground {
   #say(text: string, bad = false): void {
     this.#verdict.className = bad ? 'verdict bad' : 'verdict';
     this.#verdict.textContent = text;
+  }
+
+  /** Says what is under way, beside a button that ends it. Returns the element of the text. */
+  #sayWithStop(text: string): HTMLElement {
+    const said = element('span', {}, text);
+    const stop = button('Stop', () => {
+      this.#verdict.focus(); // The button is about to go.
+      this.#runner.stop();
+    });
+    this.#verdict.className = 'verdict';
+    this.#verdict.replaceChildren(said, ' ', stop);
+    return said;
   }
 
   #moved(): void {
