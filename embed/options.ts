@@ -15,7 +15,7 @@ export function badOption(option: string, value: unknown, allowed: string): Type
 
 /** Throws for an option that does not exist, so that a typo does not go unnoticed. */
 export function checkNames(options: object, allowed: readonly string[], where: string): void {
-  if (typeof options !== 'object' || options === null)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw badOption(where, options, 'an object of options');
   for (const name of Object.keys(options)) {
     if (!allowed.includes(name)) {

@@ -18,11 +18,12 @@ function distance(one: string, other: string): number {
 
 /** `; did you mean x?` with the most similar name, or an empty string when none is similar. */
 export function didYouMean(name: string, names: readonly string[]): string {
-  const wanted = name.toLowerCase().replaceAll(/[-_]/g, '');
+  const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_]/g, '');
+  const wanted = plain(name);
   const rated = names.map((each) => {
-    const known = each.toLowerCase();
+    const known = plain(each);
     const part = wanted.length > 2 && (known.startsWith(wanted) || wanted.startsWith(known));
-    return { each, letters: part ? 1 : distance(wanted, known) };
+    return { each, letters: wanted !== known && part ? 1 : distance(wanted, known) };
   });
   const [best] = rated.sort((a, b) => a.letters - b.letters);
   return best && best.letters <= Math.max(1, wanted.length / 3) ? `; did you mean ${best.each}?` : '';

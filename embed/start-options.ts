@@ -4,9 +4,9 @@ import { fromText, toBuffer } from '../protocol/bytes.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
-import type { Settings } from '../server/settings/settings.ts';
+import { parameters, type Settings } from '../server/settings/settings.ts';
 import type { Seed } from './dataset.ts';
-import { checkDialect, checkSettings } from './node-options.ts';
+import { checkDialect, checkSettings, OPTION_OF } from './node-options.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from './options.ts';
 import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
 import { checkTls, type TlsOptions } from './tls.ts';
@@ -122,8 +122,21 @@ function checkPrimary(primary: { readonly host: string; readonly port: number })
   checkInteger('replicaOf.port', primary.port, 1, 65535);
 }
 
+/** Throws TypeError for a parameter of redis.conf that is given as an option. */
+function refuseParameters(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (OPTIONS.includes(name) || !Object.hasOwn(parameters, name)) continue;
+    throw badOption(
+      `startServer.${name}`,
+      value,
+      `the option ${OPTION_OF[name] ?? `settings.${name}`} instead`,
+    );
+  }
+}
+
 /** Throws TypeError for the first wrong option. */
 export function checkOptions(options: StartOptions | ThreadOptions): void {
+  refuseParameters(options ?? {});
   checkNames(options, OPTIONS, 'startServer');
   if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
   if (options.host !== undefined) checkString('host', options.host);
@@ -149,7 +162,8 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   if (options.log !== undefined && typeof options.log !== 'function') {
     throw badOption('log', options.log, 'a function (level, text)');
   }
-  checkSettings(options.settings ?? {}, namesPlace(settingsOf(options)));
+  const { settings = {}, dialect } = options;
+  checkSettings(settings, { dialect, stores: namesPlace({ ...settings }) || options.rdbFile !== undefined });
 }
 
 /** The setting that holds the password with which replicas log in. */

@@ -7,9 +7,13 @@ import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts
 /** A byte string as users may give it: text (encoded as UTF-8), a number (in decimal), or bytes. */
 export type TextLike = string | number | Uint8Array;
 
-/** True for a string, a number or bytes. */
+/** True for a string, a number other than NaN, or bytes. */
 export function isText(value: unknown): value is TextLike {
-  return typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array;
+  return (
+    typeof value === 'string' ||
+    (typeof value === 'number' && !Number.isNaN(value)) ||
+    value instanceof Uint8Array
+  );
 }
 
 /** The bytes of a user's value. */

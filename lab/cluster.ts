@@ -55,10 +55,10 @@ function readOptions(options: LabClusterOptions, names: readonly string[]) {
   const size = readSize(options);
   const { nodeTimeout = 5000, settings = {}, dialect, strict } = options;
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
-  checkSettings(settings, true);
+  checkDialects(options, []);
+  checkSettings(settings, { dialect, stores: true, isInLab: true });
   checkClusterSettings(settings);
   refuseTls(settings);
-  checkDialects(options, []);
   const node = {
     settings: { ...settings, 'cluster-node-timeout': nodeTimeout },
     ...(dialect !== undefined && { dialect }),

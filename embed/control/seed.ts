@@ -60,7 +60,7 @@ export function seed(server: Server, data: Seed): void {
 }
 
 const SHORT_FORMS =
-  'strings, numbers, Buffers, and arrays, Sets, Maps or objects that hold something of these';
+  'strings, numbers other than NaN, Buffers, and arrays, Sets, Maps or objects that hold something of these';
 
 function fromShort(server: Server, key: string, value: unknown): Ready {
   const wrong = () => badOption('seed', { [key]: value }, SHORT_FORMS);

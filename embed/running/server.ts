@@ -174,7 +174,8 @@ export class LostlockServer extends AddressedServer {
    * @param date a Date, or milliseconds since the epoch
    */
   setTime(date: Date | number): void {
-    const ms = Number(date);
+    // A year in quotes would be so many milliseconds.
+    const ms = date instanceof Date || typeof date === 'number' ? Number(date) : NaN;
     if (!Number.isInteger(ms) || ms < 0 || ms > LATEST) {
       throw badOption('setTime', date, 'a Date, or milliseconds since the epoch');
     }

@@ -3,7 +3,7 @@ import { checkSettings } from '../../embed/node-options.ts';
 import { badOption, checkFlag, checkInteger, checkNames } from '../../embed/options.ts';
 import { readSentinels, type SentinelsOptions } from '../../embed/sentinel-options.ts';
 import { parameters, type Settings } from '../../server/settings/settings.ts';
-import { checkDialects, type DialectOptions } from './dialects.ts';
+import { checkDialects, type DialectOptions, dialectFor } from './dialects.ts';
 
 /** The nodes of one set, by role. */
 export interface NodesInRoles<N> {
@@ -74,12 +74,15 @@ export function checkSets(
   if (options.quorum === true && readSentinels(options.sentinels).count > 0) {
     throw badOption('quorum', true, 'false with Sentinels: they promote replicas that lack writes');
   }
-  checkSettings(settings, true);
+  const nodes = nodeNames(options, starter).flat();
+  checkDialects(options, nodes);
+  for (const dialect of new Set(nodes.map((node) => dialectFor(options, node).dialect))) {
+    checkSettings(settings, { dialect, stores: true, isInLab: true });
+  }
   if (settings['cluster-enabled'] === true) {
     throw badOption('settings.cluster-enabled', true, 'false (startCluster starts the nodes of a cluster)');
   }
   refuseTls(settings);
-  checkDialects(options, nodeNames(options, starter).flat());
 }
 
 /** Throws TypeError for parameters that ask for TLS. */

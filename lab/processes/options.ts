@@ -1,6 +1,7 @@
 /** The options of pairs of real servers, and how their mistakes are refused. */
+import { checkSettingNames } from '../../embed/node-options.ts';
 import { badOption, checkInteger, checkNames } from '../../embed/options.ts';
-import { parameters, type Settings } from '../../server/settings/settings.ts';
+import type { Settings } from '../../server/settings/settings.ts';
 import { nodeNames, type Starter } from '../failover/sets.ts';
 import { findProgram } from './program.ts';
 
@@ -50,7 +51,7 @@ export function checkProcesses(options: ProcessServersOptions, starter: Starter)
   if (primaries !== undefined) checkInteger('primaries', primaries, 1, 100);
   if (replicas !== undefined) checkInteger('replicas', replicas, 0, 100);
   if (port !== undefined) checkInteger('port', port, 0, 65535);
-  checkNames(settings, Object.keys(parameters), 'settings');
+  checkSettingNames(settings);
   return programsOf(options.nodes, nodeNames(options, starter).flat());
 }
 

@@ -23,6 +23,9 @@ type ParseSetting<T> = (text: Bytes) => T | BadSetting;
 /** Whether CONFIG SET refuses the parameter, because it is immutable or protected. */
 type Fixed = boolean | 'protected';
 
+/** What a parameter takes from JavaScript, by the type of its default. */
+const ALLOWED = { boolean: 'true or false', string: 'a string' };
+
 /**
  * Declares one parameter.
  * @param initial the default
@@ -30,6 +33,7 @@ type Fixed = boolean | 'protected';
  * @param print formats a value as text
  * @param fixed whether CONFIG SET refuses it
  * @param write formats a value for a configuration file, by default as `print` does; undefined for what has no line there
+ * @param allowed what a program may give as the value, for the error of a wrong one
  */
 function parameter<T>(
   initial: T,
@@ -37,8 +41,9 @@ function parameter<T>(
   print: (value: T) => Bytes,
   fixed: Fixed = false,
   write: (value: T) => Bytes | undefined = print,
+  allowed = ALLOWED[typeof initial as keyof typeof ALLOWED],
 ) {
-  return { initial, read, print, fixed, write };
+  return { initial, read, print, fixed, write, allowed };
 }
 
 /** Text in a configuration file. Most parameters have no line there while they are empty. */
@@ -129,7 +134,9 @@ export function choice(initial: Bytes, words: readonly Bytes[], fixed: Fixed = f
     const word = asciiLower(value);
     return words.includes(word) ? word : new BadSetting(why);
   };
-  return parameter<Bytes>(initial, read, (value) => value, fixed);
+  const print = (value: Bytes): Bytes => value;
+  const allowed = words.map((word) => `'${word}'`).join(', ');
+  return parameter<Bytes>(initial, read, print, fixed, print, allowed);
 }
 
 /** Declares an integer within bounds. `brought` may convert an accepted value. */
@@ -146,7 +153,8 @@ export function integer(
     const fits = between(approximate(value), min, max);
     return fits instanceof BadSetting ? fits : brought(fits);
   };
-  return parameter<number>(initial, read, printNumber, fixed);
+  const allowed = `an integer from ${printNumber(min)} to ${printNumber(max)}`;
+  return parameter<number>(initial, read, printNumber, fixed, printNumber, allowed);
 }
 
 /** Declares the name of a machine. */
@@ -228,7 +236,8 @@ export function memory(initial: number, min = 0, max = INT64) {
     if (value === undefined) return new BadSetting('argument must be a memory value');
     return between(value, min, max);
   };
-  return parameter<number>(initial, read, printNumber, false, writeMemory);
+  const allowed = `a number of bytes from ${printNumber(min)} to ${printNumber(max)}`;
+  return parameter<number>(initial, read, printNumber, false, writeMemory, allowed);
 }
 
 /** Declares a number of bytes, or a share of maxmemory such as 5%. */

@@ -1,6 +1,7 @@
 /** Each wrong option of a server is refused, with its name, its value and what is allowed, before anything changes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LostlockServer, startServer } from '../../index.ts';
+import { defaultSettings } from '../../server/settings/settings.ts';
 
 const never = (value: unknown) => value as never;
 
@@ -35,6 +36,26 @@ test.each<[what: string, options: object, message: string]>([
   ['a file of users', { settings: { aclfile: 'users.acl' } }, "settings.aclfile is 'users.acl'; allowed: ''"],
   ['a file of its number', { settings: { pidfile: 'x.pid' } }, "settings.pidfile is 'x.pid'; allowed: ''"],
   ['settings that are a number', { settings: 5 }, 'settings is 5; allowed: an object of options'],
+  [
+    'a parameter as an option',
+    { maxmemory: 1 },
+    'startServer.maxmemory is 1; allowed: the option settings.maxmemory instead',
+  ],
+  [
+    'a parameter with an option',
+    { requirepass: 'x' },
+    "startServer.requirepass is 'x'; allowed: the option password instead",
+  ],
+  [
+    'a setting in camel case',
+    { settings: { maxmemoryPolicy: 'x' } },
+    "settings.maxmemoryPolicy is 'x'; allowed: the parameters of redis.conf; did you mean maxmemory-policy?",
+  ],
+  [
+    'a seed that is not a number',
+    { seed: { a: Number.NaN } },
+    'seed is { a: NaN }; allowed: strings, numbers other than NaN',
+  ],
   ['a seed that is a number', { seed: 5 }, 'seed is 5; allowed: an object of keys with their values'],
 ])('a server with %s does not start', async (_what, options, message) => {
   const error = await startServer(never(options)).then(
@@ -63,7 +84,59 @@ test('options that are not an object are refused', async () => {
   await expect(startServer(never(5))).rejects.toThrow(
     'option startServer is 5; allowed: an object of options',
   );
+  await expect(startServer(never([]))).rejects.toThrow('option startServer is []; allowed: an object');
   await expect(startServer(never(null))).rejects.toThrow('option startServer is null; allowed: an object');
+});
+
+const INT = 2 ** 31 - 1;
+const INT64 = '9223372036854775807';
+
+test.each<[name: string, value: unknown, allowed: string]>([
+  ['slowlog-max-len', -1, `an integer from 0 to ${INT64}`],
+  ['maxclients', 0, 'an integer from 1 to 4294967295'],
+  ['maxclients', 1.5, 'an integer from 1 to 4294967295'],
+  ['databases', 0, `an integer from 1 to ${INT}`],
+  ['timeout', -5, `an integer from 0 to ${INT}`],
+  ['maxmemory-samples', 0, 'an integer from 1 to 64'],
+  ['hash-max-listpack-entries', -1, `an integer from 0 to ${INT64}`],
+  ['min-replicas-to-write', -1, `an integer from 0 to ${INT}`],
+  ['replica-priority', -1, `an integer from 0 to ${INT}`],
+  ['hz', 0, '1 (redis-server takes it as this)'],
+  ['maxmemory', -1, 'a number of bytes from 0 to 18446744073709551615'],
+  ['maxmemory', '100mb', 'a number of bytes from 0 to 18446744073709551615'],
+  ['proto-max-bulk-len', 1, `a number of bytes from 1048576 to ${INT64}`],
+  ['repl-backlog-size', 1.5, `a number of bytes from 1 to ${INT64}`],
+  ['repl-backlog-size', NaN, `a number of bytes from 1 to ${INT64}`],
+  ['appendfsync', 'sometimes', "'everysec', 'always', 'no'"],
+  ['maxmemory-policy', 'allkeys-lruu', "'volatile-lru', 'volatile-lfu', 'volatile-random',"],
+  ['maxmemory-policy', 'ALLKEYS-LRU', "'allkeys-lru' (redis-server takes it as this)"],
+  ['loglevel', 'loud', "'debug', 'verbose', 'notice', 'warning', 'nothing'"],
+  ['enable-debug-command', 'foo', "'no', 'yes', 'local'"],
+  ['acl-pubsub-default', 'x', "'allchannels', 'resetchannels'"],
+  ['tls-auth-clients', 'maybe', "'no', 'yes', 'optional'"],
+  ['lazyfree-lazy-expire', 'yes', 'true or false'],
+  ['save', 'abc', 'a string (Invalid save parameters)'],
+  ['unixsocketperm', '999', "a string (argument couldn't be parsed into an integer)"],
+  ['notify-keyspace-events', 'Q!', 'a string (Invalid event class character.'],
+  ['client-output-buffer-limit', 'x', 'a string (Wrong number of arguments in buffer limit configuration.)'],
+  ['port', 7000, 'no value (use the option port)'],
+  ['bind', '0.0.0.0', 'no value (use the option host)'],
+  ['unixsocket', '/tmp/x', 'no value (use the option unixSocket)'],
+])('a server with the setting %s %o does not start', async (name, value, allowed) => {
+  const error = await startServer({ settings: { [name]: value } }).then(
+    async (started) => started.stop(),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ code: 'LOSTLOCK_BAD_OPTION', option: `settings.${name}` });
+  expect((error as TypeError).message).toContain(`; allowed: ${allowed}`);
+});
+
+test('the default of every parameter is allowed, and values that only some servers take are allowed there', async () => {
+  const { port: _port, bind: _bind, unixsocket: _path, ...settings } = defaultSettings();
+  await (await startServer({ settings })).stop();
+  const later = { loglevel: 'nothing', 'notify-keyspace-events': 'AKEoc' } as const;
+  await (await startServer({ settings: later })).stop();
+  await expect(startServer({ dialect: 'redis-7.0', settings: later })).rejects.toThrow('settings.loglevel');
 });
 
 let server: LostlockServer;
@@ -130,6 +203,12 @@ test.each<[what: string, call: () => unknown, option: string]>([
   expect((error as TypeError).message).toContain(`lostlock: option ${option} is `);
   expect((error as TypeError).message).toContain('; allowed: ');
   expect(server.node.interceptor).toBeUndefined();
+});
+
+test.each(['2030', '2030-01-01', null, Number.NaN, new Date('x')])('setTime(%o) is refused', (date) => {
+  expect(() => server.setTime(never(date))).toThrow(
+    /^lostlock: option setTime is .*; allowed: a Date, or milli/,
+  );
 });
 
 test.each<[options: object, meant: string]>([

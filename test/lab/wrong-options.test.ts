@@ -107,7 +107,15 @@ test.each([
   [{ clock: 'real', network: {} }, "option startServers.network is {}; allowed: only with clock: 'virtual'"],
   [{ clock: 'real', scripts: {} }, "option startServers.scripts is {}; allowed: only with clock: 'virtual'"],
   [{ clock: 'real', primaries: 0 }, 'option primaries is 0; allowed: an integer from 1 to 100'],
-  [{ clock: 'real', settings: { port: 'x' } }, "option settings.port is 'x'; allowed: a number"],
+  [{ clock: 'real', settings: { port: 1 } }, 'option settings.port is 1; allowed: no value (the lab chooses'],
+  [
+    { clock: 'virtual', settings: { 'slowlog-max-len': -1 } },
+    'option settings.slowlog-max-len is -1; allowed: an integer from 0',
+  ],
+  [
+    { dialect: { 'redis-1': 'redis-7.0' }, settings: { loglevel: 'nothing' } },
+    "option settings.loglevel is 'nothing'; allowed: 'debug', 'verbose', 'notice', 'warning'",
+  ],
 ])('the error for %o says what is allowed', async (options, message) => {
   await expect(startServers(never(options))).rejects.toThrow(message);
 });
