@@ -1,5 +1,6 @@
 /** The option `tls` of startServer, and the same from the parameters of redis.conf. */
-
+import { X509Certificate } from 'node:crypto';
+import { nodeTls } from '../server/host/tls.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { BadTls, type Certificates, certificatesOf, type TlsContext, tlsContext } from './certificates.ts';
 import { badOption, checkInteger, checkNames } from './options.ts';
@@ -59,13 +60,34 @@ export function checkTls(tls: TlsOptions): void {
   if (tls.port !== undefined) checkInteger('tls.port', tls.port, 0, 65535);
 }
 
+/** Throws TypeError for a key or a certificate that cannot be read. The error does not show what may be secret. */
+function checkPem({ key, cert, ca, passphrase }: TlsOptions): void {
+  const tryOut = (option: string, what: string, read: () => unknown): void => {
+    try {
+      read();
+    } catch (error) {
+      throw badOption(option, '…', `${what} in PEM (${(error as Error).message})`);
+    }
+  };
+  const { createSecureContext } = nodeTls();
+  const secret = passphrase === undefined ? { key } : { key, passphrase };
+  tryOut('tls.key', 'a private key, with its tls.passphrase if it has one,', () =>
+    createSecureContext(secret),
+  );
+  tryOut('tls.cert', 'a certificate', () => createSecureContext({ cert }));
+  // Node ignores an authority that it cannot read.
+  for (const each of [ca ?? []].flat() as (string | Buffer)[]) {
+    tryOut('tls.ca', 'certificates', () => new X509Certificate(each));
+  }
+}
+
 function certificatesIn({ port: _, ...tls }: TlsOptions): Certificates {
   return { ...tls, clients: tls.clients ?? (tls.ca === undefined ? 'none' : 'required') };
 }
 
 /**
  * Returns how the server uses TLS; undefined if it does not. Throws an Error if the certificates cannot be used, and TypeError
- * if two options name a port.
+ * if two options name a port, or an option is no key or certificate.
  * @param plainPort the option `port`
  */
 export function planTls(
@@ -80,6 +102,7 @@ export function planTls(
   if (options === undefined && port === 0 && !settings['tls-replication'] && !settings['tls-cluster']) {
     return undefined;
   }
+  if (options !== undefined) checkPem(options);
   try {
     const certificates = options === undefined ? certificatesOf(settings) : certificatesIn(options);
     const context = tlsContext(certificates, settings);

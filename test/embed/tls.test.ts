@@ -199,6 +199,12 @@ test.each<[options: object, message: string]>([
   [{ ...own, clients: 'required' }, "allowed: 'none' without tls.ca"],
   [{ ...own, port: -1 }, 'option tls.port is -1; allowed: an integer from 0 to 65535'],
   [{ ...own, pass: 'x' }, "tls.pass is 'x'; allowed: the options key"],
+  [
+    { ...own, key: 'x' },
+    "option tls.key is '…'; allowed: a private key, with its tls.passphrase if it has one, in PEM (",
+  ],
+  [{ ...own, cert: 'x' }, "option tls.cert is '…'; allowed: a certificate in PEM ("],
+  [{ ...own, ca: ['x'] }, "option tls.ca is '…'; allowed: certificates in PEM ("],
   [{ ...own, key: clientTls.key }, 'lostlock: Failed to configure TLS: '],
 ])('refuses wrong certificates and options: %#', async (tls, message) => {
   await expect(startServer({ tls: tls as TlsOptions })).rejects.toThrow(message);
