@@ -269,11 +269,14 @@ export class Listener {
     };
   }
 
-  /** Starts to listen. Rejects with Node's error if the address is in use or not permitted. */
+  /**
+   * Starts to listen, as redis-server does: an IPv6 address is never one of IPv4 too, so that both can be bound. Rejects with
+   * Node's error if the address is in use or not permitted.
+   */
   listen(where: { host: string; port: number } | { path: string }): Promise<{ port: number }> {
     return new Promise((resolve, reject) => {
       this.#net.once('error', reject);
-      this.#net.listen(where, () => {
+      this.#net.listen({ ...where, ipv6Only: true }, () => {
         this.#net.off('error', reject);
         this.#readInPlace();
         const address = this.#net.address();

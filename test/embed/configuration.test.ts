@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BadDirective, Configuration } from '../../embed/configuration.ts';
@@ -16,6 +16,10 @@ import { until } from '../support/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lostlock-conf-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const hasIpv6 = Object.values(networkInterfaces()).some((each) =>
+  each?.some(({ address }) => address === '::1'),
+);
 
 function file(name: string, ...lines: string[]): string {
   const path = join(folder, name);
@@ -244,5 +248,21 @@ describe('startServer', () => {
       client.close();
     }
     await expect(startServer({ host: '127.0.0.1 192.0.2.1' })).rejects.toThrow(/EADDRNOTAVAIL/);
+  });
+
+  test.each(['* -::*', '-:: 0.0.0.0'])(
+    'listens on %s: an IPv6 address is not one of IPv4 too',
+    async (host) => {
+      await using server = await startServer({ host });
+      const client = await RawClient.connect({ port: server.port, host: '127.0.0.1' });
+      expect(client.ending).toBeUndefined();
+      client.close();
+    },
+  );
+
+  test.skipIf(!hasIpv6)('listens on IPv6 alone, as redis-server does (needs IPv6)', async () => {
+    await using server = await startServer({ host: '::' });
+    (await RawClient.connect({ port: server.port, host: '::1' })).close();
+    await expect(RawClient.connect({ port: server.port, host: '127.0.0.1' })).rejects.toThrow('ECONNREFUSED');
   });
 });
