@@ -60,14 +60,17 @@ describe('a server for the run', () => {
     expect(await isServing(url)).toBe(false);
   });
 
-  plainTest('vitest runs a project that names the global setup', () => {
+  plainTest.each([
+    ['a project that names the global setup', 'vitest.config.ts', 1],
+    ['several projects with it, each with a URL of its own', 'projects.config.ts', 2],
+  ])('vitest runs %s', (_what, config, passed) => {
     const vitest = join('node_modules', 'vitest', 'vitest.mjs');
     const root = join('test', 'support', 'vitest-project');
-    const run = spawnSync(process.execPath, [vitest, 'run', '--root', root], {
+    const run = spawnSync(process.execPath, [vitest, 'run', '--root', root, '--config', config], {
       encoding: 'utf8',
       env: { ...process.env, REDIS_URL: '', LOSTLOCK_REPORT: '', NO_COLOR: '1' },
     });
-    expect(run.stdout + run.stderr).toMatch(/Tests\s+1 passed/);
+    expect(run.stdout + run.stderr).toMatch(new RegExp(`Tests\\s+${passed} passed`));
     expect(run.status).toBe(0);
   });
 
