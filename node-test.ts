@@ -1,4 +1,5 @@
 /** `lostlock/node-test`: fixtures for node:test that end with the test. */
+import { badOption } from './embed/options.ts';
 import { TestFixtures } from './fixtures.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
@@ -18,6 +19,7 @@ const known = new WeakMap<TestContext, TestFixtures>();
 
 /**
  * Fixtures for one test. What is started with them ends after the test. All calls in a test give the same fixtures.
+ * Throws TypeError for the context of a suite: what a `before` starts for several tests comes from `startServer`.
  *
  * @param context the test's context
  *
@@ -25,6 +27,13 @@ const known = new WeakMap<TestContext, TestFixtures>();
  * test('a lock', async (t) => { const redis = await fixtures(t).redis(); … });
  */
 export function fixtures(context: TestContext): TestFixtures {
+  if (typeof context?.after !== 'function') {
+    throw badOption(
+      'fixtures',
+      context,
+      "a test's context; in a suite's before(), use startServer and stop it in after()",
+    );
+  }
   const earlier = known.get(context);
   if (earlier !== undefined) return earlier;
   const all = new TestFixtures(() => context.name);

@@ -52,6 +52,14 @@ test('in node:test, all calls in one test give the same fixtures', async () => {
   expect(await isListening(server.port)).toBe(false);
 });
 
+test('in node:test, the context of a suite is refused, with what to use instead', () => {
+  for (const context of [{ name: 'a suite' }, undefined]) {
+    expect(() => nodeFixtures(context as never)).toThrow(
+      /option fixtures is .*; allowed: a test's context; in a suite's before\(\), use startServer/,
+    );
+  }
+});
+
 test('the fixtures of Jest and Mocha say where they work', () => {
   for (const fixtures of [jestFixtures, mochaFixtures]) {
     expect(() => fixtures()).toThrow(/lostlock\/(jest|mocha): fixtures\(\) works in a file that \w+ runs/);
