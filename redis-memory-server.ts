@@ -15,11 +15,13 @@ export interface RedisMemoryServerOptions {
     readonly port?: number | null;
     /** The address to listen on; default 127.0.0.1. Several are separated by commas. */
     readonly ip?: string;
-    /** More arguments of redis-server, such as `['--requirepass', 'secret']`. */
-    readonly args?: readonly string[];
+    /** More arguments of redis-server, such as `['--requirepass', 'secret']` or `['--requirepass secret']`. */
+    readonly args?: readonly (string | number)[];
   };
   /** Nothing is downloaded. The version chooses the server to answer as; by default the one of `startServer`. */
   readonly binary?: { readonly version?: string };
+  /** The options of the child process. They are ignored, because there is none. */
+  readonly spawn?: object;
   /** True: starts at once. `await RedisMemoryServer.create({ autoStart: true })` also waits until it has started. */
   readonly autoStart?: boolean;
 }
@@ -36,15 +38,18 @@ export interface RedisMemoryInstance {
 
 /** Throws TypeError for the first wrong option. */
 function check(options: RedisMemoryServerOptions): void {
-  checkNames(options, ['instance', 'binary', 'autoStart'], 'RedisMemoryServer');
-  const { instance = {}, binary = {}, autoStart } = options;
+  checkNames(options, ['instance', 'binary', 'spawn', 'autoStart'], 'RedisMemoryServer');
+  const { instance = {}, binary = {}, spawn, autoStart } = options;
   checkNames(instance, ['port', 'ip', 'args'], 'instance');
   checkNames(binary, ['version'], 'binary');
   if (typeof instance.port === 'number') checkInteger('instance.port', instance.port, 0, 65535);
   if (instance.ip !== undefined) checkString('instance.ip', instance.ip);
   const { args = [] } = instance;
-  if (!Array.isArray(args) || !args.every((word) => typeof word === 'string')) {
-    throw badOption('instance.args', args, 'an array of strings');
+  if (!Array.isArray(args) || !args.every((word) => typeof word === 'string' || typeof word === 'number')) {
+    throw badOption('instance.args', args, 'an array of strings and numbers');
+  }
+  if (spawn !== undefined && (typeof spawn !== 'object' || spawn === null)) {
+    throw badOption('spawn', spawn, 'an object of options');
   }
   if (autoStart !== undefined) checkFlag('autoStart', autoStart);
 }
@@ -52,7 +57,7 @@ function check(options: RedisMemoryServerOptions): void {
 function startOptions({ instance = {}, binary }: RedisMemoryServerOptions, port: number): StartOptions {
   const dialect = dialectOfVersion('binary.version', binary?.version ?? '');
   return {
-    ...optionsOfArguments('instance.args', instance.args ?? []),
+    ...optionsOfArguments('instance.args', (instance.args ?? []).map(String)),
     port,
     ...(instance.ip !== undefined && { host: instance.ip.replaceAll(',', ' ') }),
     ...(dialect !== undefined && { dialect }),

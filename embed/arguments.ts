@@ -1,4 +1,5 @@
 /** The options of `startServer` for the arguments of redis-server. */
+import { splitInline } from '../protocol/inline.ts';
 import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
 import { BadDirective } from './configuration.ts';
 import { badOption } from './options.ts';
@@ -31,13 +32,15 @@ export function startOptionsOf({ configuration, ...rest }: Invocation): StartOpt
 }
 
 /**
- * The options for arguments that were written for redis-server, such as `['--requirepass', 'secret']`.
+ * The options for arguments that were written for redis-server, such as `['--requirepass', 'secret']`. As there, a word that
+ * begins with `--` may hold a whole directive: `['--requirepass secret']`.
  * @param option the name of the option that holds them, for the error
  * @throws TypeError for arguments that lostlock does not take
  */
 export function optionsOfArguments(option: string, args: readonly string[]): StartOptions {
   try {
-    const invocation = parseCommandLine(args);
+    const words = args.flatMap((word) => (word.startsWith('--') && splitInline(word)) || [word]);
+    const invocation = parseCommandLine(words);
     if (invocation.cluster === undefined && invocation.lab === undefined) return startOptionsOf(invocation);
     throw new UsageError('--cluster and --lab start several servers');
   } catch (error) {

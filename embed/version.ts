@@ -27,11 +27,12 @@ export function dialectOfVersion(option: string, version: string, server = 'redi
 }
 
 /**
- * The dialect of an image such as 'redis:8.2-alpine' or 'valkey/valkey:8.1'; undefined for the newest Redis.
+ * The dialect of an image such as 'redis:8.2-alpine' or 'valkey/valkey:8.1'; undefined for the newest Redis. The digest of an
+ * image says no version.
  * @throws TypeError for an image of another server
  */
 export function dialectOfImage(option: string, image: string): DialectName | undefined {
-  const [, repository = '', tag = ''] = /^(?:.*\/)?([^/:]+)(?::(.*))?$/.exec(image) ?? [];
+  const [, repository = '', tag = ''] = /^(?:.*\/)?([^/:@]+)(?::([^@]*))?(?:@.*)?$/.exec(image) ?? [];
   if (repository !== 'redis' && repository !== 'valkey') {
     throw badOption(option, image, "an image of redis or valkey, such as 'redis:8.2'");
   }

@@ -1,8 +1,8 @@
 /** The entries for projects that come from redis-memory-server and Testcontainers: their classes, their methods, their habits. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +11,7 @@ import RedisMemoryServerByDefault, {
   type RedisMemoryServerOptions,
 } from '../../redis-memory-server.ts';
 import { RedisContainer } from '../../testcontainers.ts';
+import { until } from '../support/until.ts';
 
 /** An ioredis client that is disconnected when the test ends. */
 function client(url: string): Redis {
@@ -49,6 +50,16 @@ describe('RedisMemoryServer', () => {
     expect(await redis.info('server')).toContain('redis_version:7.0.');
   });
 
+  test('takes the options of a child process, a directive in one string, and numbers', async () => {
+    await using server = new RedisMemoryServer({
+      spawn: { env: {} },
+      instance: { args: ['--requirepass "a secret"', '--maxclients', 77] },
+    });
+    const redis = new Redis({ port: await server.getPort(), password: 'a secret' });
+    onTestFinished(() => redis.disconnect());
+    expect(await redis.config('GET', 'maxclients')).toEqual(['maxclients', '77']);
+  });
+
   test('takes a free port if its port is taken', async () => {
     const taken = createServer();
     await new Promise<void>((listening) => taken.listen(0, '127.0.0.1', listening));
@@ -59,7 +70,8 @@ describe('RedisMemoryServer', () => {
   });
 
   test.each<[unknown, string]>([
-    [{ spawn: {} }, 'option RedisMemoryServer.spawn'],
+    [{ spawn: 1 }, 'option spawn is 1; allowed: an object'],
+    [{ instance: { args: [{}] } }, 'option instance.args'],
     [{ binary: { systemBinary: '/usr/bin/redis-server' } }, 'option binary.systemBinary'],
     [{ binary: { version: '6.0.10' } }, "option binary.version is '6.0.10'"],
     [{ instance: { args: ['--no-such-thing', '1'] } }, 'option instance.args'],
@@ -81,7 +93,7 @@ describe('RedisContainer', () => {
     const url = `redis://:secret@${container.getHost()}:${container.getMappedPort(6379)}`;
     expect([container.getConnectionUrl(), container.getPassword()]).toEqual([url, 'secret']);
     expect(container.getFirstMappedPort()).toBe(container.getPort());
-    expect(() => container.getMappedPort(6380)).toThrow('port 6380 is not exposed');
+    expect(() => container.getMappedPort(6380)).toThrow('port 6380/tcp is not exposed');
     const redis = client(url);
     expect(await redis.info('server')).toContain('server_name:valkey');
     expect(await redis.config('GET', 'databases')).toEqual(['databases', '4']);
@@ -100,6 +112,43 @@ describe('RedisContainer', () => {
     expect(again.getPassword()).toBe('');
   });
 
+  test('has the methods of a container, and what has no meaning here is ignored', async () => {
+    const lines: string[] = [];
+    const container = await new RedisContainer('redis:7.4-alpine@sha256:0123')
+      .withName('cache')
+      .withReuse()
+      .withStartupTimeout(120_000)
+      .withWaitStrategy({})
+      .withEnvironment({ TZ: 'UTC' })
+      .withLogConsumer((stream) => stream.on('data', (line) => lines.push(String(line))))
+      .withCommand(['redis-server', '--loglevel debug'])
+      .start();
+    expect([container.getName(), container.getHostname()]).toEqual(['cache', hostname()]);
+    expect(container.getId()).toMatch(/^[0-9a-f]{40}$/);
+    expect(container.getMappedPort('6379/tcp')).toBe(container.getMappedPort(6379, 'tcp'));
+    expect(() => container.getMappedPort(6379, 'udp')).toThrow('port 6379/udp is not exposed');
+    await container.restart({ timeout: 10 });
+    const redis = client(container.getConnectionUrl());
+    expect(await redis.info('server')).toContain('redis_version:7.0.');
+    await redis.call('DEBUG', 'LOG', 'a line');
+    await until(() => lines.some((line) => line.includes('a line')), { what: 'the line' });
+    await container.stop({ timeout: 10, remove: true });
+  });
+
+  test('keeps an append-only file until it is stopped', async () => {
+    const container = await new RedisContainer('redis@sha256:0123')
+      .withCommand(['redis-server', '--appendonly', 'yes'])
+      .start();
+    const redis = client(container.getConnectionUrl());
+    await redis.set('key', 'val');
+    const [, folder = ''] = (await redis.config('GET', 'dir')) as string[];
+    await container.restart();
+    expect(await client(container.getConnectionUrl()).get('key')).toBe('val');
+    expect(existsSync(folder)).toBe(true);
+    await container.stop();
+    expect(existsSync(folder)).toBe(false);
+  });
+
   test('what it cannot do is refused', () => {
     expect(() => new RedisContainer('postgres:16')).toThrow("option image is 'postgres:16'");
     expect(() => new RedisContainer('redis:5')).toThrow("option image is '5'");
@@ -107,6 +156,7 @@ describe('RedisContainer', () => {
     expect(() => container.withExposedPorts(80)).toThrow('option withExposedPorts is 80');
     expect(() => container.withExposedPorts(null as never)).toThrow('option withExposedPorts is null');
     expect(() => container.withExposedPorts({ container: 6379 } as never)).toThrow('withExposedPorts.host');
+    expect(() => container.withEnvironment({ VALKEY_EXTRA_FLAGS: '--save 1 1' })).toThrow('use withCommand');
     expect(() => container.withCommand(['sh'])).toThrow('option withCommand');
     expect(() => container.withCommand('redis-server' as never)).toThrow(
       "option withCommand is 'redis-server'",
