@@ -44,7 +44,7 @@ export interface History {
   readonly lines: readonly StoryLine[];
   /** The writes of all nodes, in order of time. */
   readonly writes: readonly HistoryWrite[];
-  /** Every acknowledged write that a failover lost. */
+  /** The acknowledged writes that failovers and restarts have lost. */
   readonly lost: readonly HistoryWrite[];
   /** The messages that arrived, in order. */
   readonly messages: readonly HistoryMessage[];

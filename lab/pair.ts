@@ -186,7 +186,7 @@ export class Pair extends Timed {
     return this.world.network;
   }
 
-  /** Every acknowledged write that has been lost so far. */
+  /** The acknowledged writes that a promotion, a demotion or the restart of a primary has lost so far. */
   get lost(): readonly Write[] {
     return this.set.lost;
   }

@@ -20,7 +20,7 @@ export interface RealSet {
   readonly nodes: readonly ProcessNode[];
   readonly primary: ProcessNode;
   readonly replicas: readonly ProcessNode[];
-  /** Every acknowledged write that has been lost so far. */
+  /** The acknowledged writes that have been lost so far. */
   readonly lost: readonly Write[];
   readonly network: RealNetwork;
   /** A client of the primary alone. */

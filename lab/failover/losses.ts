@@ -16,8 +16,9 @@ export interface Losses {
   /** Writes that an earlier promotion had lost and the new primary still has, because it had not discarded them yet. */
   readonly returned: readonly Write[];
   /**
-   * False when the log of writes was shortened: beyond 100,000 writes it keeps only the last write and the last answered
-   * write of each key. Every key that differs is still listed, but perhaps not every lost write on it.
+   * False when perhaps not every lost write on a key is listed, but only the last one and the last answered one. That is so
+   * beyond 100,000 writes, when the log is shortened, and when it is not known where the histories of the two nodes parted.
+   * Every key that differs is still listed.
    */
   readonly complete: boolean;
   /**
@@ -27,10 +28,18 @@ export interface Losses {
   readonly unlogged: readonly { readonly db: number; readonly key: Bytes }[];
 }
 
-/** A node of either clock. */
-interface Logged {
+/** What a process of a node has, or had when it died. */
+export interface Logged {
   readonly server: Server;
   readonly log: WriteLog;
+}
+
+/** What earlier comparisons have found out. */
+interface Known {
+  /** The offset at which the old primary's history parted from those of the other nodes; undefined when not known. */
+  readonly parted?: number | undefined;
+  /** The writes that are lost so far. */
+  readonly lost?: readonly Write[];
 }
 
 /** The copies of logged writes that reports contain. */
@@ -48,21 +57,23 @@ function copyOf(write: Write): Write {
 
 /**
  * Compares the two nodes' data. A write is gone when its offset is beyond what the new primary has of the same history,
- * and the key's value differs from the old primary's (a lost SET and a lost DEL may cancel out). Where the histories
- * differ from the start, the last write to each key counts.
+ * and the key's value differs from the old primary's (a lost SET and a lost DEL may cancel out). Where it is not known
+ * how far the histories agree, the last write to each key counts, and the last one that was answered.
  */
-export function lossesBetween(old: Logged, fresh: Logged): Losses {
+export function lossesBetween(old: Logged, fresh: Logged, { parted, lost = [] }: Known = {}): Losses {
   const shared = sharedOffset(old.server, fresh.server);
   const comparison = new Comparison(old.server, fresh.server);
-  const since = shared ?? -1;
-  const behind = goneFrom(old, fresh.server, since, comparison);
-  const gone = shared === undefined ? lastPerKey(behind) : behind;
+  const since = shared ?? parted;
+  const behind = goneFrom(old, fresh.server, since ?? -1, comparison);
+  const gone = since === undefined ? lastPerKey(behind, old.log) : behind;
+  const back = goneFrom(fresh, old.server, shared ?? -1, comparison).map(copyOf);
+  const before = new Set(lost);
   return {
     lost: gone.filter((write) => old.log.isAnswered(write)).map(copyOf),
     unanswered: gone.filter((write) => !old.log.isAnswered(write)).map(copyOf),
-    returned: shared === undefined ? [] : goneFrom(fresh, old.server, since, comparison).map(copyOf),
-    complete: shared === undefined || old.log.thinnedUpTo <= since,
-    unlogged: shared === undefined || old.log.forgottenUpTo > since ? unlogged(old, gone, comparison) : [],
+    returned: shared === undefined ? back.filter((write) => before.has(write)) : back,
+    complete: gone.length === behind.length && old.log.thinnedUpTo <= (since ?? 0),
+    unlogged: since === undefined || old.log.forgottenUpTo > since ? unlogged(old, gone, comparison) : [],
   };
 }
 
@@ -155,8 +166,15 @@ export function sharedOffset(old: Server, fresh: Server): number | undefined {
   return undefined;
 }
 
-function lastPerKey(writes: readonly Write[]): Write[] {
+/** The last write and the last answered write of each key, in order. */
+function lastPerKey(writes: readonly Write[], log: WriteLog): Write[] {
   const last = new Map<string, Write>();
-  for (const write of writes) last.set(`${write.kind} ${write.db} ${write.key}`, write);
-  return [...last.values()];
+  const lastAnswered = new Map<string, Write>();
+  for (const write of writes) {
+    const name = `${write.kind} ${write.db} ${write.key}`;
+    last.set(name, write);
+    if (log.isAnswered(write)) lastAnswered.set(name, write);
+  }
+  const kept = new Set([...last.values(), ...lastAnswered.values()]);
+  return writes.filter((write) => kept.has(write));
 }

@@ -4,6 +4,7 @@ import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
 import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
+import type { Logged } from './losses.ts';
 import { type Write, WriteLog } from './write-log.ts';
 
 /** How a node crashes. */
@@ -34,8 +35,8 @@ export abstract class AnyNode {
   readonly #writeQuorum: number;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
-  /** @internal Called before a new process takes the place of the one that died. */
-  onRestart: () => void = () => {};
+  /** @internal Called when a new process, with the data that was kept, has taken the place of the one that died. */
+  onRestart: (dead: Logged) => void = () => {};
   #log = new WriteLog();
 
   /** @internal */

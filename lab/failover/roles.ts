@@ -5,7 +5,7 @@ import type { LaneControls } from '../links/gate.ts';
 import type { Lanes } from '../links/lanes.ts';
 import { ReplicationLink } from '../links/link.ts';
 import { appoint, type Candidate, type Election, elect, isReachable } from './election.ts';
-import { type Losses, lossesBetween, sharedOffset } from './losses.ts';
+import { type Logged, type Losses, lossesBetween, sharedOffset } from './losses.ts';
 import { type CrashOptions, checkCrash } from './node.ts';
 import type { Write, WriteLog } from './write-log.ts';
 
@@ -63,7 +63,7 @@ export interface Member<N> extends Candidate {
   /** @internal */
   onRoleChanged: (role: 'primary' | 'replica') => void;
   /** @internal */
-  onRestart: () => void;
+  onRestart: (dead: Logged) => void;
   /** @internal */
   readonly log: WriteLog;
   /** REPLICAOF NO ONE: the node accepts writes from now on. */
@@ -78,8 +78,10 @@ export interface Member<N> extends Candidate {
 interface Judgement {
   /** The replication offset of the last one. */
   readonly offset: number;
-  /** Those that would have been lost, but whose replies had not arrived. */
-  readonly unanswered: readonly Write[];
+  /** The offset up to which both had the same stream; undefined when their histories had nothing in common. */
+  readonly shared: number | undefined;
+  /** Those that may still be lost: their replies had not arrived, or the node was left alone with them. */
+  readonly open: readonly Write[];
 }
 
 /** One primary and its replicas, and the controls that change their roles. */
@@ -116,7 +118,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.nodes = names.map((name, index) => make(name, index, writeQuorum));
     this.#primary = this.nodes[0] as N;
     for (const node of this.nodes) {
-      const restarts = (): void => this.#wasDemoted(node);
+      const restarts = (dead: Logged): void => this.#wasRestarted(node, dead);
       node.onRestart = restarts;
     }
   }
@@ -159,7 +161,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     return replica;
   }
 
-  /** Every acknowledged write that a promotion, a demotion or the restart of a former primary has lost so far. */
+  /** The acknowledged writes that a promotion, a demotion or the restart of a primary has lost so far. */
   get lost(): readonly Write[] {
     return this.#lost;
   }
@@ -182,11 +184,17 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     }
   }
 
+  /** @internal The Sentinels have promoted the node at this port. They do not notice when it runs as a primary already. */
+  protected wasAnnounced(port: number): void {
+    const node = this.nodes.find((each) => each.port === port);
+    if (this.#obeys && node?.up && node.server.primary === undefined) this.#wasPromoted(node);
+  }
+
   #wasPromoted(node: N): void {
     const old = this.#primary;
     if (node === old) return;
     const offset = sharedOffset(old.server, node.server);
-    const losses = lossesBetween(old, node);
+    const losses = this.#lossesOf(old, node);
     if (offset !== undefined) node.log.inherit(old.log, offset);
     this.#primary = node;
     this.#judged.delete(node);
@@ -194,23 +202,45 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#failovers.push({ from: old.name, to: node.name, offset, oldOffset: old.offset, ...losses });
   }
 
-  /** A former primary becomes a replica, or restarts: what it took meanwhile is lost too. Others have logged nothing. */
+  /** A former primary becomes a replica: what it took meanwhile is lost too. Others have logged nothing. */
   #wasDemoted(node: N): void {
-    if (node !== this.#primary) this.#judge(node, lossesBetween(node, this.#primary));
+    if (node !== this.#primary) this.#judge(node, this.#lossesOf(node, this.#primary));
+  }
+
+  /** A new process has replaced one that died: what the dead one alone had is lost. The new one has logged nothing. */
+  #wasRestarted(node: N, dead: Logged): void {
+    this.#judge(node, this.#lossesOf(node, this.#primary, dead));
+    this.#judged.delete(node);
+  }
+
+  /** @param had what the node has, or had when its process died */
+  #lossesOf(node: N, fresh: N, had: Logged = node): Losses {
+    return lossesBetween(had, fresh, { parted: this.#judged.get(node)?.shared, lost: this.#lost });
   }
 
   /**
-   * Notes what a former primary has lost. A write that was compared before is lost only if its reply has arrived since:
+   * Notes what a former primary has lost, and returns it. A write that was compared before is lost only if it was left open:
    * its key may differ by now because of the new primary's own clients.
    */
-  #judge(old: N, { lost, unanswered }: Losses): void {
-    const before = this.#judged.get(old);
-    const isNew = (write: Write): boolean =>
-      before === undefined || write.offset > before.offset || before.unanswered.includes(write);
-    const news = lost.filter((write) => isNew(write) && !this.#lost.includes(write));
-    this.#judged.set(old, { offset: old.offset, unanswered });
-    this.#lost.push(...news);
+  #judge(old: N, losses: Losses): Losses {
+    const { open, offset = -1 } = this.#judged.get(old) ?? {};
+    const [stillOpen, known] = [new Set(open), new Set(this.#lost)];
+    const isNew = (write: Write): boolean => write.offset > offset || stillOpen.has(write);
+    const unanswered = losses.unanswered.filter(isNew);
+    const news = losses.lost.filter((write) => isNew(write) && !known.has(write));
+    this.#leaveOpen(old, unanswered);
+    for (const write of news) this.#lost.push(write);
     this.noteLost(old, news);
+    const lost = losses.lost.filter((write) => isNew(write) || known.has(write));
+    // Beside what had been lost, the new primary has the writes of its own clients.
+    return { ...losses, lost, unanswered, returned: losses.returned.filter((write) => known.has(write)) };
+  }
+
+  /** Remembers how far a former primary has been compared with the current one. */
+  #leaveOpen(old: N, open: readonly Write[]): void {
+    const before = this.#judged.get(old);
+    const shared = before === undefined ? sharedOffset(old.server, this.#primary.server) : before.shared;
+    this.#judged.set(old, { offset: old.offset, shared, open });
   }
 
   /** Runs work that changes roles by itself. */
@@ -264,6 +294,13 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   promote(name: string): void {
     this.checkOpen();
     const node = this.node(name);
+    const old = this.#primary;
+    const { lost, unanswered } = this.#lossesOf(old, node);
+    this.#promote(node);
+    if (node !== old) this.#leaveOpen(old, [...lost, ...unanswered]);
+  }
+
+  #promote(node: N): void {
     const shared = sharedOffset(this.#primary.server, node.server);
     if (shared !== undefined) node.log.inherit(this.#primary.log, shared);
     this.#change(() => node.promote());
@@ -273,16 +310,15 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   }
 
   /**
-   * Makes a node follow the current primary. The writes that it took as a primary are discarded and returned.
-   * Throws RangeError for an unknown name.
+   * Makes a node follow the current primary. Returns the writes that it took as a primary and that are lost, also those that
+   * an earlier failover has lost. Throws RangeError for an unknown name.
    */
   demote(name: string): Losses {
     this.checkOpen();
     const node = this.node(name);
     if (node === this.#primary)
       throw badOption('demote', name, 'a node that is not the primary (promote another one first)');
-    const losses = lossesBetween(node, this.#primary);
-    this.#judge(node, losses);
+    const losses = this.#judge(node, this.#lossesOf(node, this.#primary));
     this.#follow(node);
     node.disconnectClients();
     return losses;
@@ -309,8 +345,8 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     const fresh = to === undefined ? elect(election) : appoint(election, this.node(to));
     const oldOffset = old.offset;
     const offset = sharedOffset(old.server, fresh.server);
-    const losses = lossesBetween(old, fresh);
-    this.promote(fresh.name);
+    const losses = this.#lossesOf(old, fresh);
+    this.#promote(fresh);
     this.#judge(old, losses);
     for (const node of this.nodes) {
       if (node === fresh || !node.up || (node === old && !demote)) continue;

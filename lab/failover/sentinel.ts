@@ -31,6 +31,8 @@ export abstract class AnySentinel {
   abstract server: SentinelServer;
   /** @internal */
   protected running = true;
+  /** @internal Called when it has promoted the node at this port, with the epoch in which it was elected for that. */
+  onPromoted: (port: number, epoch: number) => void = () => {};
   readonly #plan: SentinelsPlan;
   readonly #events: SentinelEvent[] = [];
 
@@ -84,6 +86,9 @@ export abstract class AnySentinel {
     const keep = (event: SentinelEvent): void => {
       this.#events.push(event);
       noted(event);
+      const { promoted, epoch } = sentinel.primaries.get(this.primaryName)?.failover ?? {};
+      if (event.type === '+promoted-slave' && promoted && epoch)
+        this.onPromoted(promoted.address.port, epoch);
     };
     sentinel.onEvent = keep;
     keepIn(sentinel, FILE);

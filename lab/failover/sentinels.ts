@@ -68,6 +68,8 @@ export abstract class SentinelRoles<
   /** The Sentinels that decide on failovers, if there are any. */
   readonly sentinels: readonly S[];
   readonly #plan: SentinelsPlan;
+  /** The latest epoch in which a node was promoted. */
+  #epoch = 0;
 
   /**
    * @internal
@@ -93,6 +95,13 @@ export abstract class SentinelRoles<
     this.sentinels = Array.from({ length: plan.options.count }, (_, index) =>
       makeSentinel(`sentinel-${index + 1}`, index, plan),
     );
+    const promoted = (port: number, epoch: number): void => {
+      // A Sentinel that was paused may learn late of a promotion that others have superseded.
+      if (epoch < this.#epoch) return;
+      this.#epoch = epoch;
+      this.wasAnnounced(port);
+    };
+    for (const sentinel of this.sentinels) sentinel.onPromoted = promoted;
   }
 
   /** @internal The time of the set's clock, in milliseconds. */

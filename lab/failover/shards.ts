@@ -164,7 +164,7 @@ export abstract class AnyCluster<N extends ShardMember<N>, L extends LaneControl
     return this.nodes.map(({ port }) => ({ host: '127.0.0.1', port }));
   }
 
-  /** Every acknowledged write that promotions have lost so far. */
+  /** The acknowledged writes that promotions and restarts have lost so far. */
   get lost(): readonly Write[] {
     return this.shards.flatMap((shard) => shard.lost);
   }

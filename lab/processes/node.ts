@@ -3,6 +3,7 @@ import { badOption } from '../../embed/options.ts';
 import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
+import type { Logged } from '../failover/losses.ts';
 import { type CrashOptions, checkCrash } from '../failover/node.ts';
 import type { WriteLog } from '../failover/write-log.ts';
 import type { Redis } from '../ioredis-types.ts';
@@ -51,8 +52,8 @@ export class ProcessNode {
   readonly name: string;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
-  /** @internal Called before a new process takes the place of the one that died. */
-  onRestart: () => void = () => {};
+  /** @internal Called before a new process takes the place of the one that died: the lab does not know yet what it has kept. */
+  onRestart: (dead: Logged) => void = () => {};
   readonly #around: ProcessSurroundings;
   readonly #program: ServerProcess;
   readonly #requests = new SeenRequests(() => this.server);
@@ -103,10 +104,7 @@ export class ProcessNode {
     return this.#mirror.log;
   }
 
-  /**
-   * @internal
-   * How often the lab has asked the process by PSYNC. INFO counts these as partial resyncs, or as full ones.
-   */
+  /** @internal How often the lab has asked the process by PSYNC. INFO counts these as partial resyncs, or as full ones. */
   get fetches(): number {
     return this.#fetches;
   }
@@ -297,8 +295,9 @@ export class ProcessNode {
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
     if (keep === 'synced' || typeof keep === 'object') {
-      const why = "'nothing' or 'everything': a killed process loses nothing that it has written to a file";
-      throw badOption('crash.keep', keep, why);
+      const allowed =
+        "'nothing' or 'everything': a killed process loses nothing that it has written to a file";
+      throw badOption('crash.keep', keep, allowed);
     }
     if (!this.#up) return;
     // A server sends a reply before the stream. What it has answered must have left it, so that its loss is noticed.
@@ -311,7 +310,7 @@ export class ProcessNode {
 
   /** The connections of clients and of other nodes, on either end of which this node is. */
   #wires(): RealWire[] {
-    return this.#around.network.wires.filter(({ from, to }) => from === this.name || to === this.name);
+    return this.#around.network.wires.filter(({ from, to }) => [from, to].includes(this.name));
   }
 
   async #end(): Promise<void> {
@@ -330,7 +329,7 @@ export class ProcessNode {
   async restart(): Promise<void> {
     this.#checkOpen();
     if (this.#up) return;
-    this.onRestart();
+    this.onRestart(this);
     await this.start();
   }
 

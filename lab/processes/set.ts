@@ -201,7 +201,7 @@ export class ProcessPair implements AsyncDisposable {
     return this.network.link(client, node);
   }
 
-  /** Every acknowledged write that has been lost so far. */
+  /** The acknowledged writes that a promotion, a demotion or the restart of a former primary has lost so far. */
   get lost(): readonly Write[] {
     return this.#roles.lost;
   }

@@ -216,10 +216,11 @@ export class RealNode extends AnyNode {
     this.checkOpen();
     checkRestart(options);
     if (this.running) return;
-    this.onRestart();
+    const dead = { server: this.server, log: this.log };
     this.network.trace.note(this.name, 'restart');
     this.#options = { ...this.#options, ...options };
     [this.server, this.#journal] = this.#make();
+    this.onRestart(dead);
     await this.listen();
     this.running = true;
   }

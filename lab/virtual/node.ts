@@ -120,11 +120,12 @@ export class LabNode extends AnyNode {
     this.host.world.assertUsable();
     checkRestart(options);
     if (this.running) return;
-    this.onRestart();
+    const dead = { server: this.server, log: this.log };
     this.#options = { ...this.#options, ...options };
     this.host.revive();
     [this.server, this.#journal] = this.#start();
     this.running = true;
+    this.onRestart(dead);
   }
 
   /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */

@@ -177,7 +177,7 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
     },
     lost: {
       ...about,
-      summary: 'Lists every acknowledged write that has been lost so far.',
+      summary: 'Lists the acknowledged writes that have been lost so far.',
       arity: 2,
       run: () => lab().lost.map(writeReply),
     },

@@ -98,6 +98,27 @@ describe('Sentinels of a pair', () => {
     expect(await play(8)).not.toBe(first);
   });
 
+  test('they promote a node that runs as a primary already, and what it lacks is lost', async () => {
+    const sentinels = { count: 3, downAfter: 1000, failoverTimeout: 5000 };
+    const pair = await start({ replicas: 1, sentinels });
+    const a = pair.client('A', { commandTimeout: 500 });
+    await a.set('k', '1');
+    await a.wait(1, 100);
+    await pair.failover({ crash: { keep: 'everything' } });
+    await a.set('lock', 'A');
+    // It comes back as the primary that it was, and is not reconfigured yet when the other one dies.
+    pair.restart('redis-1');
+    await pair.advance(4000);
+    pair.node('redis-2').crash();
+    await until(pair, () => pair.sentinels.every(({ announcedPort }) => announcedPort === 6379));
+    expect(pair.primary.name).toBe('redis-1');
+    expect(pair.failovers.map(({ from, to }) => [from, to])).toEqual([
+      ['redis-1', 'redis-2'],
+      ['redis-2', 'redis-1'],
+    ]);
+    expect(pair.lost.map(({ key }) => key)).toEqual(['lock']);
+  });
+
   test('a minority cannot promote: without a majority the primary stays', async () => {
     const pair = await start({ sentinels: { count: 3, downAfter: 1000, quorum: 1, failoverTimeout: 3000 } });
     const alone = pair.sentinel('sentinel-1');
