@@ -1,6 +1,6 @@
 /** A node's view of its cluster: the members, who serves which slot, the epochs, and whether the cluster works. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import { SLOT_COUNT, slotOf } from '../protocol/slot.ts';
+import { SLOT_COUNT } from '../protocol/slot.ts';
 import type { Host } from '../server/host/host.ts';
 import type { Server } from '../server/server.ts';
 import {
@@ -210,16 +210,19 @@ export class Cluster {
     return count;
   }
 
-  /** The keys of a slot on this node. */
-  keysOf(slot: number): Bytes[] {
-    return [...this.server.db(0).entries.keys()].filter((key) => slotOf(key) === slot);
+  /** At most `most` keys of a slot on this node, the newest first. */
+  keysOf(slot: number, most?: number): Bytes[] {
+    return this.server.db(0).entries.keysOfSlot(slot, most);
   }
 
   /** How many keys each slot has on this node. */
-  countKeys(): Uint32Array {
-    const counts = new Uint32Array(SLOT_COUNT);
-    for (const key of this.server.db(0).entries.keys()) counts[slotOf(key)]!++;
-    return counts;
+  countKeys(): Readonly<Uint32Array> {
+    return this.server.db(0).entries.countsOfSlots();
+  }
+
+  /** Returns whether this node has keys of the slot. */
+  hasKeys(slot: number): boolean {
+    return this.countKeys()[slot] !== 0;
   }
 
   // Roles

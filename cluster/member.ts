@@ -67,10 +67,11 @@ export class SlotSet {
   /** The slots as ranges of consecutive ones, both ends included. */
   ranges(): [first: number, last: number][] {
     const ranges: [number, number][] = [];
-    for (const slot of this) {
-      const range = ranges.at(-1);
-      if (range !== undefined && range[1] === slot - 1) range[1] = slot;
-      else ranges.push([slot, slot]);
+    for (let slot = 0; slot < SLOT_COUNT; slot++) {
+      if (!this.has(slot)) continue;
+      const first = slot;
+      while (this.has(slot + 1)) slot++;
+      ranges.push([first, slot]);
     }
     return ranges;
   }

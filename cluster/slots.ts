@@ -44,7 +44,7 @@ export function believeSlots(cluster: Cluster, claimant: Member, epoch: number, 
     const owner = owners[slot];
     if (owner === claimant || cluster.importing.has(slot)) continue;
     if (owner !== undefined && owner.configEpoch >= epoch) continue;
-    if (owner === myself && cluster.keysOf(slot).length > 0) dirty.push(slot);
+    if (owner === myself && cluster.hasKeys(slot)) dirty.push(slot);
     if (owner !== undefined && owner === head) {
       replacement = claimant;
       lost++;

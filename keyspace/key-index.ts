@@ -7,9 +7,11 @@
  * at a time, whenever a key is added.
  */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
+import { slotOf } from '../protocol/slot.ts';
 import { Entry } from './entry.ts';
 import { hashOf } from './key-hash.ts';
 import { Rows } from './rows.ts';
+import { SlotRows } from './slot-rows.ts';
 import type { Held } from './value.ts';
 
 /** A slot is two numbers: the hash of a key and its row. The row is 0 in a free slot. */
@@ -33,6 +35,8 @@ export class KeyIndex {
   #old: Int32Array | undefined;
   #moved = 0;
   #rows = new Rows();
+  /** The rows by cluster slot, kept from the first question about a slot on. */
+  #bySlot: SlotRows | undefined;
 
   /** The number of keys. */
   get size(): number {
@@ -53,6 +57,7 @@ export class KeyIndex {
     if (this.#rows.length > KEPT_ROWS && this.#size * SPARSE < this.#rows.length) this.#shrink();
     const row = this.#rows.add(key, value, serial, usedAt);
     this.#insert(key, row);
+    this.#bySlot?.add(slotOf(key), row);
     return entryOf(this.#rows, row);
   }
 
@@ -74,6 +79,7 @@ export class KeyIndex {
       }
     }
     if (row === 0) return false;
+    this.#bySlot?.delete(slotOf(key), row);
     this.#rows.release(row);
     if (--this.#size === 0 && this.#rows.length > KEPT_ROWS) this.clear();
     return true;
@@ -84,6 +90,7 @@ export class KeyIndex {
     this.#slots = NO_SLOTS;
     this.#old = undefined;
     this.#rows = new Rows();
+    this.#bySlot = undefined;
   }
 
   /** Keys that are added meanwhile may be left out. After `clear`, it goes on with the keys that were removed. */
@@ -107,6 +114,26 @@ export class KeyIndex {
     const rows = this.#rows;
     for (let row = 1; row < rows.length; row += step)
       if (rows.key(row) !== undefined) yield entryOf(rows, row);
+  }
+
+  /** At most `most` keys of a cluster slot, the newest first. The first call for any slot goes through all keys. */
+  keysOfSlot(slot: number, most = Infinity): Bytes[] {
+    return this.#slotRows()
+      .rows(slot, most)
+      .map((row) => this.#rows.key(row)!);
+  }
+
+  /** How many keys each cluster slot has now. The first call goes through all keys. */
+  countsOfSlots(): Readonly<Uint32Array> {
+    return this.#slotRows().counts;
+  }
+
+  #slotRows(): SlotRows {
+    if (this.#bySlot !== undefined) return this.#bySlot;
+    const made = new SlotRows();
+    for (const row of this.#rows.ordered(this.#size)) made.add(slotOf(this.#rows.key(row)!), row);
+    this.#bySlot = made;
+    return made;
   }
 
   /** The number of a key's row, or 0. */

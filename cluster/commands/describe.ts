@@ -1,7 +1,6 @@
 /** How CLUSTER NODES, SLOTS, SHARDS, LINKS and INFO describe the cluster. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { MapReply, type Reply, Verbatim } from '../../protocol/reply.ts';
-import { SLOT_COUNT } from '../../protocol/slot.ts';
 import type { Client } from '../../server/clients/client.ts';
 import type { Cluster } from '../cluster.ts';
 import { FAILED, HANDSHAKE, type Member, MYSELF, SUSPECTED } from '../member.ts';
@@ -38,7 +37,8 @@ export function describeMember(cluster: Cluster, member: Member, port: number): 
 
 /** The slots that are being moved, as CLUSTER NODES shows them. */
 function* openSlots({ migrating, importing }: Cluster): Iterable<string> {
-  for (let slot = 0; slot < SLOT_COUNT; slot++) {
+  const slots = new Set([...migrating.keys(), ...importing.keys()]);
+  for (const slot of [...slots].sort((one, other) => one - other)) {
     const [to, from] = [migrating.get(slot), importing.get(slot)];
     if (to !== undefined) yield `[${slot}->-${to.id}]`;
     else if (from !== undefined) yield `[${slot}-<-${from.id}]`;

@@ -71,14 +71,14 @@ export function flushSlots(cluster: Cluster): Reply {
 export function countKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const slot = integer(wordAt(argv, 2));
   if (slot < 0 || slot >= SLOT_COUNT) fail('ERR Invalid slot');
-  return cluster.keysOf(slot).length;
+  return cluster.countKeys()[slot] ?? 0;
 }
 
 /** GETKEYSINSLOT. */
 export function listKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const [slot, count] = [integer(wordAt(argv, 2)), integer(wordAt(argv, 3))];
   if (slot < 0 || slot >= SLOT_COUNT || count < 0) fail('ERR Invalid slot or number of keys');
-  return cluster.keysOf(slot).slice(0, count);
+  return cluster.keysOf(slot, count);
 }
 
 const BAD_ACTION = 'ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP';
@@ -119,7 +119,7 @@ function give(cluster: Cluster, slot: number, id: Bytes): void {
   const { myself, owners } = cluster;
   const to = cluster.members.get(id) ?? fail(`ERR Unknown node ${id}`);
   if (to.isReplica) fail('ERR Target node is not a master');
-  const hasKeys = cluster.keysOf(slot).length > 0;
+  const hasKeys = cluster.hasKeys(slot);
   if (myself.isReplica) {
     cluster.migrating.delete(slot);
     if (to === myself.primary) cluster.importing.delete(slot);

@@ -4,6 +4,7 @@ import type { Entry } from '../../keyspace/entry.ts';
 import { hashOf } from '../../keyspace/key-hash.ts';
 import { KeyIndex } from '../../keyspace/key-index.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
+import { slotOf } from '../../protocol/slot.ts';
 import { TestHost } from '../support/targets.ts';
 
 /** What an entry must keep from the moment when its key was added. */
@@ -99,6 +100,36 @@ test('an index of few keys that has had many still has them, in order', () => {
   both.add('k1');
   both.add('k2');
   both.compare(names);
+});
+
+test('the keys of a cluster slot are those that a walk finds, the newest first', () => {
+  const host = new TestHost();
+  const both = new Beside();
+  const names = Array.from({ length: 3000 }, (_, i) => `{${i % 7}}${i}`);
+  const compareSlots = (): void => {
+    const walked = new Map<number, Bytes[]>();
+    for (const key of [...both.map.keys()].reverse()) {
+      walked.set(slotOf(key), [...(walked.get(slotOf(key)) ?? []), key]);
+    }
+    for (const slot of names.slice(0, 7).map(slotOf)) {
+      const keys = walked.get(slot) ?? [];
+      expect(both.index.keysOfSlot(slot)).toEqual(keys);
+      expect(both.index.keysOfSlot(slot, 3)).toEqual(keys.slice(0, 3));
+      expect(both.index.countsOfSlots()[slot]).toBe(keys.length);
+    }
+  };
+  for (let phase = 0; phase < 12; phase++) {
+    const share = phase % 2 === 0 ? 0.9 : 0.15;
+    for (let i = 0; i < 4000; i++) {
+      const key = names[Math.floor(host.random() * names.length)]!;
+      if (host.random() > share) both.delete(key);
+      else if (!both.map.has(key)) both.add(key);
+      if (i % 500 === 0) compareSlots();
+    }
+    if (phase === 6) both.clear();
+    if (phase === 9) for (const key of names.slice(10)) both.delete(key);
+    compareSlots();
+  }
 });
 
 test('keys may be removed while others are visited', () => {
