@@ -31,7 +31,8 @@ export function followPrimary(cluster: Cluster, primary: Member): void {
  * @param epoch the configuration epoch of the claim
  */
 export function believeSlots(cluster: Cluster, claimant: Member, epoch: number, bits: Bytes): void {
-  const { myself, owners } = cluster;
+  const { myself, owners, server } = cluster;
+  const { forgetsMoveOfLostSlot } = server.dialect.cluster;
   if (claimant === myself) return;
   const head = myself.head;
   let replacement: Member | undefined;
@@ -49,7 +50,7 @@ export function believeSlots(cluster: Cluster, claimant: Member, epoch: number, 
       replacement = claimant;
       lost++;
     }
-    if (owner === myself) cluster.migrating.delete(slot);
+    if (owner === myself && forgetsMoveOfLostSlot) cluster.migrating.delete(slot);
     cluster.release(slot);
     cluster.assign(slot, claimant);
     cluster.due.state = true;

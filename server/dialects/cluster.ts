@@ -31,6 +31,8 @@ export interface ClusterTraits {
   readonly replicatesSetSlot: boolean;
   /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
   readonly routesSpoiltTransactions: boolean;
+  /** Whether a node that loses a slot to a newer epoch forgets that it was moving the slot away. */
+  readonly forgetsMoveOfLostSlot: boolean;
 }
 
 /** Redis 7.0. */
@@ -48,6 +50,7 @@ export const cluster70: ClusterTraits = {
   setSlotTakesTimeout: false,
   replicatesSetSlot: false,
   routesSpoiltTransactions: true,
+  forgetsMoveOfLostSlot: false,
 };
 /** Redis 7.2 and 8. */
 export const cluster72: ClusterTraits = {
@@ -68,6 +71,7 @@ export const clusterValkey81: ClusterTraits = {
   setSlotTakesTimeout: true,
   replicatesSetSlot: true,
   routesSpoiltTransactions: false,
+  forgetsMoveOfLostSlot: true,
 };
 /** Valkey 9. */
 export const clusterValkey9: ClusterTraits = { ...clusterValkey81, showsShardIds: true, databases: 'one' };

@@ -1,5 +1,6 @@
 /** The keys of a slot: nodes know them without a walk over all keys, whatever adds and removes keys. */
 import { expect, test } from 'vitest';
+import type { Cluster } from '../../cluster/cluster.ts';
 import type { ClusterNode } from '../../cluster/node.ts';
 import { startCluster } from '../../index.ts';
 import { slotOf } from '../../protocol/slot.ts';
@@ -135,3 +136,23 @@ testBeside(['redis-7.0'], '%s lists the keys of a slot in the same order', async
   }
   for (const node of nodes) await node.stop();
 });
+
+test.each(['redis-7.0', 'redis-8.2', 'valkey-8.1'] as const)(
+  'a node of %s that loses a slot while it moves it away shows the move afterwards in Redis, not in Valkey',
+  async (dialect) => {
+    await using cluster = await startCluster({ primaries: 2, dialect });
+    const [from, to] = cluster.nodes.map(({ node }) => (node.cluster as ClusterNode).cluster) as [
+      Cluster,
+      Cluster,
+    ];
+    const [one, other] = await Promise.all(cluster.nodes.map(({ port }) => RawClient.connect({ port })));
+    const { id } = to.myself;
+    await askNode(other!, 'CLUSTER', 'SETSLOT', '5', 'IMPORTING', from.myself.id);
+    await askNode(one!, 'CLUSTER', 'SETSLOT', '5', 'MIGRATING', id);
+    expect(await askNode(other!, 'CLUSTER', 'SETSLOT', '5', 'NODE', id)).toBe('+OK');
+    await until(() => from.owners[5]?.id === id, { what: 'the loss of the slot' });
+    const isShown = (await askNode(one!, 'CLUSTER', 'NODES')).includes(`[5->-${id}]`);
+    expect(isShown).toBe(dialect !== 'valkey-8.1');
+    for (const client of [one, other]) client?.close();
+  },
+);
