@@ -1,5 +1,6 @@
 /** Starts the Sentinel of a sentinel.conf. From then on the Sentinel keeps its state in this file, as redis-sentinel does. */
-import { toBuffer } from '../../protocol/bytes.ts';
+import { resolve } from 'node:path';
+import { fromText, toBuffer } from '../../protocol/bytes.ts';
 import { applyDirective, BadSentinelDirective, inTurn } from '../../sentinel/configuration/directives.ts';
 import { keepInFile } from '../../sentinel/configuration/file.ts';
 import { createSentinel } from '../../sentinel/index.ts';
@@ -54,7 +55,12 @@ export async function startSentinelFromFile(
   const tls = planTls({ ...defaultSettings(), ...settings }, undefined, port);
   const folder = toBuffer(dir ?? '.').toString();
   const node = createSentinel(nodeHost(folder, nodeClock, tls?.context.connect), {
-    settings: { ...settings, ...(bind !== undefined && { bind }) },
+    settings: {
+      ...settings,
+      ...(bind !== undefined && { bind }),
+      // It is written back into the file.
+      ...(dir !== undefined && { dir: fromText(resolve(folder)) }),
+    },
     log,
     ...(dialect !== undefined && { dialect }),
     ...(strict !== undefined && { strict }),

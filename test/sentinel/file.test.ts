@@ -62,6 +62,12 @@ test('keeps comments, and adds its id, its state and what it learns; a restart r
   await second.stop();
 });
 
+test('keeps the folder that the file names', async () => {
+  const { stop } = await start(`port 0\nbind 127.0.0.1\ndir ${folder}\n`);
+  await stop();
+  expect(lines()).toContain(`dir "${folder}"`);
+});
+
 test('a wrong line, a server option and a missing file end the start with the reason', async () => {
   await expect(start('port 0\nsentinel monitor m 127.0.0.1 6379\n')).rejects.toThrow(
     "at line 2\n>>> 'sentinel monitor m 127.0.0.1 6379'\nUnrecognized sentinel configuration statement.",
