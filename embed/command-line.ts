@@ -116,6 +116,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   if (invocation.lab === true) checkLab(invocation, sentinels);
   else if (invocation.labPort !== undefined) usage('--lab-port needs --lab');
   readSentinelFlags(invocation, sentinels);
+  checkClusterNode(invocation);
   if (invocation.configuration.sentinelLines.length > 0) invocation.sentinel = true;
   if (invocation.sentinel === true) checkSentinel(invocation);
   return invocation;
@@ -148,6 +149,16 @@ function checkLab({ configuration }: Invocation, sentinels: ReadonlyMap<string, 
   if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --lab');
   if (Object.keys(configuration.users).length > 0) usage('--user does not work with --lab');
   for (const flag of sentinels.keys()) usage(`${flag} does not work with --lab`);
+}
+
+/** Throws for what a single node of a cluster does not have. */
+function checkClusterNode({ configuration, replicas = 0, sentinels }: Invocation): void {
+  if (configuration.settings['cluster-enabled'] !== true) return;
+  const hint = '--cluster starts primaries with replicas';
+  if (configuration.replicaOf !== undefined)
+    usage(`replicaof directive not allowed in cluster mode; ${hint}`);
+  if (replicas > 0) usage(`--replicas does not work with --cluster-enabled; ${hint}`);
+  if (sentinels !== undefined) usage('--sentinels does not work with --cluster-enabled');
 }
 
 /** The parameters that the nodes of a cluster cannot share. */

@@ -134,6 +134,21 @@ function refuseParameters(options: object): void {
   }
 }
 
+/** Throws TypeError for what a node of a cluster does not have. */
+function checkClusterNode({
+  settings,
+  replicaOf,
+  replicas = 0,
+  sentinels,
+}: StartOptions | ThreadOptions): void {
+  if (settings?.['cluster-enabled'] !== true) return;
+  const allowed = (what: string): string =>
+    `${what} with settings.cluster-enabled (startCluster starts replicas)`;
+  if (replicaOf !== undefined) throw badOption('replicaOf', replicaOf, allowed('no value'));
+  if (replicas > 0) throw badOption('replicas', replicas, allowed('0'));
+  if (readSentinels(sentinels).count > 0) throw badOption('sentinels', sentinels, allowed('0'));
+}
+
 /** Throws TypeError for the first wrong option. */
 export function checkOptions(options: StartOptions | ThreadOptions): void {
   refuseParameters(options ?? {});
@@ -155,6 +170,7 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
     throw badOption('clock', options.clock, "'real' or 'ambient'");
   }
+  checkClusterNode(options);
   if (options.thread !== undefined) checkFlag('thread', options.thread);
   if (options.thread === true && options.clock === 'ambient') {
     throw badOption('clock', options.clock, "'real' with thread: fake timers do not reach another thread");

@@ -94,6 +94,14 @@ describe('flags that would do nothing are refused:', () => {
   });
 });
 
+test.each([
+  ['--replicaof 127.0.0.1 6379', 'replicaof directive not allowed in cluster mode; --cluster starts'],
+  ['--replicas 1', '--replicas does not work with --cluster-enabled; --cluster starts'],
+  ['--sentinels 3', '--sentinels does not work with --cluster-enabled'],
+])('a single node of a cluster does not take %s', (options, message) => {
+  expect(() => parseCommandLine(`--cluster-enabled yes ${options}`.split(' '))).toThrow(message);
+});
+
 test('a cluster takes --tls-port or --port, not both', () => {
   const { cluster, configuration } = parseCommandLine([
     '--cluster',
