@@ -5,7 +5,7 @@ import { SLOT_COUNT } from '../protocol/slot.ts';
 import type { Cluster } from './cluster.ts';
 import { gossip } from './gossip.ts';
 import { updateState } from './health.ts';
-import { PRIMARY, REPLICA } from './member.ts';
+import { type Member, PRIMARY, REPLICA } from './member.ts';
 import type { ClusterNode } from './node.ts';
 import { followPrimary } from './slots.ts';
 
@@ -59,11 +59,20 @@ function introduce(cluster: Cluster, { cluster: other, ip }: Place, index: numbe
   for (let slot = first; slot <= last; slot++) cluster.assign(slot, member);
 }
 
-/** True when a node has heard from all others, its replication works, and so does the cluster. */
-export function isSettled({ cluster }: ClusterNode): boolean {
+/** What a node lacks until it has heard from all others, its replication works, and so does the cluster; undefined then. */
+export function lackOf({ cluster }: ClusterNode): string | undefined {
   const { server, myself } = cluster;
-  if (!cluster.isOk || (myself.isReplica && server.primary?.linkUp !== true)) return false;
-  return cluster.peers.every(({ link, inbound }) => link?.isOpen === true && inbound !== undefined);
+  const unseen = cluster.peers.filter(({ link, inbound }) => link?.isOpen !== true || inbound === undefined);
+  if (unseen.length > 0) return `does not see ${unseen.map((peer) => addressOf(peer)).join(', ')}`;
+  if (myself.isReplica && server.primary?.linkUp !== true) {
+    return `does not receive the data of ${addressOf(myself.primary)}`;
+  }
+  return cluster.isOk ? undefined : 'does not serve requests';
+}
+
+/** The address of a member for clients. */
+export function addressOf(member: Member | undefined): string {
+  return `${member?.ip}:${member?.port || member?.tlsPort}`;
 }
 
 /**

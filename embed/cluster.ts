@@ -1,12 +1,13 @@
 /** startCluster without a clock: servers in real time, primaries that share the slots, and their replicas, each with ports of its own. */
 
-import { arrange, isSettled, showReplicas, showsReplicas } from '../cluster/arrange.ts';
+import { addressOf, arrange, lackOf, showReplicas, showsReplicas } from '../cluster/arrange.ts';
 import { ClusterNode } from '../cluster/node.ts';
 import { type Bytes, fromText } from '../protocol/bytes.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { realDelay } from '../server/host/real-time.ts';
 import type { LogLevel } from '../server/ports.ts';
-import type { Settings } from '../server/settings/settings.ts';
+import { parameters, type Settings } from '../server/settings/settings.ts';
+import { reachableHost } from './listening.ts';
 import { badOption, checkInteger, checkNames } from './options.ts';
 import { LostlockCluster } from './running/cluster.ts';
 import type { LostlockServer } from './running/server.ts';
@@ -84,31 +85,60 @@ export function readSize({ primaries = 3, replicas = 0 }: ClusterSize): Required
 
 /** Throws TypeError for a parameter that a cluster sets by itself. */
 export function checkClusterSettings(settings: Partial<Settings>): void {
+  const timeout = settings['cluster-node-timeout'];
+  if (timeout !== undefined) {
+    throw badOption('settings.cluster-node-timeout', timeout, 'no value (use the option nodeTimeout)');
+  }
   for (const name of OWN) {
     if (settings[name] === undefined) continue;
     throw badOption(`settings.${name}`, settings[name], 'no value (startCluster sets it)');
   }
 }
 
+/** How long a cluster may take until all nodes see each other, and another such time for each node, in milliseconds. */
+const PATIENCE = 30_000;
+const PATIENCE_PER_NODE = 1000;
+
 /**
  * Makes nodes that listen a cluster: gives them all the same view, and waits until each knows the others and the replicas are in sync.
  * @param ip the address of all nodes
  * @param primaries how many of the nodes, the first ones, are primaries
  * @param wait lets a little time pass
+ * @param patience how long to wait, in milliseconds of the nodes' clock
+ * @throws Error that names the nodes that do not see each other
  */
 export async function formCluster(
   nodes: readonly ClusterNode[],
   ip: Bytes,
   primaries: number,
   wait: () => Promise<void>,
+  patience = PATIENCE + PATIENCE_PER_NODE * nodes.length,
 ): Promise<void> {
+  const now = (): number => nodes[0]?.host.clock.now() ?? 0;
+  const end = now() + patience;
+  const settle = async (lack: (node: ClusterNode) => string | undefined): Promise<void> => {
+    while (nodes.some((node) => lack(node) !== undefined)) {
+      if (now() > end) throw new Error(`lostlock: the cluster does not form: ${lacks(nodes, lack)}`);
+      await wait();
+    }
+  };
   arrange(
     nodes.map(({ cluster }) => ({ cluster, ip })),
     primaries,
   );
-  while (!nodes.every(isSettled)) await wait();
+  await settle(lackOf);
   for (const node of nodes) showReplicas(node);
-  while (!nodes.every(showsReplicas)) await wait();
+  await settle((node) => (showsReplicas(node) ? undefined : 'does not hear of the replicas'));
+}
+
+/** What the nodes lack, as text. */
+function lacks(nodes: readonly ClusterNode[], lack: (node: ClusterNode) => string | undefined): string {
+  return nodes
+    .flatMap((node) => {
+      const what = lack(node);
+      return what === undefined ? [] : [`${addressOf(node.cluster.myself)} ${what}`];
+    })
+    .join('; ');
 }
 
 function pause(): Promise<void> {
@@ -128,15 +158,18 @@ function serves(server: LostlockServer, slot: number): boolean {
 
 /**
  * Starts a cluster of servers. It is set up at once: the slots are shared out, the replicas are in sync, and every
- * node knows all others. Rejects with a TypeError that names a wrong option, and with Node's error for a port in use.
+ * node knows all others. Rejects with a TypeError that names a wrong option, with Node's error for a port in use, and with an
+ * Error that names nodes that do not see each other within half a minute and a second for each node.
  */
 export async function startServersOfCluster(options: ClusterOptions = {}): Promise<LostlockCluster> {
   checkNames(options, OPTIONS, 'startCluster');
   const { primaries, replicas } = readSize(options);
-  const { nodeTimeout = 5000, settings = {}, port = 0, host = '127.0.0.1' } = options;
+  const { nodeTimeout = 5000, settings = {}, port = 0 } = options;
   const count = primaries * (replicas + 1);
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
   checkInteger('port', port, 0, 55535 - count);
+  checkNames(settings, Object.keys(parameters), 'settings');
+  checkClusterSettings(settings);
   const firstTls = settings['tls-port'] ?? 0;
   if (firstTls !== 0) {
     checkInteger("settings['tls-port']", firstTls, 1, 55535 - count);
@@ -147,7 +180,6 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
   if (tlsPort !== undefined) {
     throw badOption('tls.port', tlsPort, 'no value (with tls, a cluster has no plain ports)');
   }
-  checkClusterSettings(settings);
   const { primaries: _p, replicas: _r, clock: _c, nodeTimeout: _t, ...rest } = options;
   const nodes: LostlockServer[] = [];
   try {
@@ -155,6 +187,8 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
       const own = {
         // The nodes speak TLS with each other too, unless the settings say otherwise.
         ...(firstTls !== 0 && { 'tls-cluster': true, 'tls-replication': true }),
+        // The nodes log in with each other, as with the option `password`.
+        ...(settings.requirepass !== undefined && { masterauth: settings.requirepass }),
         ...settings,
         ...(firstTls !== 0 && { 'tls-port': firstTls + i }),
         'cluster-enabled': true,
@@ -163,7 +197,7 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
       };
       nodes.push(await startServer({ ...rest, port: port === 0 ? 0 : port + i, settings: own }));
     }
-    await formCluster(nodes.map(memberOf), fromText(host), primaries, pause);
+    await formCluster(nodes.map(memberOf), fromText(reachableHost(options)), primaries, pause);
     for (const { node } of nodes) node.settings['cluster-node-timeout'] = nodeTimeout;
     return new LostlockCluster(nodes, serves);
   } catch (error) {

@@ -44,6 +44,9 @@ export function readSentinels(
     if (value !== undefined) checkInteger('sentinels', value, 0, 100);
     return { count: value ?? 0 };
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badOption('sentinels', value, 'an integer from 0 to 100, or an object of options');
+  }
   checkNames(value, NAMES, 'sentinels');
   const { count = 3, name, quorum, password, port } = value;
   if (port !== undefined) checkInteger('sentinels.port', port, 0, 65535 - count);

@@ -216,7 +216,7 @@ async function startHere(options: StartOptions): Promise<LostlockServer> {
       clock,
       renew: member === undefined ? renew : undefined,
     };
-    return new LostlockServer(parts, options);
+    return new LostlockServer(parts, { ...options, host: reachableHost(options) });
   } catch (error) {
     await Promise.all([...sentinels, ...replicas].map((each) => each.stop()));
     node.stop();

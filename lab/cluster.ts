@@ -102,9 +102,10 @@ export async function startCluster(options: RealClusterOptions): Promise<RealClu
 export async function startCluster(
   options: ClusterOptions | VirtualClusterOptions | RealClusterOptions = {},
 ): Promise<LostlockCluster | LabCluster | RealCluster> {
-  if (options.clock === 'virtual') return startVirtualCluster(options);
-  if (options.clock === 'real') return startRealCluster(options);
-  const { clock } = options as { readonly clock?: unknown };
+  // A caller without types may pass null, which is refused below.
+  const clock: unknown = (options as typeof options | null)?.clock;
+  if (clock === 'virtual') return startVirtualCluster(options as VirtualClusterOptions);
+  if (clock === 'real') return startRealCluster(options as RealClusterOptions);
   if (clock !== undefined) throw badOption('clock', clock, "'real' or 'virtual'");
-  return startServersOfCluster(options);
+  return startServersOfCluster(options as ClusterOptions);
 }

@@ -29,8 +29,9 @@ export abstract class AddressedServer implements AsyncDisposable {
   /** The URL for any client: `redis://host:port`, with the password if there is one; `rediss://` if every port speaks TLS. */
   get url(): string {
     const login = this.#password === undefined ? '' : `:${encodeURIComponent(this.#password)}@`;
+    const host = this.host.includes(':') ? `[${this.host}]` : this.host;
     const scheme = this.port === this.tlsPort ? 'rediss' : 'redis';
-    return `${scheme}://${login}${this.host}:${this.port}`;
+    return `${scheme}://${login}${host}:${this.port}`;
   }
 
   /** The host. Named as in Testcontainers and redis-memory-server. */

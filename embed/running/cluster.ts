@@ -1,6 +1,7 @@
 /** A running cluster, as `startCluster` returns it without a clock. */
 import { fromText } from '../../protocol/bytes.ts';
 import { SLOT_COUNT, slotOf } from '../../protocol/slot.ts';
+import { badOption } from '../options.ts';
 import type { LostlockServer } from './server.ts';
 
 /** A running cluster. */
@@ -38,9 +39,10 @@ export class LostlockCluster implements AsyncDisposable {
 
   /**
    * The primary that serves a key, as the nodes that are up see it.
-   * @throws RangeError when no node serves it
+   * @throws RangeError when no node serves it, and TypeError for a key that is not a string
    */
   primaryOf(key: string): LostlockServer {
+    if (typeof key !== 'string') throw badOption('key', key, 'a string');
     const slot = slotOf(fromText(key));
     const owner = this.primaries.find((node) => this.#serves(node, slot));
     if (owner === undefined)

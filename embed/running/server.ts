@@ -48,12 +48,11 @@ export class LostlockServer extends AddressedServer {
   #stopped = false;
 
   /** @internal */
-  constructor(parts: Parts, options: { readonly host?: string; readonly password?: string }) {
+  constructor(parts: Parts, options: { readonly host: string; readonly password?: string }) {
     const { node } = parts.door;
-    const [host = ''] = (options.host ?? '127.0.0.1').split(' ');
     const { port, 'tls-port': tlsPort } = node.settings;
     super({
-      host,
+      host: options.host,
       port: port || tlsPort,
       tlsPort: tlsPort === 0 ? undefined : tlsPort,
       password: options.password,

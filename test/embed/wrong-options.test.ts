@@ -56,6 +56,16 @@ test.each<[what: string, options: object, message: string]>([
     { seed: { a: Number.NaN } },
     'seed is { a: NaN }; allowed: strings, numbers other than NaN',
   ],
+  [
+    'sentinels in words',
+    { sentinels: '3' },
+    "sentinels is '3'; allowed: an integer from 0 to 100, or an object",
+  ],
+  [
+    'a list of sentinels',
+    { sentinels: [] },
+    'sentinels is []; allowed: an integer from 0 to 100, or an object',
+  ],
   ['a seed that is a number', { seed: 5 }, 'seed is 5; allowed: an object of keys with their values'],
 ])('a server with %s does not start', async (_what, options, message) => {
   const error = await startServer(never(options)).then(
