@@ -3,6 +3,8 @@
 /** What differs between our pages. Nothing in it is escaped here. */
 interface DocumentParts {
   readonly title: string;
+  /** What the page is about, in a sentence. */
+  readonly description: string;
   /** The Content-Security-Policy beside what every page has: its scripts and styles. */
   readonly policy: string;
   /** Further lines of the head. */
@@ -14,7 +16,7 @@ interface DocumentParts {
 }
 
 /** An HTML file with an element `page`, which its script fills. It can load and send only what its policy allows. */
-export function htmlDocument({ title, policy, head, without, scripts }: DocumentParts): string {
+export function htmlDocument({ title, description, policy, head, without, scripts }: DocumentParts): string {
   const whole = `default-src 'none'; ${policy}; img-src data: blob:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
@@ -23,6 +25,7 @@ export function htmlDocument({ title, policy, head, without, scripts }: Document
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${whole}">
 <meta name="generator" content="lostlock">
+<meta name="description" content="${description}">
 <title>${title} - lostlock</title>
 ${head.join('\n')}
 </head>

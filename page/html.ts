@@ -16,9 +16,12 @@ export interface PageCode {
 export function timelineHtml(file: TimelineFile, { script, style }: PageCode): string {
   const code = script.replaceAll('</script', '<\\/script');
   const hash = createHash('sha256').update(code, 'utf8').digest('base64');
-  const title = file.runs.length === 1 ? (file.runs[0]?.title ?? '') : `${file.runs.length} runs`;
+  const [first] = file.runs;
+  const title = first?.title ?? 'No runs';
+  const description = `A timeline of messages, faults and locks. ${first?.verdict?.why ?? title}`;
   return htmlDocument({
     title: escaped(title),
+    description: escaped(description),
     policy: `script-src 'sha256-${hash}'; style-src 'unsafe-inline'`,
     head: [`<style>${style}</style>`],
     without: 'This page draws a timeline with JavaScript.',

@@ -20,10 +20,13 @@ import owner from '../release/owner.json' with { type: 'json' };
 import { ensureBuilt } from '../test/support/built.ts';
 import { catalogue } from './catalogue.ts';
 import { pages, type SitePage, sections } from './pages.ts';
+import { described, summary } from './summary.ts';
 
 const here = import.meta.dirname;
 const root = resolve(here, '..');
 const out = join(here, 'pages');
+/** Where the site is. VitePress puts it before links, but not before those with a target. */
+const base = process.env.SITE_BASE ?? '/';
 const addresses = new Map(pages.map(({ source, address }) => [source, address]));
 
 /** Runs a tool of this folder, shows what it prints, and throws when it fails. */
@@ -51,7 +54,7 @@ function adapted({ source, address }: SitePage, text: string): string {
         const name = `images/${path.replaceAll('/', '-')}`;
         mkdirSync(join(out, 'public/images'), { recursive: true });
         copyFileSync(join(root, path), join(out, 'public', name));
-        return `![${label}](/${name})`;
+        return `[![${label}](/${name})](/${name})`; // On a narrow screen its text is too small.
       }
       const known = addresses.get(path) ?? addresses.get(`${path}/README.md`);
       if (known !== undefined) {
@@ -90,9 +93,15 @@ function stories(): string {
       stdio: 'ignore',
     });
   }
-  const list = names.map((name) => `- [${name}](/stories/${name}.html){target="_self"}`).join('\n');
+  const list = names.map((name) => `- [${name}](${base}stories/${name}.html){target="_self"}`).join('\n');
   return `# Ten stories of lost and kept locks\n\n\`npx lostlock demo\` plays them on a virtual clock, and each is the same on every run. These are
 their [timelines](./timeline.md): which client believed that it held the lock, which message came late, and why.\n\n${list}\n`;
+}
+
+/** The name of an API page in the menu. */
+function nameOf(file: string): string {
+  if (file === 'entries.md') return 'All entries';
+  return file === 'index.md' ? 'lostlock' : file.replace(/(\/index)?\.md$/, '');
 }
 
 /** The API as Markdown, a page for each entry of the package. */
@@ -128,39 +137,32 @@ function api(): void {
   for (const file of files) {
     // TypeDoc counts the names of types among the headings; VitePress counts headings only.
     const path = join(out, 'api', file);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/\]\(([^)\s]*#[\w-]+?)-\d+\)/g, ']($1)'));
+    const text = readFileSync(path, 'utf8').replace(/\]\(([^)\s]*#[\w-]+?)-\d+\)/g, ']($1)');
+    writeFileSync(path, described(`The API of lostlock: ${nameOf(file)}, with all types.`, text));
   }
-  const menu = files.map((name) => {
-    const link = `/api/${name.replace(/(index)?\.md$/, '')}`;
-    return {
-      text:
-        name === 'entries.md'
-          ? 'All entries'
-          : name === 'index.md'
-            ? 'lostlock'
-            : name.replace(/(\/index)?\.md$/, ''),
-      link,
-    };
-  });
+  const menu = files.map((file) => ({
+    text: nameOf(file),
+    link: `/api/${file.replace(/(index)?\.md$/, '')}`,
+  }));
   write(
     'api.json',
     JSON.stringify(menu.sort((a, b) => (a.link === '/api/' ? -1 : b.link === '/api/' ? 1 : 0))),
   );
 }
 
+/** What a page is about. */
+function about(page: SitePage, text: string): string {
+  return page.about ?? summary(text);
+}
+
 /** What a language model reads first (https://llmstxt.org), and all pages in one file. */
 function forModels(texts: ReadonlyMap<SitePage, string>): void {
-  const base = process.env.SITE_BASE ?? '/';
-  const summary = (text: string): string =>
-    (/^[A-Z`][^\n]*(?:\n[^\n]+)*/m.exec(text.replace(/^#.*$/gm, ''))?.[0] ?? '')
-      .replaceAll('\n', ' ')
-      .split(/\.\s/)[0] ?? '';
   const list = sections.map(({ title, pages: own }) =>
     [
       `## ${title}`,
       '',
       ...own.map(
-        (page) => `- [${page.title}](${base}${page.address}.html): ${summary(texts.get(page) ?? '')}`,
+        (page) => `- [${page.title}](${base}${page.address}.html): ${about(page, texts.get(page) ?? '')}`,
       ),
     ].join('\n'),
   );
@@ -182,11 +184,15 @@ const texts = new Map<SitePage, string>();
 for (const page of pages) {
   const text = readFileSync(join(root, page.source), 'utf8');
   texts.set(page, text);
-  write(`${page.address}.md`, adapted(page, text));
+  write(`${page.address}.md`, described(about(page, text), adapted(page, text)));
 }
 write('index.md', home());
-write('stories.md', stories());
-write('catalogue.md', await catalogue(root, join(out, 'public/catalogue'), '/catalogue'));
+write('stories.md', described('Timelines of ten stories of lost and kept locks.', stories()));
+const pictures = await catalogue(root, join(out, 'public/catalogue'), `${base}catalogue`);
+write(
+  'catalogue.md',
+  described('Timelines of each way to lose a lock, and of the form that does not.', pictures),
+);
 api();
 forModels(texts);
 run(['node_modules/vitepress/bin/vitepress.js', 'build']);

@@ -5,10 +5,20 @@ export interface SitePage {
   readonly address: string;
   readonly source: string;
   readonly title: string;
+  /** What it is about, in a sentence, where its own first sentences do not say it. */
+  readonly about?: string;
 }
 
-const doc = (name: string, title: string): SitePage => ({ address: name, source: `docs/${name}.md`, title });
-const other = (address: string, source: string, title: string): SitePage => ({ address, source, title });
+const page = (address: string, source: string, title: string, about?: string): SitePage =>
+  about === undefined ? { address, source, title } : { address, source, title, about };
+const doc = (name: string, title: string, about?: string): SitePage =>
+  page(name, `docs/${name}.md`, title, about);
+const start = (name: string, title: string): SitePage =>
+  doc(
+    `start/${name}`,
+    title,
+    `How to test distributed locks with lostlock, a Redis-compatible server: ${title}.`,
+  );
 
 /** The menu: sections with their pages. Every page of the site but the first one and the API is in it. */
 export const sections: readonly { readonly title: string; readonly pages: readonly SitePage[] }[] = [
@@ -16,22 +26,22 @@ export const sections: readonly { readonly title: string; readonly pages: readon
     title: 'Start',
     pages: [
       doc('concepts', 'Concepts'),
-      doc('start/vitest', 'Vitest'),
-      doc('start/jest', 'Jest'),
-      doc('start/mocha', 'Mocha'),
-      doc('start/node-test', 'node:test'),
-      doc('start/playwright', 'Playwright'),
-      doc('start/python', 'Python'),
-      doc('start/go', 'Go'),
-      doc('start/java', 'Java'),
-      doc('start/other-languages', 'Other languages'),
+      start('vitest', 'Vitest'),
+      start('jest', 'Jest'),
+      start('mocha', 'Mocha'),
+      start('node-test', 'node:test'),
+      start('playwright', 'Playwright'),
+      start('python', 'Python'),
+      start('go', 'Go'),
+      start('java', 'Java'),
+      start('other-languages', 'Other languages'),
     ],
   },
   {
     title: 'Guides',
     pages: [
       doc('testing', 'Testing with lostlock'),
-      doc('cookbook', 'Cookbook'),
+      doc('cookbook', 'Cookbook', 'Programs to copy for common tests of distributed locks.'),
       doc('time', 'Time in the lab'),
       doc('lab', "The lab's controls"),
       doc('explore', 'Explorations'),
@@ -49,8 +59,16 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('using-locks', 'Using the locks'),
       doc('locks', 'The failures they are built for'),
       doc('scenarios', 'The lost locks, one by one'),
-      doc('libraries', "npm's lock libraries, explored"),
-      doc('specimens', 'Mistakes, explored'),
+      doc(
+        'libraries',
+        "npm's lock libraries, explored",
+        'Which faults break the lock libraries of npm: what explorations of each of them found.',
+      ),
+      doc(
+        'specimens',
+        'Mistakes, explored',
+        'The usual mistakes in distributed locks as client code, and whether explorations find them.',
+      ),
       doc('real-servers', 'The same on real servers'),
       doc('contrast', 'Redis, ZooKeeper and etcd'),
     ],
@@ -62,25 +80,44 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('differences', 'Differences from Redis'),
       doc('dialects', 'Dialects'),
       doc('stability', 'What is stable'),
-      other('bench', 'bench/results.md', 'Bench results'),
-      other('robustness', 'bench/robustness.md', 'Robustness'),
-      other('oversell', 'bench/oversell.md', 'Overselling'),
+      page('bench', 'bench/results.md', 'Bench results', 'Speed and memory of lostlock beside redis-server.'),
+      page(
+        'robustness',
+        'bench/robustness.md',
+        'Robustness',
+        'What attacks on a lostlock server do to its other clients.',
+      ),
+      page(
+        'oversell',
+        'bench/oversell.md',
+        'Overselling',
+        'A service that sells a stock over HTTP with each kind of lock, and how much it oversells.',
+      ),
     ],
   },
   {
     title: 'More',
     pages: [
-      doc('comparison', 'Comparison and migration'),
-      doc('faq', 'Questions'),
+      doc(
+        'comparison',
+        'Comparison and migration',
+        'lostlock beside redis-memory-server, Testcontainers, ioredis-mock and others, and how to move to it.',
+      ),
+      doc('faq', 'Questions', 'Questions about lostlock, answered in a few sentences each.'),
       doc('architecture', 'Architecture'),
       doc('decisions/0004-time-in-the-lab', 'Decision: time in the lab'),
       doc('decisions/0020-a-dialect-is-named-behaviours', 'Decision: dialects'),
-      other('integrations/pytest', 'integrations/pytest/README.md', 'pytest-lostlock'),
-      other('integrations/go', 'integrations/go/README.md', 'lostlock for Go'),
-      other('integrations/junit', 'integrations/junit/README.md', 'lostlock for JUnit 5'),
-      other('contributing', 'CONTRIBUTING.md', 'Contributing'),
-      other('changelog', 'CHANGELOG.md', 'Changelog'),
-      other('security', 'SECURITY.md', 'Security'),
+      page('integrations/pytest', 'integrations/pytest/README.md', 'pytest-lostlock'),
+      page('integrations/go', 'integrations/go/README.md', 'lostlock for Go'),
+      page('integrations/junit', 'integrations/junit/README.md', 'lostlock for JUnit 5'),
+      page(
+        'contributing',
+        'CONTRIBUTING.md',
+        'Contributing',
+        'How lostlock is built, tested and released, and the rules of its code.',
+      ),
+      page('changelog', 'CHANGELOG.md', 'Changelog'),
+      page('security', 'SECURITY.md', 'Security'),
     ],
   },
 ];

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, extname, join, normalize, posix } from 'node:path';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 
 const dist = join(import.meta.dirname, 'dist');
 const types: Record<string, string> = {
@@ -61,6 +61,44 @@ function brokenLinks(): string[] {
   });
 }
 
+/** Pages without a title or description, and those that share either of them with another page. */
+function unnamedPages(): string[] {
+  const named = new Map<string, string>();
+  return htmlPages
+    .filter((page) => page !== '404.html')
+    .flatMap((page) => {
+      const html = readFileSync(join(dist, page), 'utf8');
+      return [/<title>(.+?)<\/title>/, /<meta name="description" content="(.+?)"/].flatMap((pattern) => {
+        const [whole] = pattern.exec(html) ?? [];
+        if (whole === undefined) return [`${page}: has nothing like ${pattern}`];
+        const other = named.get(whole);
+        named.set(whole, page);
+        return other === undefined ? [] : [`${page}: has the ${whole} of ${other}`];
+      });
+    });
+}
+
+/** The labels of the languages of code that have too little contrast on a page, in light and dark. */
+async function faintLabels(browser: Browser, url: string): Promise<string[]> {
+  const axe = join(import.meta.dirname, '../node_modules/axe-core/axe.min.js');
+  const faint: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ colorScheme });
+    await page.goto(url, { waitUntil: 'load' });
+    await page.addScriptTag({ path: axe });
+    const { checked, labels } = await page.evaluate<{ checked: number; labels: string[] }>(
+      `axe.run('span.lang', { runOnly: 'color-contrast' }).then(({ passes, violations }) => ({
+        checked: passes.length + violations.length,
+        labels: violations.flatMap(({ nodes }) => nodes.map(({ failureSummary }) => failureSummary)),
+      }))`,
+    );
+    faint.push(...labels.map((label) => `${url} (${colorScheme}): ${label}`));
+    if (checked === 0) faint.push(`${url} (${colorScheme}): has no labels of code`);
+    await page.close();
+  }
+  return faint;
+}
+
 /** Opens every page, and returns what their consoles said and what could not be loaded. */
 async function errorsInChromium(program: string): Promise<string[]> {
   const server = createServer((request, response) => {
@@ -88,11 +126,14 @@ async function errorsInChromium(program: string): Promise<string[]> {
     if ((await page.locator('h1, svg').count()) === 0) errors.push(`${name}: is empty`);
     await page.close();
   }
+  errors.push(...(await faintLabels(browser, `${origin}/cookbook.html`)));
   await browser.close();
   server.close();
   return errors;
 }
 
+const unnamed = unnamedPages();
+for (const page of unnamed) console.log(page);
 const broken = brokenLinks();
 for (const link of broken) console.log(`broken link in ${link}`);
 const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -100,4 +141,4 @@ if (program === undefined) console.log('skipped the pages in Chromium: it is not
 const errors = program === undefined ? [] : await errorsInChromium(program);
 for (const error of errors) console.log(`error in ${error}`);
 console.log(`${htmlPages.length} pages: ${broken.length} broken links, ${errors.length} errors in Chromium`);
-if (htmlPages.length < 30 || broken.length + errors.length > 0) process.exitCode = 1;
+if (htmlPages.length < 30 || unnamed.length + broken.length + errors.length > 0) process.exitCode = 1;

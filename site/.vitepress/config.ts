@@ -19,7 +19,11 @@ const config = defineConfig({
   title: 'lostlock',
   description: 'A Redis-compatible server for testing distributed locks',
   // Without an icon of its own, a browser asks for /favicon.ico, which is not there.
-  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
+  head: [
+    ['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }],
+    // The labels of code have too little contrast in VitePress' own colour.
+    ['style', {}, 'html:root { --vp-code-lang-color: var(--vp-c-text-2); }'],
+  ],
   srcDir: 'pages',
   base: process.env.SITE_BASE ?? '/',
   cleanUrls: false,

@@ -41,6 +41,22 @@ test('no byte of the data can end its script element, and all of them survive', 
   expect(safeJson({ a: '\u0000\u00ff' })).toBe('{"a":"\\u0000\\u00ff"}');
 });
 
+test('the page has the title of its first run, and says what it is about', async () => {
+  const [run, other] = [await story(7), await story(8)];
+  const page = timelineHtml(timelineFile([run, other]), { script: '', style: '' });
+  expect(page).toContain(`<title>${run.title} - lostlock</title>`);
+  expect(page).toContain('name="description" content="A timeline of messages, faults and locks. ');
+  const hostile = timelineHtml(
+    timelineFile([{ ...run, title: HOSTILE, verdict: { ...run.verdict!, why: HOSTILE } }]),
+    {
+      script: '',
+      style: '',
+    },
+  );
+  expect(hostile.match(/<script/g)).toHaveLength(2);
+  expect(hostile).toContain('faults and locks. &#60;/script&#62;');
+});
+
 test('the axis shortens idle time, keeps the order of moments, and finds back to each of them', () => {
   const moments = [0, 1000, 2000, 3000, 30_000_000, 30_001_000];
   const axis = new Axis(moments);
