@@ -116,6 +116,15 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   ],
   [/[\\/]streams[\\/]pipeline\.js$/, 'exports.pipeline = () => {};'],
   [/[\\/](streams[\\/](compose|duplexify)|abort-controller[\\/]browser)\.js$/, ''],
+  // Helpers for old JavaScript, which sucrase leaves out with disableESTransforms.
+  [
+    /[\\/]sucrase[\\/]dist[\\/]esm[\\/]HelperManager\.js$/,
+    `export class HelperManager {
+      emitHelpers() {
+        return '';
+      }
+    }`,
+  ],
   // Messages for debugging, which nobody turns on in a worker.
   [
     /[\\/]debug[\\/]src[\\/]browser\.js$/,
