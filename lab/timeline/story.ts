@@ -28,40 +28,23 @@ export function storyOf(plot: Plot): readonly StoryStep[] {
   return cutStory(order.map(([, step]) => ({ ...step, text: harmless(step.text) })));
 }
 
-/** A long story without its least important sentences; where the first of them was, it says how many there are. */
-function cutStory(steps: readonly StoryStep[]): readonly StoryStep[] {
-  if (steps.length <= MOST) return steps;
-  const ranks = ranksOf(steps);
-  const order = [...steps.keys()].sort((i, k) => (ranks[i] as number) - (ranks[k] as number) || i - k);
-  const kept = new Set(order.slice(0, MOST));
-  const first = steps.findIndex((_, i) => !kept.has(i));
-  const { at } = steps[first] as StoryStep;
-  const text = `From here on, ${steps.length - MOST} sentences of minor events are left out.`;
-  const told = (from: number, to?: number): StoryStep[] =>
-    steps.slice(from, to).filter((_, i) => kept.has(from + i));
-  return [...told(0, first), { at, lane: '', text, mood: 'plain' }, ...told(first)];
-}
+/** What is left out of a long story last. */
+const RANKS = { bad: 0, hand: 1, good: 2, plain: 3 };
 
 /**
- * For each sentence, how readily it is left out: first what is far from any harm and any fault, because what a client
- * does just before a crash explains the loss; then faults, other harm, and last the broken promise itself.
+ * A long story without its least important sentences; where the first of them was, it says how many there are. Of
+ * sentences that are as important, the last ones stay: what clients do just before a crash explains the loss.
  */
-function ranksOf(steps: readonly StoryStep[]): number[] {
-  const isMajor = ({ mood }: StoryStep): boolean => mood === 'bad' || mood === 'hand';
-  const far = steps.map(() => steps.length);
-  let [before, after] = [-Infinity, Infinity];
-  for (const i of steps.keys()) {
-    const back = steps.length - 1 - i;
-    if (isMajor(steps[i] as StoryStep)) before = i;
-    if (isMajor(steps[back] as StoryStep)) after = back;
-    far[i] = Math.min(far[i] as number, i - before);
-    far[back] = Math.min(far[back] as number, after - back);
-  }
-  return steps.map((step, i) => {
-    if (!isMajor(step)) return 2 + (far[i] as number);
-    if (step.mood === 'hand') return 2;
-    return step.lane === '*' || 'overlap' in (step.about ?? {}) ? 0 : 1;
-  });
+function cutStory(steps: readonly StoryStep[]): readonly StoryStep[] {
+  if (steps.length <= MOST) return steps;
+  const rank = ({ mood, lane, about }: StoryStep): number =>
+    lane === '*' || 'overlap' in (about ?? {}) ? -1 : RANKS[mood];
+  const order = [...steps].reverse().sort((a, b) => rank(a) - rank(b));
+  const out = new Set(order.slice(MOST));
+  const first = steps.findIndex((step) => out.has(step));
+  const text = `From here on, ${out.size} sentences of minor events are left out.`;
+  const note: StoryStep = { at: steps[first]?.at ?? 0, lane: '', text, mood: 'plain' };
+  return steps.flatMap((step, i) => (i === first ? [note] : out.has(step) ? [] : [step]));
 }
 
 /** What was told to clients comes before a crash at the same instant, and a crash before what it destroys. */

@@ -89,7 +89,7 @@ test('a long story leaves out minor sentences, says how many, and keeps the loss
   const texts = pair.timelineData().story.map(({ text }) => text);
   expect(texts).toHaveLength(201);
   // 260 about k and 8 about the lost lock, as in the test above.
-  expect(texts[0]).toBe('From here on, 68 sentences of minor events are left out.');
+  expect(texts).toContain('From here on, 68 sentences of minor events are left out.');
   expect(texts.slice(-8)).toEqual([
     expect.stringContaining('The link from redis-1 to redis-2 is held'),
     expect.stringContaining('A acquires my:lock'),
