@@ -1,5 +1,5 @@
 /** The details of the selected event, in words. */
-import { timeText } from '../drawing/axis.ts';
+import { timesText, timeText } from '../drawing/axis.ts';
 import type { Selection } from '../drawing/view.ts';
 import type { Timeline, TimelineMessage, TimelineVerdict } from '../format.ts';
 import { readable } from '../text.ts';
@@ -68,17 +68,18 @@ function messageRows(
   const message = run.messages[index];
   if (message === undefined) return '';
   const { from, to, sent, due, arrived, died, fate, why, offsets, cause, text, bytes } = message;
-  rows.push(['From', `${from} to ${to}`], ['Command', element('code', {}, text)], ['Sent', timeText(sent)]);
+  const ended = arrived ?? died ?? (fate === 'waiting' ? run.end : due);
+  const [sentAt, endedAt] = timesText(sent, ended);
+  rows.push(['From', `${from} to ${to}`], ['Command', element('code', {}, text)], ['Sent', sentAt]);
   if (arrived !== null)
     rows.push([
       'Arrived',
-      `${timeText(arrived)}${arrived - due > 1 ? `, after waiting for ${timeText(arrived - due)}` : ''}`,
+      `${endedAt}${arrived - due > 1 ? `, after waiting for ${timeText(arrived - due)}` : ''}`,
     ]);
-  else
-    rows.push([
-      'Arrived',
-      fate === 'waiting' ? 'never: it still waits' : `never: lost at ${timeText(died ?? due)}`,
-    ]);
+  else if (fate === 'waiting') {
+    const state = due > run.end ? 'was still on its way' : 'still waited';
+    rows.push(['Arrived', `not yet: it ${state} when the run ended, at ${endedAt}`]);
+  } else rows.push(['Arrived', `never: lost at ${endedAt}`]);
   if (why !== undefined) rows.push(['Why', why]);
   if (offsets !== undefined)
     rows.push(['Offset', offsets[0] === offsets[1] ? `${offsets[1]}` : `${offsets[0]} to ${offsets[1]}`]);

@@ -94,9 +94,21 @@ export function roundStep(least: number): number {
   return 10 * power;
 }
 
-/** A moment or a length in words: `3.2 ms`, `29.99 s`. @param micros in microseconds */
-export function timeText(micros: number): string {
+/**
+ * A moment or a length in words: `3.2 ms`, `29.99 s`.
+ * @param micros in microseconds
+ * @param step what the digits have to tell apart, in microseconds
+ */
+export function timeText(micros: number, step = Infinity): string {
   const ms = micros / 1000;
-  if (Math.abs(ms) < 1000) return `${Number(ms.toFixed(Math.abs(ms) < 100 ? 1 : 0))} ms`;
-  return `${Number((ms / 1000).toFixed(Math.abs(ms) < 100_000 ? 2 : 0))} s`;
+  const needed = (unit: number): number => Math.ceil(Math.log10(unit / Math.max(1, step)));
+  if (Math.abs(ms) < 1000)
+    return `${Number(ms.toFixed(Math.max(Math.abs(ms) < 100 ? 1 : 0, needed(1000))))} ms`;
+  return `${Number((ms / 1000).toFixed(Math.max(Math.abs(ms) < 100_000 ? 2 : 0, needed(1_000_000))))} s`;
+}
+
+/** Two moments in words, to the microsecond if they would look the same otherwise. */
+export function timesText(one: number, other: number): [string, string] {
+  const step = one !== other && timeText(one) === timeText(other) ? 1 : Infinity;
+  return [timeText(one, step), timeText(other, step)];
 }

@@ -10,6 +10,9 @@ import { GUTTER, holdEnd, type RunView } from './view.ts';
 interface BarPlaces {
   readonly holds: Float64Array;
   readonly keys: Float64Array;
+  /** The rows of them, so that the bars of two locks in one lane do not cover each other. */
+  readonly holdRows: Int8Array;
+  readonly keyRows: Int8Array;
   /** The number of the colour of each holder. */
   readonly owners: ReadonlyMap<string, number>;
 }
@@ -19,6 +22,11 @@ const VISIT = 15;
 /** The height of a permit in a node's lane. */
 const PERMIT = 17;
 
+/** How many bars of locks stand below each other in a lane. */
+const ROWS = [0, -1, 1];
+/** Between two rows. */
+const BETWEEN = 1;
+
 const prepared = new WeakMap<RunView, BarPlaces>();
 
 function placesOf(scene: RunView): BarPlaces {
@@ -27,14 +35,38 @@ function placesOf(scene: RunView): BarPlaces {
     const { holds, keys, end } = scene.run;
     const owners = ownersOf(scene);
     const both = (from: number, to: number): number[] => [scene.axis.place(from), scene.axis.place(to)];
+    const holdPlaces = Float64Array.from(holds.flatMap((hold) => both(hold.from, holdEnd(hold, end))));
+    const keyPlaces = Float64Array.from(
+      keys.flatMap((view) => both(view.from, keyEnd(scene.run, view, owners))),
+    );
     places = {
-      holds: Float64Array.from(holds.flatMap((hold) => both(hold.from, holdEnd(hold, end)))),
-      keys: Float64Array.from(keys.flatMap((view) => both(view.from, keyEnd(scene.run, view, owners)))),
+      holds: holdPlaces,
+      keys: keyPlaces,
+      holdRows: rowsOf(
+        holds.map(({ kind, client }) => (kind === 'lock' ? client : undefined)),
+        holdPlaces,
+      ),
+      keyRows: rowsOf(
+        keys.map(({ permit, node }) => (permit === true ? undefined : node)),
+        keyPlaces,
+      ),
       owners,
     };
     prepared.set(scene, places);
   }
   return places;
+}
+
+/** The rows of bars: the first that is free in the lane. @param lanes undefined for a bar that has a place of its own */
+function rowsOf(lanes: readonly (string | undefined)[], places: Float64Array): Int8Array {
+  const ends = new Map<string, number>();
+  return Int8Array.from(lanes, (lane, i) => {
+    if (lane === undefined) return 0;
+    const from = places[2 * i] as number;
+    const row = ROWS.find((each) => (ends.get(`${each} ${lane}`) ?? -Infinity) <= from) ?? 0;
+    ends.set(`${row} ${lane}`, places[2 * i + 1] as number);
+    return row;
+  });
 }
 
 /** Each client has a colour; a holder that is not a client's name gets that of the client that was granted it. */
@@ -66,7 +98,7 @@ function keyEnd({ holds, end }: Timeline, view: TimelineKey, owners: BarPlaces['
 /** Draws them. Bars that are narrower than a pixel are drawn together, column by column. */
 export function drawBars(sheet: Sheet): void {
   const { scene, theme } = sheet;
-  const { holds, keys, owners } = placesOf(scene);
+  const { holds, keys, holdRows, keyRows, owners } = placesOf(scene);
   const colourOf = (holder: string): string => {
     const owner = owners.get(holder) ?? -1;
     return owner < 0 ? theme.line : (theme.holders[owner % theme.holders.length] as string);
@@ -74,7 +106,7 @@ export function drawBars(sheet: Sheet): void {
   const { run } = scene;
   const clients = run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
   eachBar(
-    { sheet, places: holds, thick: 22, colourOf },
+    { sheet, places: holds, rows: holdRows, thick: 22, colourOf },
     run.holds,
     ({ client, key }) => [client, client, key],
     (hold, y, place) => drawHold(sheet, hold, y, place, colourOf(hold.client)),
@@ -87,7 +119,7 @@ export function drawBars(sheet: Sheet): void {
       drawVisit(sheet, hold, y + VISIT * ((owners.get(hold.client) ?? 0) % 4), place, colourOf(hold.client)),
   );
   eachBar(
-    { sheet, places: keys, thick: 16, colourOf },
+    { sheet, places: keys, rows: keyRows, thick: 16, colourOf },
     run.keys,
     ({ node, holder, key }) => [node, holder, key],
     (view, y, place) => {
@@ -103,13 +135,14 @@ export function drawBars(sheet: Sheet): void {
 interface BarLook {
   readonly sheet: Sheet;
   readonly places: Float64Array;
+  readonly rows?: Int8Array;
   readonly thick: number;
   colourOf(holder: string): string;
 }
 
 /** Hands out the bars in view that are wide enough, and draws the others. */
 function eachBar<T>(
-  { sheet: { scene, width, pen }, places, thick, colourOf }: BarLook,
+  { sheet: { scene, width, pen }, places, rows, thick, colourOf }: BarLook,
   all: readonly T[],
   partiesOf: (bar: T) => readonly [lane: string, holder: string, key: string],
   draw: (bar: T, y: number, place: readonly [number, number]) => void,
@@ -124,8 +157,9 @@ function eachBar<T>(
     if (b < 0 || a > columns) continue;
     const bar = all[i] as T;
     const [lane, holder, key] = partiesOf(bar);
-    const y = scene.laneY(lane);
-    if (y === undefined || !scene.showsKey(key)) continue;
+    const middle = scene.laneY(lane);
+    if (middle === undefined || !scene.showsKey(key)) continue;
+    const y = middle + (rows?.[i] ?? 0) * (thick + BETWEEN);
     if (b - a >= 1) {
       draw(bar, y, [GUTTER + a, GUTTER + b]);
       continue;

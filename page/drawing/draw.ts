@@ -39,10 +39,14 @@ function drawNames({ pen, scene, theme }: Sheet): void {
   pen.rect(0, 0, GUTTER, scene.height, theme.ground);
   for (const { name, kind } of scene.run.lanes) {
     const y = scene.laneY(name) as number;
-    const shown = name.length > 13 ? `${name.slice(0, 12)}...` : name;
-    pen.text(10, y + 3, shown, { colour: theme.ink, size: 15, bold: true });
+    pen.text(10, y + 3, laneName(name), { colour: theme.ink, size: 15, bold: true });
     pen.text(10, y + 19, kind, { colour: theme.faint, size: 12 });
   }
+}
+
+/** A name that fits left of its lane. Its end stays, because names often differ only there. */
+function laneName(name: string): string {
+  return name.length > 13 ? `${name.slice(0, 5)}...${name.slice(-5)}` : name;
 }
 
 function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
@@ -66,7 +70,7 @@ function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
     const at = x(time);
     if (at >= GUTTER + 22 && at <= width - 22 && at - last > 70) {
       ticks.push(at, HEAD - 8, at, HEAD - 2);
-      pen.text(at, HEAD - 13, timeText(time), { colour: theme.faint, size: 12, anchor: 'middle' });
+      pen.text(at, HEAD - 13, timeText(time, step), { colour: theme.faint, size: 12, anchor: 'middle' });
       last = at;
     }
     const gap = axis.gaps.find((each) => time + step > each.from && time < each.to);

@@ -74,8 +74,8 @@ export function drawMessages(sheet: Sheet): void {
     if (points.length === 4) lines[message.kind].push(...points);
     else lines[message.kind].push(...points.slice(0, 4), ...points.slice(4, 8));
     if (waits.length > 0) gates.push(...waits);
-    if (!arrives) broken.push(...cross(waits[2] as number, waits[3] as number));
-    else if (indices.length <= DETAILED) (heads[message.kind] ??= []).push(...head(points.slice(-4)));
+    if (!arrives && message.fate !== 'waiting') broken.push(...cross(waits[2] as number, waits[3] as number));
+    if (arrives && indices.length <= DETAILED) (heads[message.kind] ??= []).push(...head(points.slice(-4)));
   }
   for (const kind of Object.keys(lines) as MessageKind[]) {
     const colour = theme[kind];
@@ -113,7 +113,7 @@ function drawWay({ scene, pen, theme, x }: Sheet): void {
     for (let i = 0; i + 3 < points.length; i += 2)
       pen.lines(points.slice(i, i + 4), { colour: theme.selected, width, opacity: 0.85 });
     if (route.arrives) pen.triangles(head(points.slice(-4)), theme.selected);
-    else
+    else if (message?.fate !== 'waiting')
       pen.lines(cross(route.waits[2] as number, route.waits[3] as number), { colour: theme.bad, width: 4 });
   }
 }
@@ -135,14 +135,16 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
     const cut = shown.length > 34 ? `${shown.slice(0, 32)}...` : shown;
     const offset = message.offsets === undefined ? '' : ` (offset ${message.offsets[1]})`;
     const look = {
-      colour: lost ? theme.badInk : theme[message.kind],
+      colour: lost && message.fate !== 'waiting' ? theme.badInk : theme[message.kind],
       size: 12,
       bold: lost,
       behind: theme.ground,
     };
     const [end = 0, last = 0] = route.waits.slice(2);
     const room = lost ? width - end - 18 : width;
-    const texts = lost ? [`never arrived: ${cut}${offset}`, `never arrived: ${cut}`, 'never arrived'] : [cut];
+    const waits = message.due > scene.run.end ? 'still on its way' : 'still waiting';
+    const fate = message.fate === 'waiting' ? waits : 'never arrived';
+    const texts = lost ? [`${fate}: ${cut}${offset}`, `${fate}: ${cut}`, fate] : [cut];
     const text = texts.find((each) => pen.widthOf(each, look) < room) ?? (texts.at(-1) as string);
     const size = pen.widthOf(text, look);
     const leftOf = (x: number): number =>

@@ -19,6 +19,9 @@ export interface Theme {
   readonly selected: string;
 }
 
+/** The colours of bars. They are light in both appearances, because their texts are dark. */
+const HOLDERS = ['#9fd0f0', '#f5c46b', '#8fd9bf', '#e5b3d0', '#e8e06a', '#f0a882', '#8f9df5', '#b0957a'];
+
 /** On light ground, and on dark. */
 export const themes: { readonly light: Theme; readonly dark: Theme } = {
   light: {
@@ -34,7 +37,7 @@ export const themes: { readonly light: Theme; readonly dark: Theme } = {
     bad: '#c62828',
     badInk: '#a31515',
     mark: '#6a3d9a',
-    holders: ['#9fd0f0', '#f5c46b', '#8fd9bf', '#e5b3d0', '#e8e06a', '#f0a882'],
+    holders: HOLDERS,
     holderInk: '#14181c',
     selected: '#000000',
   },
@@ -51,7 +54,7 @@ export const themes: { readonly light: Theme; readonly dark: Theme } = {
     bad: '#ff6b62',
     badInk: '#ff9a93',
     mark: '#c8a6f0',
-    holders: ['#9fd0f0', '#f5c46b', '#8fd9bf', '#e5b3d0', '#e8e06a', '#f0a882'],
+    holders: HOLDERS,
     holderInk: '#14181c',
     selected: '#ffffff',
   },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { namedStories, stories } from '../../lab/demo/stories.ts';
 import { timelineFile } from '../../lab/timeline/timeline.ts';
 import { pageCode } from '../../page/bundle.ts';
-import { Axis } from '../../page/drawing/axis.ts';
+import { Axis, timesText, timeText } from '../../page/drawing/axis.ts';
 import { drawScene } from '../../page/drawing/draw.ts';
 import { type Lettering, type Pen, SvgPen } from '../../page/drawing/pen.ts';
 import { sheetOf } from '../../page/drawing/sheet.ts';
@@ -65,6 +65,30 @@ test('the axis shortens idle time, keeps the order of moments, and finds back to
   expect(axis.end).toBeLessThan(60_000);
   for (const time of moments) expect(axis.time(axis.place(time))).toBeCloseTo(time, 3);
   expect(axis.gaps).toHaveLength(1);
+});
+
+test('times have the digits that tell them apart', () => {
+  expect([timeText(3240), timeText(29_994_321)]).toEqual(['3.2 ms', '29.99 s']);
+  expect([timeText(3240, 20), timeText(29_994_321, 100)]).toEqual(['3.24 ms', '29.9943 s']);
+  expect(timesText(1001, 1003)).toEqual(['1.001 ms', '1.003 ms']);
+  expect(timesText(1000, 2000)).toEqual(['1 ms', '2 ms']);
+});
+
+/** The relative luminance of a colour, as WCAG counts it. */
+function luminance(colour: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+test('eight clients have colours of their own, on which texts can be read', () => {
+  for (const { holders, holderInk } of Object.values(themes)) {
+    expect(new Set(holders).size).toBe(8);
+    for (const colour of holders)
+      expect((luminance(colour) + 0.05) / (luminance(holderInk) + 0.05)).toBeGreaterThan(4.5);
+  }
 });
 
 test('a key that is there at the end is drawn as long as the lease of its holder, and its text is free', async () => {
@@ -133,6 +157,29 @@ test('each client inside a resource has a bar in the lane of the resource, with 
   const lanes = [...run.lanes, { name: 'stock', kind: 'resource' as const }];
   const holds = [{ ...visit, renewals: [], fence: 4 }, ...run.holds];
   expect(drawn({ ...run, lanes, holds })).toContain('>B is inside (fence 4)<');
+});
+
+test('two locks of one client, and two keys of one node, are drawn below each other', async () => {
+  const run = await story();
+  const holds = run.holds.flatMap((hold) => [hold, { ...hold, key: 'other' }]);
+  const keys = run.keys.flatMap((key) => [key, { ...key, key: 'other' }]);
+  const svg = drawn({ ...run, holds, keys });
+  const heightOf = (text: string): number =>
+    Number(new RegExp(`y="([\\d.]+)"[^>]*>${text}<`).exec(svg)?.[1] ?? Number.NaN);
+  expect(Math.abs(heightOf('B holds my:lock') - heightOf('B holds other'))).toBeGreaterThan(20);
+  expect(Math.abs(heightOf('my:lock = B') - heightOf('other = B'))).toBeGreaterThan(14);
+});
+
+test('long names of lanes are shortened in the middle, and what is under way at the end is not called lost', async () => {
+  const run = await story();
+  const lanes = ['the-client-with-1', 'the-client-with-2'].map((name) => ({ name, kind: 'client' as const }));
+  const last = { ...run.messages[0], sent: run.end - 9000, due: run.end + 9000, arrived: null };
+  const waiting = { ...last, fate: 'waiting', kind: 'request', text: 'GET k' };
+  const messages = [...run.messages, waiting] as Timeline['messages'];
+  const svg = drawn({ ...run, lanes: [...run.lanes, ...lanes], messages });
+  expect(svg).toContain('>the-c...ith-1<');
+  expect(svg).toContain('>the-c...ith-2<');
+  expect(svg).toContain('>still on its way: GET k<');
 });
 
 test('a party that is cut off from two others has one label, and no text leaves a narrow drawing', async () => {
