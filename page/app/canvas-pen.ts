@@ -106,4 +106,12 @@ export class CanvasPen implements Pen {
     draw();
     context.restore();
   }
+
+  shifted(y: number, draw: () => void): void {
+    const context = this.#context;
+    context.save();
+    context.translate(0, y);
+    draw();
+    context.restore();
+  }
 }

@@ -46,7 +46,11 @@ export function choice(
   options: readonly (readonly [value: string, text: string])[],
   chosen: (value: string) => void,
 ): HTMLLabelElement {
-  const select = element('select', {}, ...options.map(([value, text]) => element('option', { value }, text)));
+  const select = element(
+    'select',
+    { name: label },
+    ...options.map(([value, text]) => element('option', { value }, text)),
+  );
   select.addEventListener('change', () => chosen(select.value));
   return element('label', {}, `${label} `, select);
 }

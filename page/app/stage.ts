@@ -1,7 +1,7 @@
 /** One run on the page: its canvas and minimap, and the pointer on them. */
 import { drawScene, type Spot } from '../drawing/draw.ts';
 import { routeOf } from '../drawing/messages.ts';
-import { type Pen, SvgPen } from '../drawing/pen.ts';
+import type { Pen } from '../drawing/pen.ts';
 import { sheetOf } from '../drawing/sheet.ts';
 import type { Theme } from '../drawing/theme.ts';
 import { GUTTER, type RunView, type Selection } from '../drawing/view.ts';
@@ -50,26 +50,13 @@ export class RunStage {
     this.#listen();
   }
 
-  /** Draws the present window. */
-  draw(): void {
-    const width = this.root.clientWidth;
+  /** Draws the present window. @param printed the width on paper, in CSS pixels; default that of the page */
+  draw(printed?: number): void {
+    const width = printed ?? this.root.clientWidth;
     const theme = this.#owner.theme();
-    resize(this.#canvas, width, this.scene.height);
+    resize(this.#canvas, width, this.scene.height, printed === undefined ? 1 : 2);
     this.#spots = drawScene(sheetOf(this.#pen, this.scene, theme, width));
     this.#drawMap(width, theme);
-  }
-
-  /** The present window as an SVG file. */
-  svg(): string {
-    const width = Math.max(900, this.root.clientWidth);
-    const pen = new SvgPen(width, this.scene.height);
-    drawScene(sheetOf(pen, this.scene, this.#owner.theme(), width));
-    return pen.svg(this.scene.run.title);
-  }
-
-  /** The present window as a picture. */
-  png(done: (blob: Blob | null) => void): void {
-    this.#canvas.toBlob(done, 'image/png');
   }
 
   #drawMap(width: number, theme: Theme): void {
@@ -118,10 +105,18 @@ export class RunStage {
     return from + ((x - GUTTER) / (this.root.clientWidth - GUTTER)) * (to - from);
   }
 
-  /** Zooms about a place on the screen. */
-  zoom(factor: number, x = GUTTER + (this.root.clientWidth - GUTTER) / 2): void {
+  /** Zooms about what is selected, as far as it is in view, or about the middle of the window. */
+  zoom(factor: number): void {
+    const { axis, selection, window } = this.scene;
+    const [from, to] =
+      selection === undefined ? window : this.scene.timesOf(selection).map((at) => axis.place(at));
+    const [left, right] = [Math.max(from as number, window[0]), Math.min(to as number, window[1])];
+    this.#zoomAbout(left <= right ? (left + right) / 2 : (window[0] + window[1]) / 2, factor);
+  }
+
+  /** Zooms about a place of the axis. */
+  #zoomAbout(centre: number, factor: number): void {
     const [from, to] = this.scene.window;
-    const centre = this.#placeAt(Math.max(GUTTER, x));
     this.#owner.show([centre - (centre - from) * factor, centre + (to - centre) * factor]);
   }
 
@@ -137,10 +132,12 @@ export class RunStage {
     canvas.addEventListener(
       'wheel',
       (event) => {
+        const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+        // Over a drawing that is higher than the window, the wheel scrolls the page.
+        if (!isSideways && !event.ctrlKey && !event.metaKey && canvas.clientHeight > innerHeight) return;
         event.preventDefault();
-        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-          this.pan(event.deltaX || event.deltaY);
-        else this.zoom(1.0015 ** event.deltaY, event.offsetX);
+        if (isSideways) this.pan(event.deltaX || event.deltaY);
+        else this.#zoomAbout(this.#placeAt(Math.max(GUTTER, event.offsetX)), 1.0015 ** event.deltaY);
       },
       { passive: false },
     );
@@ -182,7 +179,8 @@ export class RunStage {
     pointer.y = event.offsetY;
     if (one !== undefined && other !== undefined) {
       const after = Math.abs(one.x - other.x);
-      if (before > 4 && after > 4) this.zoom(before / after, (one.x + other.x) / 2);
+      const x = Math.max(GUTTER, (one.x + other.x) / 2);
+      if (before > 4 && after > 4) this.#zoomAbout(this.#placeAt(x), before / after);
     } else if (pointer.moved >= 5) this.pan(by);
   }
 
@@ -228,8 +226,8 @@ function distance(x: number, y: number, [x1 = 0, y1 = 0, x2 = 0, y2 = 0]: readon
   return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
 }
 
-function resize(canvas: HTMLCanvasElement, width: number, height: number): void {
-  const ratio = window.devicePixelRatio || 1;
+function resize(canvas: HTMLCanvasElement, width: number, height: number, least = 1): void {
+  const ratio = Math.max(least, window.devicePixelRatio || 1);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.round(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;

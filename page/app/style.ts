@@ -4,15 +4,16 @@
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --ink: #1b1f24; --faint: #59636e; --line: #c4cbd3; --panel: #f4f6f8;
   --bad: #a31515; --good: #00694c; --hand: #6a3d9a; --focus: #0062a3; }
-@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { --ground: #14181d; --ink: #eef1f4; --faint: #a9b4c0;
+@media screen and (prefers-color-scheme: dark) { :root:not([data-theme=light]) { --ground: #14181d; --ink: #eef1f4; --faint: #a9b4c0;
   --line: #434c56; --panel: #1d232a; --bad: #ff9a93; --good: #3fcf9f; --hand: #c8a6f0; --focus: #6cb8f0; } }
-:root[data-theme=dark] { color-scheme: dark; --ground: #14181d; --ink: #eef1f4; --faint: #a9b4c0; --line: #434c56;
-  --panel: #1d232a; --bad: #ff9a93; --good: #3fcf9f; --hand: #c8a6f0; --focus: #6cb8f0; }
+@media screen { :root[data-theme=dark] { color-scheme: dark; --ground: #14181d; --ink: #eef1f4; --faint: #a9b4c0;
+  --line: #434c56; --panel: #1d232a; --bad: #ff9a93; --good: #3fcf9f; --hand: #c8a6f0; --focus: #6cb8f0; } }
 :root[data-theme=light] { color-scheme: light; }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink);
   font: 16px/1.45 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
 header, footer { padding: 10px 16px; }
+h1, h2, dd button, ol.story { overflow-wrap: anywhere; } dd button { text-align: left; max-width: 100%; }
 h1 { font-size: 1.35rem; margin: 0 0 4px; }
 h2 { font-size: 1.05rem; margin: 0 0 6px; }
 header p { margin: 4px 0; } .verdict { margin: 0; font-size: 1.05rem; }
@@ -29,13 +30,14 @@ input[type=checkbox] { min-height: 0; width: 18px; height: 18px; vertical-align:
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem); }
 .drawing { min-width: 0; border-right: 1px solid var(--line); }
-.drawing canvas { display: block; width: 100%; touch-action: none; } .map { border-bottom: 1px solid var(--line);
+.drawing canvas { display: block; width: 100%; touch-action: pan-y; } .map { border-bottom: 1px solid var(--line);
   cursor: pointer; }
 .stage + .stage { border-top: 3px double var(--line); } .stage h2 { padding: 6px 12px 0; }
 aside { padding: 10px 14px; min-width: 0; }
 ol.story { list-style: none; margin: 0 0 14px; padding: 0; max-height: 60vh; overflow: auto; }
 aside:has(dl) ol.story { max-height: 42vh; }
-ol.story button { display: grid; grid-template-columns: 4.4em 1fr; gap: 8px; line-height: 1.35; width: 100%; text-align: left; border: 0;
+ol.story button { display: grid; grid-template-columns: 4.4em minmax(0, 1fr); gap: 8px; line-height: 1.35; width: 100%;
+  text-align: left; border: 0;
   border-left: 4px solid transparent; border-radius: 0; padding: 2px 6px; background: none; }
 ol.story button[aria-current=true] { border-left-color: var(--focus); background: var(--panel); }
   ol.story button:hover { background: var(--panel); }
@@ -48,5 +50,8 @@ dd code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-spac
   white-space: nowrap;  font-size: .85em; }
 @media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); } .drawing { border-right: 0; }
   aside:has(dl) ol.story, ol.story { max-height: none; } }
-@media print { .tools, .keys, .map { display: none; } main { display: block; } ol.story { max-height: none; } }
+@media print { :root { color-scheme: light !important; } .tools, .keys, .drawing .map { display: none; } main { display: block; }
+  .drawing { border: 0; outline: 0 !important; }
+  .drawing canvas { width: auto; height: auto !important; max-width: 100%; max-height: 70vh; }
+  aside ol.story, aside:has(dl) ol.story { max-height: none; } ol.story li { break-inside: avoid; } header p button { display: none; } }
 `;

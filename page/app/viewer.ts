@@ -5,7 +5,8 @@ import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.t
 import type { StoryStep, Timeline, TimelineMessage } from '../format.ts';
 import { readable } from '../text.ts';
 import { showDetails, verdictWord } from './details.ts';
-import { button, download, element } from './elements.ts';
+import { button, element } from './elements.ts';
+import { savePicture } from './saving.ts';
 import { RunStage } from './stage.ts';
 import { toolsFor } from './tools.ts';
 
@@ -17,11 +18,16 @@ const HELP: readonly (readonly [keys: string, what: string])[] = [
   ['0', 'whole run'],
 ];
 
+/** The width of a printed drawing in CSS pixels: that of A4 between its margins. */
+const PRINTED = 718;
+
 /** Shows one run, or two on the same axis. */
 export class Viewer {
   readonly #root: HTMLElement;
   readonly #runs: readonly Timeline[];
   #stages: RunStage[] = [];
+  /** The stage in which events are selected: the first one, or the one that was clicked on. */
+  #chosen: RunStage | undefined;
   #shown = 0;
   #sentence = -1;
   #sentences: HTMLButtonElement[] = [];
@@ -30,12 +36,15 @@ export class Viewer {
   readonly #details = element('section', { 'aria-live': 'polite', 'aria-label': 'Details' });
   #theme: 'light' | 'dark' | undefined;
   #awaitsFrame = false;
+  #isPrinting = false;
 
   constructor(root: HTMLElement, runs: readonly Timeline[]) {
     this.#root = root;
     this.#runs = runs;
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
     new ResizeObserver(() => this.#redraw()).observe(root);
+    addEventListener('beforeprint', () => this.#print(true));
+    addEventListener('afterprint', () => this.#print(false));
   }
 
   /** Shows a run, with another one below it if wanted. */
@@ -52,12 +61,13 @@ export class Viewer {
           new RunView(each, axis),
           {
             theme: () => this.#colours(),
-            select: (_, selection) => this.#select(selection),
+            select: (stage, selection) => this.#select(selection, stage),
             show: (window) => this.#move(window),
           },
           other === undefined ? '' : each.title,
         ),
     );
+    this.#chosen = undefined;
     const parting = other === undefined ? undefined : partingOf(run, other);
     for (const [i, { scene }] of this.#stages.entries()) scene.parting = parting?.[i];
     this.#listEvents();
@@ -69,16 +79,26 @@ export class Viewer {
     return this.#runs[this.#shown] as Timeline;
   }
 
+  get #first(): RunStage {
+    return this.#stages[0] as RunStage;
+  }
+
+  get #stage(): RunStage {
+    return this.#chosen ?? this.#first;
+  }
+
   get #scene(): RunView {
-    return (this.#stages[0] as RunStage).scene;
+    return this.#stage.scene;
   }
 
   #colours(): Theme {
+    if (this.#isPrinting) return themes.light;
     const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
     return themes[this.#theme ?? system];
   }
 
   #build(beside: number | undefined): void {
+    const focused = document.activeElement?.getAttribute('name');
     const run = this.#run;
     const { verdict } = run;
     const header = element('header', {}, element('h1', {}, run.title));
@@ -125,7 +145,8 @@ export class Viewer {
     if (beside !== undefined && compared !== undefined) compared.value = String(beside);
     this.#root.replaceChildren(header, tools, element('main', {}, region, aside), this.#footer());
     showDetails(this.#details, run, undefined, (to) => this.#select(to));
-    region.focus({ preventScroll: true });
+    const again = [...tools.querySelectorAll('select')].find(({ name }) => name === focused);
+    (again ?? region).focus({ preventScroll: true });
   }
 
   /** Shows the run in which the loss is prevented beside this one, on the same axis. */
@@ -161,7 +182,7 @@ export class Viewer {
       search: (text) => this.#search(text),
       breach: () => this.#breach(),
       step: (by) => this.#step(by),
-      zoom: (factor) => this.#stages[0]?.zoom(factor),
+      zoom: (factor) => this.#stage.zoom(factor),
       whole: () => this.#move(this.#scene.whole()),
       theme: () => {
         this.#theme = this.#colours() === themes.dark ? 'light' : 'dark';
@@ -169,9 +190,8 @@ export class Viewer {
         this.#redraw();
       },
       save: (kind) => {
-        const [stage] = this.#stages;
-        if (kind === 'png') stage?.png((blob) => blob !== null && download('timeline.png', blob));
-        else download('timeline.svg', new Blob([stage?.svg() ?? ''], { type: 'image/svg+xml' }));
+        const scenes = this.#stages.map(({ scene }) => scene);
+        savePicture(kind, scenes, this.#colours(), this.#first.root.clientWidth);
       },
     });
   }
@@ -184,8 +204,8 @@ export class Viewer {
       ArrowDown: () => this.#tell(Math.min(this.#sentence + 1, this.#sentences.length - 1)),
       ArrowUp: () => this.#tell(Math.max(this.#sentence - 1, 0)),
       b: () => this.#breach(),
-      '+': () => this.#stages[0]?.zoom(1 / 1.5),
-      '-': () => this.#stages[0]?.zoom(1.5),
+      '+': () => this.#stage.zoom(1 / 1.5),
+      '-': () => this.#stage.zoom(1.5),
       0: () => this.#move(this.#scene.whole()),
     };
     const action = actions[event.key];
@@ -226,26 +246,38 @@ export class Viewer {
     const { about, at } = this.#run.story[index] ?? {};
     this.#sentence = index;
     if (about === undefined) {
+      this.#choose(this.#first);
       this.#showTimes(at ?? 0, at ?? 0);
       this.#markSentence();
       return;
     }
-    if ('message' in about) this.#select({ type: 'message', index: about.message }, index);
-    else if ('mark' in about) this.#select({ type: 'mark', index: about.mark }, index);
-    else this.#select({ type: 'overlap', index: about.overlap }, index);
+    if ('message' in about) this.#select({ type: 'message', index: about.message }, this.#first, index);
+    else if ('mark' in about) this.#select({ type: 'mark', index: about.mark }, this.#first, index);
+    else this.#select({ type: 'overlap', index: about.overlap }, this.#first, index);
   }
 
   #breach(): void {
-    if (this.#run.overlaps.length > 0) this.#select({ type: 'overlap', index: 0 });
+    if (this.#run.overlaps.length > 0) this.#select({ type: 'overlap', index: 0 }, this.#first);
   }
 
-  #select(selection: Selection | undefined, sentence?: number): void {
+  #select(selection: Selection | undefined, stage = this.#stage, sentence?: number): void {
+    this.#choose(stage);
     this.#scene.select(selection);
-    this.#sentence = sentence ?? this.#sentenceAbout(selection) ?? this.#sentence;
-    showDetails(this.#details, this.#run, selection, (to) => this.#select(to));
+    // The story is that of the first run.
+    const told = stage === this.#first ? (sentence ?? this.#sentenceAbout(selection)) : -1;
+    this.#sentence = told ?? this.#sentence;
+    showDetails(this.#details, this.#scene.run, selection, (to) => this.#select(to));
     this.#markSentence();
     if (selection !== undefined) this.#showTimes(...this.#scene.timesOf(selection));
     this.#redraw();
+  }
+
+  /** Makes a stage the one whose events are selected and stepped through. */
+  #choose(stage: RunStage): void {
+    if (stage === this.#stage) return;
+    this.#scene.select(undefined);
+    this.#chosen = stage;
+    this.#listEvents();
   }
 
   #sentenceAbout(selection: Selection | undefined): number | undefined {
@@ -289,7 +321,7 @@ export class Viewer {
   #search(text: string): string {
     if (text === '') return '';
     const lower = text.toLowerCase();
-    const { messages, marks } = this.#run;
+    const { messages, marks } = this.#scene.run;
     const fits = ({ type, index }: Selection): boolean => {
       const found =
         type === 'message' ? searched(messages[index]) : type === 'mark' ? marks[index]?.text : undefined;
@@ -308,8 +340,18 @@ export class Viewer {
     this.#awaitsFrame = true;
     requestAnimationFrame(() => {
       this.#awaitsFrame = false;
-      for (const stage of this.#stages) stage.draw();
+      this.#draw();
     });
+  }
+
+  #draw(): void {
+    for (const stage of this.#stages) stage.draw(this.#isPrinting ? PRINTED : undefined);
+  }
+
+  /** Draws as for paper, or as on the screen again. */
+  #print(isPrinting: boolean): void {
+    this.#isPrinting = isPrinting;
+    this.#draw();
   }
 }
 

@@ -40,6 +40,8 @@ export interface Pen {
   widthOf(text: string, look: Lettering): number;
   /** Draws inside a rectangle only. */
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void;
+  /** Draws so far below. */
+  shifted(y: number, draw: () => void): void;
 }
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
@@ -120,6 +122,12 @@ export class SvgPen implements Pen {
     this.#parts.push(
       `<clipPath id="${id}"><rect x="${x}" y="${y}" width="${width}" height="${height}"/></clipPath><g clip-path="url(#${id})">`,
     );
+    draw();
+    this.#parts.push('</g>');
+  }
+
+  shifted(y: number, draw: () => void): void {
+    this.#parts.push(`<g transform="translate(0 ${y})">`);
     draw();
     this.#parts.push('</g>');
   }

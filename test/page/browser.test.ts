@@ -136,6 +136,153 @@ test.skipIf(chromiumProgram === undefined)(
   },
 );
 
+/** Presses SVG, and reads the file. */
+async function savedSvg(page: Page): Promise<string> {
+  const [file] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("SVG")')]);
+  return readFileSync(await file.path(), 'utf8');
+}
+
+/** Chooses in a menu as a user does, who has the focus on it. */
+async function choose(page: Page, menu: string, value: string): Promise<void> {
+  await page.evaluate(`document.querySelector('select[name="${menu}"]').focus()`);
+  await page.selectOption(`select[name="${menu}"]`, value);
+}
+
+/** Clicks where the tip of the second drawing has this text. */
+async function clickBelow(page: Page, tip: string): Promise<void> {
+  const found = await page.evaluate(`(() => {
+    const canvas = document.querySelectorAll('.stage canvas:not(.map)')[1];
+    canvas.scrollIntoView();
+    const { left, top, width, height } = canvas.getBoundingClientRect();
+    for (let y = top + 40; y < top + height; y += 4)
+      for (let x = left + 120; x < left + width; x += 4) {
+        canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: y }));
+        if (canvas.title.includes(${JSON.stringify(tip)})) return [x, y];
+      }
+  })()`);
+  const [x, y] = found as [number, number];
+  await page.mouse.click(x, y);
+}
+
+test.skipIf(chromiumProgram === undefined)(
+  'of two runs, a click on the lower one selects its event, and both are saved (needs chromium)',
+  async () => {
+    const [lost, cured] = await Promise.all([namedStories.failover?.(7), namedStories.wait?.(7)]);
+    const runs = [lost?.timeline, cured?.timeline] as Timeline[];
+    const { page, said } = await open('compared', runs);
+    await choose(page, 'Compare with', '1');
+    expect(await page.evaluate('document.activeElement.name')).toBe('Compare with');
+    await clickBelow(page, 'wait 1');
+    const details = page.locator('section[aria-label=Details]');
+    expect(await details.textContent()).toContain('wait 1');
+    expect(await page.locator('ol.story button[aria-current=true]').count()).toBe(0);
+    await page.keyboard.press('b');
+    expect(await details.textContent()).toContain('A and B both hold my:lock');
+    const svg = await savedSvg(page);
+    for (const { title } of runs) expect(svg).toContain(`>${title}</text>`);
+    expect(said).toEqual([]);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'the drawing has the focus at first, and the menu of runs keeps it when it was used (needs chromium)',
+  async () => {
+    const runs = [(await namedStories.failover?.(7))?.timeline, (await namedStories.wait?.(7))?.timeline];
+    const { page } = await open('focus', runs as Timeline[]);
+    expect(await page.evaluate('document.activeElement.className')).toBe('drawing');
+    await choose(page, 'Run', '1');
+    expect(await page.locator('h1').textContent()).toBe(runs[1]?.title);
+    expect(await page.evaluate('[document.activeElement.name, document.activeElement.value]')).toEqual([
+      'Run',
+      '1',
+    ]);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'zooming in keeps the selected event in view, and the wheel scrolls past a high drawing (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const { page } = await open('zoom', [run]);
+    const crash = run.story.findIndex(({ text }) => text.startsWith('redis-1 crashes'));
+    await page.evaluate(`document.querySelectorAll('ol.story button')[${crash}].click()`);
+    await page.evaluate(`document.querySelector('.drawing').focus()`);
+    for (let i = 0; i < 15; i++) await page.keyboard.press('+');
+    expect(await savedSvg(page)).toContain('>crash<');
+    const wheel = (init: string): Promise<unknown> =>
+      page.evaluate(
+        `document.querySelector('.stage canvas:not(.map)').dispatchEvent(new WheelEvent('wheel', { deltaY: 9, cancelable: true, ${init} }))`,
+      );
+    expect(await wheel('')).toBe(false);
+    await page.setViewportSize({ width: 800, height: 300 });
+    expect(await wheel('')).toBe(true);
+    expect(await wheel('ctrlKey: true')).toBe(false);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'a print is light, undistorted and without the minimap, and the screen is as before (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const { page } = await open('print', [run]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.click('button:text-is("Dark or light")');
+    await page.click('button:text-is("Dark or light")');
+    const look = (event: string): Promise<unknown> =>
+      page.evaluate(`(() => {
+        dispatchEvent(new Event('${event}'));
+        const canvas = document.querySelector('.stage canvas:not(.map)');
+        const { width, height } = canvas.getBoundingClientRect();
+        return {
+          corner: [...canvas.getContext('2d').getImageData(1, 1, 1, 1).data],
+          text: getComputedStyle(document.body).color,
+          map: getComputedStyle(document.querySelector('.map')).display,
+          distortion: Math.round((width / height / (canvas.width / canvas.height)) * 100),
+        };
+      })()`);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await look('beforeprint')).toEqual({
+      corner: [255, 255, 255, 255],
+      text: 'rgb(27, 31, 36)',
+      map: 'none',
+      distortion: 100,
+    });
+    await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+    expect(await look('afterprint')).toEqual({
+      corner: [20, 24, 29, 255],
+      text: 'rgb(238, 241, 244)',
+      map: 'block',
+      distortion: 100,
+    });
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'a long key is wrapped, and a message that is under way at the end is not called lost (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const [first] = run.messages;
+    const waiting = { ...first, sent: run.end - 1, due: run.end + 500, arrived: null, fate: 'waiting' };
+    const messages = [...run.messages, { ...waiting, kind: 'request', text: 'GET k' }];
+    const text = `A acquires ${'key'.repeat(200)}`;
+    const story = [{ at: 0, lane: 'A', text, mood: 'good', about: { message: messages.length - 1 } }];
+    const { page } = await open('long', [{ ...run, messages, story } as Timeline], 390);
+    await page.click('ol.story button');
+    const details = page.locator('section[aria-label=Details]');
+    expect(await details.textContent()).toContain('not yet: it was still on its way when the run ended');
+    const cut = await page.evaluate(
+      "[...document.querySelectorAll('ol.story span')].some((each) => each.scrollWidth > each.parentElement.clientWidth)",
+    );
+    expect(cut).toBe(false);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await page.close();
+  },
+);
+
 test.skipIf(chromiumProgram === undefined)(
   'keys and values of any bytes are shown as text (needs chromium)',
   async () => {

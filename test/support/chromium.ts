@@ -15,12 +15,16 @@ export interface Page {
   click(selector: string): Promise<void>;
   fill(selector: string, text: string): Promise<void>;
   emulateMedia(media: {
+    media?: 'screen' | 'print';
     colorScheme?: 'light' | 'dark';
     reducedMotion?: 'reduce' | 'no-preference';
   }): Promise<void>;
   setViewportSize(size: { width: number; height: number }): Promise<void>;
   locator(selector: string): { textContent(): Promise<string | null>; count(): Promise<number> };
   screenshot(options?: object): Promise<Buffer>;
+  selectOption(selector: string, value: string): Promise<unknown>;
+  waitForEvent(event: 'download'): Promise<{ path(): Promise<string> }>;
+  readonly mouse: { click(x: number, y: number): Promise<void> };
   readonly keyboard: { press(key: string): Promise<void> };
   close(): Promise<void>;
 }
