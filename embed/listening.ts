@@ -17,6 +17,9 @@ export interface Addresses {
 /** The names of redis.conf's `bind` for every address of a kind. */
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '::' };
 
+/** How often a node without a port of its own picks one that is free at all its addresses. */
+const ATTEMPTS = 10;
+
 /** Listens on a port of every address. Returns the port, which is the same for all of them. */
 async function listenOn(
   wanted: number,
@@ -25,6 +28,28 @@ async function listenOn(
   listeners: Listener[],
   how: ListenerOptions = {},
 ): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const open: Listener[] = [];
+    try {
+      const port = await listenAt(wanted, door, addresses, open, how);
+      listeners.push(...open);
+      return port;
+    } catch (error) {
+      await Promise.all(open.map((tcp) => tcp.close()));
+      // A port that was free at the first address may be in use at the next one.
+      if (wanted !== 0 || open.length === 0 || codeOf(error) !== 'EADDRINUSE' || attempt === ATTEMPTS)
+        throw error;
+    }
+  }
+}
+
+async function listenAt(
+  wanted: number,
+  door: Door,
+  addresses: Addresses,
+  open: Listener[],
+  how: ListenerOptions,
+): Promise<number> {
   let port = wanted;
   for (const word of (addresses.host ?? '127.0.0.1').split(' ')) {
     const address = word.replace(/^-/, '');
@@ -32,13 +57,17 @@ async function listenOn(
     const tcp = new Listener(door, how);
     try {
       ({ port } = await tcp.listen({ host, port }));
-      listeners.push(tcp);
+      open.push(tcp);
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
+      const code = codeOf(error);
       if (!word.startsWith('-') || (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT')) throw error;
     }
   }
   return port;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 /**
