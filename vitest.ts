@@ -108,20 +108,16 @@ function testOfWorker(): TestAPI<Fixtures> {
 export interface SetupProject {
   /** Makes a value available to tests through `inject`. */
   provide<T extends keyof ProvidedContext & string>(key: T, value: ProvidedContext[T]): void;
-  /** The project's configuration. `env` has the environment variables of its tests. */
-  readonly config?: { readonly env?: Record<string, unknown> };
 }
 
 /**
  * A global setup, `globalSetup: 'lostlock/vitest'`: starts one server for the whole run, or for each project that has it.
- * Tests read its URL from `inject('redisUrl')` or `process.env.REDIS_URL`. Returns the function that stops the server.
+ * Tests read its URL from `inject('redisUrl')`, or from `process.env.REDIS_URL`, which the projects share: it leads to the
+ * server of the last one. Returns the function that stops the server.
  */
 export async function setup(project: SetupProject): Promise<() => Promise<void>> {
   const server = await startServer();
   project.provide('redisUrl', server.url);
   process.env.REDIS_URL = server.url;
-  // Vitest calls this once for each project, in one process, so that each needs a variable of its own.
-  const { env } = project.config ?? {};
-  if (env !== undefined) env.REDIS_URL = server.url;
   return () => server.stop();
 }

@@ -98,18 +98,6 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
     /[\\/]ioredis[\\/]built[\\/]autoPipelining\.js$/,
     `module.exports = { shouldUseAutoPipelining: () => false };`,
   ],
-  // Functions that replace syntax of newer JavaScript, which stays as it is.
-  [
-    /[\\/]sucrase[\\/]dist[\\/]esm[\\/]HelperManager\.js$/,
-    `export class HelperManager {
-      getHelperName(name) {
-        return name;
-      }
-      emitHelpers() {
-        return '';
-      }
-    }`,
-  ],
   [
     /[\\/]streams[\\/]operators\.js$/,
     'exports.streamReturningOperators = exports.promiseReturningOperators = {};',
@@ -132,6 +120,10 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
     module.exports = Object.assign(debug, { default: debug });`,
   ],
 ];
+
+/** Where commands are declared, and their descriptions there. Only COMMAND DOCS tells them, and here they are empty. */
+const COMMANDS = /[\\/](server|cluster|sentinel)[\\/]commands[\\/].*\.ts$/;
+const DESCRIPTION = /^(\s+(?:summary|complexity)):\s*'(?:[^'\\\n]|\\.)*',$/gm;
 
 /** A file with the same exports, all of which are functions that do nothing. */
 function emptied(text: string): string {
@@ -159,6 +151,10 @@ function nodeInBrowser(): Plugin {
         loader: 'js',
       }));
       onLoad({ filter: idle }, async ({ path }) => ({ contents: emptied(await readFile(path, 'utf8')) }));
+      onLoad({ filter: COMMANDS }, async ({ path }) => ({
+        contents: (await readFile(path, 'utf8')).replace(DESCRIPTION, "$1: '',"),
+        loader: 'ts',
+      }));
       for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }));
       for (const [filter, names] of absent)
         onLoad({ filter }, () => ({

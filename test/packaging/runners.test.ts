@@ -60,17 +60,14 @@ describe('a server for the run', () => {
     expect(await isServing(url)).toBe(false);
   });
 
-  plainTest.each([
-    ['a project that names the global setup', 'vitest.config.ts', 1],
-    ['several projects with it, each with a URL of its own', 'projects.config.ts', 2],
-  ])('vitest runs %s', (_what, config, passed) => {
+  plainTest('vitest runs a project that names the global setup', () => {
     const vitest = join('node_modules', 'vitest', 'vitest.mjs');
     const root = join('test', 'support', 'vitest-project');
-    const run = spawnSync(process.execPath, [vitest, 'run', '--root', root, '--config', config], {
+    const run = spawnSync(process.execPath, [vitest, 'run', '--root', root], {
       encoding: 'utf8',
       env: { ...process.env, REDIS_URL: '', LOSTLOCK_REPORT: '', NO_COLOR: '1' },
     });
-    expect(run.stdout + run.stderr).toMatch(new RegExp(`Tests\\s+${passed} passed`));
+    expect(run.stdout + run.stderr).toMatch(/Tests\s+1 passed/);
     expect(run.status).toBe(0);
   });
 
