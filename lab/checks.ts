@@ -29,6 +29,27 @@ export function checkNumber(name: string, value: unknown, allowed: string, least
   if (!Number.isFinite(value) || (value as number) <= least) throw badOption(name, value, allowed);
 }
 
+/** The largest time that a clock of the lab shows, in milliseconds since the epoch: in microseconds it is still exact. */
+export const LAST_INSTANT = 8.64e12;
+
+/** Throws unless a clock that shows `now` can jump so far. Both are in milliseconds. */
+export function checkJump(byMs: unknown, now: number): void {
+  checkNumber('jump', byMs, 'milliseconds, negative ones for back');
+  const shown = now + (byMs as number);
+  if (shown < 0 || shown > LAST_INSTANT)
+    throw badOption(
+      'jump',
+      byMs,
+      `milliseconds after which the clock shows a time from 0 to ${LAST_INSTANT}`,
+    );
+}
+
+/** Throws unless the value is the options of a client, which the client's library checks. */
+export function checkClientOptions(value: unknown): void {
+  if (value !== undefined && (typeof value !== 'object' || value === null))
+    throw badOption('client.options', value, "an object of the client's options");
+}
+
 /** Throws unless the value is a number of bytes per second; Infinity means no limit. */
 export function checkRate(name: string, value: unknown): void {
   if (typeof value !== 'number' || !(value > 0))

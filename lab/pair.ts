@@ -1,6 +1,6 @@
 /** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
-import { badOption } from '../embed/options.ts';
+import { badOption, checkNames } from '../embed/options.ts';
 import type { Timeline } from '../page/format.ts';
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
@@ -26,7 +26,7 @@ import { type TimelineNotes, worldTimeline } from './timeline/world.ts';
 import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
 import type { Lane } from './virtual/lane.ts';
 import type { Network } from './virtual/network.ts';
-import type { LabNode, LabNodeOptions } from './virtual/node.ts';
+import { checkScripts, type LabNode, type LabNodeOptions } from './virtual/node.ts';
 import type { LabSentinel } from './virtual/sentinel.ts';
 import { ReplicaSet } from './virtual/set.ts';
 import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
@@ -99,6 +99,7 @@ class Timed {
    * @param notes the title, resources, steps, verdict, and from; times are in microseconds since the world began
    */
   timelineData(notes: TimelineNotes = {}): Timeline {
+    checkNames(notes, ['title', 'resources', 'steps', 'verdict', 'from'], 'timelineData');
     return worldTimeline(this.world, this.timelineSets, notes);
   }
 
@@ -373,6 +374,7 @@ export async function startServers(
 async function startVirtual(options: ServersOptions, starter: Starter): Promise<Servers> {
   checkSets(options, OPTIONS, starter, 1000);
   checkWorld(options);
+  checkScripts(options.scripts);
   const ioredis = await ioredisAfterRoutes();
   const world = new World(options);
   const sets = nodeNames(options, starter).map(

@@ -28,8 +28,12 @@ const KEPT: readonly unknown[] = ['nothing', 'everything', 'synced'];
 export function checkKeep(name: string, keep: KeepData): void {
   if (KEPT.includes(keep)) return;
   const offset = typeof keep === 'object' ? (keep as { offset?: unknown } | null)?.offset : undefined;
-  if (!Number.isSafeInteger(offset)) {
-    throw badOption(name, keep, "'nothing', 'everything', 'synced' or { offset } with a replication offset");
+  if (!Number.isSafeInteger(offset) || (offset as number) < 0) {
+    throw badOption(
+      name,
+      keep,
+      "'nothing', 'everything', 'synced' or { offset } with a replication offset from 0",
+    );
   }
 }
 

@@ -146,6 +146,7 @@ export abstract class SentinelRoles<
     if (crash !== false) await old.crash(crash === true ? {} : crash);
     if (this.sentinels.length > 0) return this.#leaveItToSentinels(old);
     if (after > 0) await this.pass(after);
+    this.checkOpen();
     if (this.primary !== old)
       throw new Error(
         `${old.name} is not the primary any more: another failover has replaced it by ${this.primary.name}`,
@@ -165,6 +166,7 @@ export abstract class SentinelRoles<
     while (this.failovers.length === before || !isOver()) {
       if (this.time > end) throw notPromoted(this.sentinels, patience);
       await this.pass(10);
+      this.checkOpen();
     }
     return this.failovers.at(-1) as Failover;
   }

@@ -85,6 +85,14 @@ export function checkSets(
   refuseTls(settings);
 }
 
+/** Throws TypeError for a wrong port of the URL that leads to the primary. */
+export function checkPort(port: number | undefined, primaries = 1): void {
+  if (port === undefined) return;
+  checkInteger('port', port, 0, 65535);
+  if (port !== 0 && primaries > 1)
+    throw badOption('port', port, '0 with several primaries: each has its own URL');
+}
+
 /** Throws TypeError for parameters that ask for TLS. */
 export function refuseTls(settings: Partial<Settings>): void {
   for (const name of ['tls-port', 'tls-replication', 'tls-cluster'] as const) {

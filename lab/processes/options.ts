@@ -2,7 +2,7 @@
 import { checkSettingNames } from '../../embed/node-options.ts';
 import { badOption, checkInteger, checkNames } from '../../embed/options.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import { nodeNames, type Starter } from '../failover/sets.ts';
+import { checkPort, nodeNames, type Starter } from '../failover/sets.ts';
 import { findProgram } from './program.ts';
 
 /** The options of a pair of real servers. */
@@ -37,6 +37,9 @@ const OWN_ONLY: Readonly<Record<string, string>> = {
   strict: 'a real server answers as itself',
 };
 
+/** The settings that the lab itself gives to every process, so that it finds the process and ends it. */
+const SET_BY_LAB = ['port', 'bind', 'dir', 'daemonize', 'supervised', 'cluster-enabled'] as const;
+
 const ALLOWED = ['clock', 'nodes', 'replicas', 'settings', 'port'];
 
 /** Throws TypeError for a wrong option. Returns each node's program as a path, by the node's name. */
@@ -50,8 +53,12 @@ export function checkProcesses(options: ProcessServersOptions, starter: Starter)
   const { primaries, replicas, port, settings = {} } = options;
   if (primaries !== undefined) checkInteger('primaries', primaries, 1, 100);
   if (replicas !== undefined) checkInteger('replicas', replicas, 0, 100);
-  if (port !== undefined) checkInteger('port', port, 0, 65535);
+  checkPort(port, primaries);
   checkSettingNames(settings);
+  for (const name of SET_BY_LAB) {
+    if (settings[name] !== undefined)
+      throw badOption(`settings.${name}`, settings[name], 'no value (the lab sets it)');
+  }
   return programsOf(options.nodes, nodeNames(options, starter).flat());
 }
 

@@ -291,6 +291,7 @@ export class ProcessPair implements AsyncDisposable {
       if (after === 0) for (const lane of lanes) lane.hold();
       if (crash !== false) await old.crash(crash === true ? {} : crash);
       if (after > 0) await new Promise<void>((wake) => void nodeClock.after(after, wake));
+      this.#roles.assertOpen();
       for (const lane of lanes) lane.hold();
       await Promise.all(this.nodes.map((node) => node.refresh()));
       const done = this.#roles.replaceWith(old, options);
@@ -331,7 +332,8 @@ export class ProcessPair implements AsyncDisposable {
     await this.#work;
     this.network.close();
     const endpoints = [...this.#endpoints.values(), ...this.#between.values()];
-    await Promise.all(endpoints.map(async (endpoint) => (await endpoint).close()));
+    // One that could not be opened has failed the start.
+    await Promise.all(endpoints.map((endpoint) => endpoint.then((it) => it.close()).catch(() => {})));
     await Promise.all(this.nodes.map((node) => node.close()));
   }
 

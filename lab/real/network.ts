@@ -6,7 +6,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { Lanes } from '../links/lanes.ts';
-import { RealLane } from './lane.ts';
+import { CLOSED, RealLane } from './lane.ts';
 import { RealTrace, type SentMessage } from './trace.ts';
 
 /** A connection between two parties, as the network sees it. */
@@ -65,6 +65,7 @@ export class RealNetwork extends Lanes<RealLane> {
 
   /** Breaks the connections between two parties, whichever of them dialled. */
   reset(one: string, other: string): void {
+    if (this.#closed) throw new Error(CLOSED);
     for (const wire of [...this.#wires]) {
       if ([wire.from, wire.to].includes(one) && [wire.from, wire.to].includes(other)) wire.reset();
     }

@@ -49,7 +49,7 @@ export class RealNode extends AnyNode {
   server: Server;
   /** @internal */
   protected readonly network: RealNetwork;
-  readonly #process = new RealProcess();
+  readonly #process = new RealProcess(() => this.checkOpen());
   #options: RealNodeOptions;
   /** Those of the current process. */
   #listeners: Listener[] = [];

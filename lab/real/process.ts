@@ -2,13 +2,18 @@
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Clock, Timer } from '../../server/host/host.ts';
 import { nodeClock } from '../../server/host/node.ts';
-import { checkNumber } from '../checks.ts';
+import { checkJump, checkNumber } from '../checks.ts';
 
 /** A process that can be stopped as by SIGSTOP. Tasks that come due in the meantime run in order when it resumes. */
 export class RealProcess {
-  readonly clock: RealClock = new RealClock(this);
+  readonly clock: RealClock;
   #paused = false;
   #waiting: (() => void)[] = [];
+
+  /** @param checkOpen throws when the process has ended for good, so that its clock cannot be set */
+  constructor(checkOpen: () => void) {
+    this.clock = new RealClock(this, checkOpen);
+  }
 
   get paused(): boolean {
     return this.#paused;
@@ -42,6 +47,7 @@ export class RealProcess {
 /** A wall clock that follows the machine's until a test makes it jump or drift. */
 export class RealClock implements Clock {
   readonly #process: RealProcess;
+  readonly #checkOpen: () => void;
   /** @internal Called when a test has set the clock, with what it did. */
   onSet: (text: string) => void = () => {};
   /** `#shown` is what this clock showed when the machine's clock showed `#since`, both in milliseconds. */
@@ -53,8 +59,9 @@ export class RealClock implements Clock {
   readonly #delays = new Set<RealAlarm>();
 
   /** @internal */
-  constructor(process: RealProcess) {
+  constructor(process: RealProcess, checkOpen: () => void) {
     this.#process = process;
+    this.#checkOpen = checkOpen;
   }
 
   /** Milliseconds since the epoch, as the node's clock shows them. */
@@ -74,16 +81,18 @@ export class RealClock implements Clock {
 
   /**
    * Sets the clock forward by `byMs` milliseconds, or back when negative, like an NTP step. Throws TypeError for
-   * anything but a number.
+   * anything but a number, and for a time that no clock shows.
    */
   jump(byMs: number): void {
-    checkNumber('jump', byMs, 'milliseconds, negative ones for back');
+    this.#checkOpen();
+    checkJump(byMs, this.now());
     this.#set(byMs, this.#rate);
     this.onSet(`jumps by ${byMs} ms`);
   }
 
   /** Makes the clock run at this rate from now on: 1 is exact, 1.01 gains 10 ms per second. Throws TypeError for 0 or less. */
   drift(rate: number): void {
+    this.#checkOpen();
     checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(0, rate);
     this.onSet(`runs at ${rate}`);

@@ -7,6 +7,7 @@ import { Listener } from '../../server/host/tcp.ts';
 import { VirtualDisk } from '../failover/disk.ts';
 import { AnySentinel, type SentinelsPlan, spokenBy } from '../failover/sentinel.ts';
 import { RealConnection } from './connection.ts';
+import { CLOSED } from './lane.ts';
 import type { RealNetwork } from './network.ts';
 import { type RealClock, RealProcess } from './process.ts';
 
@@ -16,7 +17,7 @@ export class RealSentinel extends AnySentinel {
   server: SentinelServer;
   readonly #plan: SentinelsPlan;
   readonly #network: RealNetwork;
-  readonly #process = new RealProcess();
+  readonly #process = new RealProcess(() => this.#checkOpen());
   readonly #disk = new VirtualDisk();
   #listener: Listener;
   #port = 0;
@@ -95,8 +96,18 @@ export class RealSentinel extends AnySentinel {
     return this.#process.paused;
   }
 
+  #checkOpen(): void {
+    if (this.#network.closed) throw new Error(CLOSED);
+  }
+
   /** Ends the process; its state is kept. */
   async crash(): Promise<void> {
+    this.#checkOpen();
+    await this.close();
+  }
+
+  /** @internal Ends the process. Resolves when no handle is left. */
+  async close(): Promise<void> {
     if (!this.running) return;
     this.running = false;
     this.server.stop();
@@ -106,6 +117,7 @@ export class RealSentinel extends AnySentinel {
 
   /** Starts a new process with the state that was kept. Does nothing when the Sentinel is up. */
   async restart(): Promise<void> {
+    this.#checkOpen();
     if (this.running) return;
     [this.server, this.#listener] = this.#make();
     this.running = true;
@@ -114,11 +126,13 @@ export class RealSentinel extends AnySentinel {
 
   /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */
   pause(): void {
+    this.#checkOpen();
     this.#process.pause();
   }
 
   /** Continues the process: everything that arrived during the pause is handled now. */
   resume(): void {
+    this.#checkOpen();
     this.#process.resume();
   }
 }

@@ -3,15 +3,15 @@
  * there.
  */
 
-import { badOption, checkFlag, checkInteger } from '../../embed/options.ts';
+import { badOption, checkFlag } from '../../embed/options.ts';
 import { connectorFor } from '../../embed/running/connector.ts';
 import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
-import { checkMillis } from '../checks.ts';
+import { checkClientOptions, checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
-import { checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/sets.ts';
+import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/sets.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
@@ -159,6 +159,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
   client(name: string, options: RedisOptions = {}): Redis {
     this.checkOpen();
     this.checkParty('client', name);
+    checkClientOptions(options);
     const Connector = connectorFor(() => new RealSocket(this.network, name, this.primary.port));
     this.clientNames.add(name);
     const dials = options.sentinels === undefined ? { Connector } : {};
@@ -253,7 +254,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
   async close(): Promise<void> {
     for (const client of this.#clients) client.disconnect();
     this.#closed = true;
-    await Promise.all(this.sentinels.map((each) => each.crash()));
+    await Promise.all(this.sentinels.map((each) => each.close()));
     this.network.close();
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
     await Promise.all(this.nodes.map((node) => node.close()));
@@ -271,10 +272,13 @@ function checkOptions(options: RealServersOptions, starter: Starter): void {
   refuseVirtual(options, starter);
   checkSets(options, ['port', 'trace'], starter, 100);
   if (options.trace !== undefined) checkFlag('trace', options.trace);
-  if (options.port !== undefined) checkInteger('port', options.port, 0, 65535);
+  checkPort(options.port, options.primaries);
 }
 
-/** Starts nodes on the real clock, with the replicas in sync. Rejects with a TypeError that names a wrong option. */
+/**
+ * Starts nodes on the real clock, with the replicas in sync. Rejects with a TypeError that names a wrong option, and with
+ * Node's error for a port in use.
+ */
 export async function startRealServers(
   options: RealServersOptions,
   starter: Starter,
@@ -283,6 +287,11 @@ export async function startRealServers(
   checkOptions(options, starter);
   const Ioredis = await ioredis();
   const sets = nodeNames(options, starter).map((names) => new RealPair(names, options, Ioredis));
-  await Promise.all(sets.map((set) => set.start()));
-  return new IndependentSets<RealNode, RealPair>(sets);
+  const servers = new IndependentSets<RealNode, RealPair>(sets);
+  // What is still starting cannot be closed.
+  const started = await Promise.allSettled(sets.map((set) => set.start()));
+  const failed = started.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+  if (failed === undefined) return servers;
+  await servers.close();
+  throw failed.reason;
 }

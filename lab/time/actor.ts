@@ -18,6 +18,8 @@ export interface ActorWorld {
   };
   /** Microseconds since the world began. */
   elapsed(): number;
+  /** Throws when the world is closed. */
+  assertUsable(): void;
   /** Runs code as the actor. Rejects with what the code throws. */
   runAs<T>(actor: Actor, code: () => T): Promise<Awaited<T>>;
 }
@@ -60,6 +62,7 @@ export class Actor implements TaskOwner {
 
   /** Stops the actor's timers and holds what arrives for it. Its wall clock keeps running. */
   pause(): void {
+    this.world.assertUsable();
     if (this.#paused) return;
     this.#paused = true;
     this.world.trace.note(this.name, 'pause');
@@ -67,6 +70,7 @@ export class Actor implements TaskOwner {
 
   /** Continues the actor: everything that came due during the pause runs now, in the order in which it came due. */
   resume(): void {
+    this.world.assertUsable();
     if (!this.#paused) return;
     this.#paused = false;
     this.world.trace.note(this.name, 'resume');

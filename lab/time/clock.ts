@@ -1,7 +1,7 @@
 /** The wall clock of one actor: it follows the world's time until a test makes it jump or drift. */
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Clock, Timer } from '../../server/host/host.ts';
-import { checkNumber } from '../checks.ts';
+import { checkJump, checkNumber } from '../checks.ts';
 import type { Schedule } from './schedule.ts';
 import { Task, type TaskOwner } from './task.ts';
 import type { Trace } from './trace.ts';
@@ -14,6 +14,8 @@ interface ClockOwner extends TaskOwner {
     readonly trace: Trace;
     /** Microseconds since the world began. */
     elapsed(): number;
+    /** Throws when the world is closed. */
+    assertUsable(): void;
   };
 }
 
@@ -56,10 +58,11 @@ export class VirtualClock implements Clock {
 
   /**
    * Sets the clock forward by `byMs` milliseconds, or back when negative, like an NTP step. Throws TypeError for
-   * anything but a number.
+   * anything but a number, and for a time that no clock shows.
    */
   jump(byMs: number): void {
-    checkNumber('jump', byMs, 'milliseconds, negative ones for back');
+    this.#actor.world.assertUsable();
+    checkJump(byMs, this.now());
     const by = Math.round(byMs * 1000);
     this.#jumped += by;
     this.#set(this.micros() + by, this.#rate);
@@ -68,6 +71,7 @@ export class VirtualClock implements Clock {
 
   /** Makes the clock run at this rate from now on: 1 is exact, 1.01 gains 10 ms per second. Throws TypeError for 0 or less. */
   drift(rate: number): void {
+    this.#actor.world.assertUsable();
     checkNumber('drift', rate, 'a rate above 0', 0);
     this.#set(this.micros(), rate);
     this.#actor.world.trace.note(this.#actor.name, 'clock', `runs at ${rate}`);

@@ -104,6 +104,7 @@ export class LabCluster extends AnyCluster<LabClusterNode, Lane> {
    * A client process of any library: the timers and connections that code creates in `actor.run(() => …)` belong to it.
    */
   actor(name: string): Actor {
+    this.world.assertUsable();
     return this.world.actor(name);
   }
 

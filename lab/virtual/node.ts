@@ -1,11 +1,13 @@
 /** A Redis node of the lab: a server on a virtual host that a test can crash, restart, pause, promote and demote. */
 
+import { checkInteger, checkNames } from '../../embed/options.ts';
 import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { checkMillis } from '../checks.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import type { Journal } from '../failover/journal.ts';
 import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
@@ -33,6 +35,15 @@ export interface LabNodeOptions extends DialectOptions {
    * slice).
    */
   readonly scripts?: Partial<ScriptPace>;
+}
+
+/** Throws TypeError for a wrong pace of scripts. */
+export function checkScripts(scripts: Partial<ScriptPace> = {}): void {
+  checkNames(scripts, ['start', 'slice', 'millis'], 'scripts');
+  const { start, slice, millis } = scripts;
+  if (start !== undefined) checkInteger('scripts.start', start, 1, Number.MAX_SAFE_INTEGER);
+  if (slice !== undefined) checkInteger('scripts.slice', slice, 1, Number.MAX_SAFE_INTEGER);
+  if (millis !== undefined) checkMillis('scripts.millis', millis);
 }
 
 /** A server in a world. */

@@ -3,6 +3,7 @@
  * Sentinel does it.
  */
 
+import { checkClientOptions } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
@@ -84,6 +85,7 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
   client(name: string, options?: RedisOptions): Redis {
     this.checkOpen();
     this.checkParty('client', name);
+    checkClientOptions(options);
     this.clientNames.add(name);
     return openClient(this.#ioredis, this.world, this.world.actor(name), () => this.primary.address, options);
   }

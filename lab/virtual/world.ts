@@ -1,7 +1,7 @@
 /** A world: virtual time, randomness and a trace, determined by one seed, for nodes and unmodified client libraries. */
 import { checkInteger } from '../../embed/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
-import { checkCode, checkMillis, checkNumber, checkPromise } from '../checks.ts';
+import { checkCode, checkMillis, checkNumber, checkPromise, LAST_INSTANT } from '../checks.ts';
 import type { Write } from '../failover/write-log.ts';
 import { checkDelays } from '../links/gate.ts';
 import { Actor } from '../time/actor.ts';
@@ -38,7 +38,7 @@ export interface NodeWrite {
 /** Throws TypeError for a wrong option of a world. */
 export function checkWorld({ seed, start, patience, network }: WorldOptions): void {
   if (seed !== undefined && typeof seed !== 'string') checkNumber('seed', seed, 'a number or a string');
-  if (start !== undefined) checkInteger('start', start, 0, 8.64e15 / 1000);
+  if (start !== undefined) checkInteger('start', start, 0, LAST_INSTANT);
   if (patience !== undefined) checkMillis('patience', patience);
   if (network !== undefined) checkDelays('network', network);
 }

@@ -29,6 +29,9 @@ describe.each(['virtual', 'real'] as const)('on the %s clock', (clock) => {
     ['messages in words', ({ link }) => link.acks.duplicate(never('2')), 'duplicate'],
     ['a jump in words', ({ primary }) => primary.clock.jump(never('1 s')), 'jump'],
     ['a jump without end', ({ primary }) => primary.clock.jump(Infinity), 'jump'],
+    ['a jump out of all calendars', ({ primary }) => primary.clock.jump(1e300), 'jump'],
+    ['an offset below none', ({ primary }) => primary.crash({ keep: { offset: -5 } }), 'crash.keep'],
+    ['client options in a number', (it) => it.client('Z', never(5)), 'client.options'],
     ['a clock that stands still', ({ primary }) => primary.clock.drift(0), 'drift'],
     ['a clock without end', ({ primary }) => primary.clock.drift(Infinity), 'drift'],
     ['a misspelt crash', ({ primary }) => primary.crash(never({ kep: 'everything' })), 'crash.kep'],
@@ -82,6 +85,14 @@ test.each<[what: string, options: object, option: string]>([
   ['primaries below one, in real time', { clock: 'real', primaries: 0 }, 'primaries'],
   ['replicas below none', { clock: 'virtual', replicas: -1 }, 'replicas'],
   ['replicas below none, in real time', { clock: 'real', replicas: -1 }, 'replicas'],
+  ['the pace of scripts in a word', { clock: 'virtual', scripts: 'x' }, 'scripts'],
+  ['a misspelt pace of scripts', { clock: 'virtual', scripts: { cost: -5 } }, 'scripts.cost'],
+  ['scripts before now', { clock: 'virtual', scripts: { millis: -1 } }, 'scripts.millis'],
+  ['a pace that is no number', { clock: 'virtual', scripts: { millis: Number.NaN } }, 'scripts.millis'],
+  ['slices of nothing', { clock: 'virtual', scripts: { slice: 0 } }, 'scripts.slice'],
+  ['a port of every node', { clock: 'virtual', settings: { port: 5799 } }, 'settings.port'],
+  ['a port of every node in real time', { clock: 'real', settings: { port: 5799 } }, 'settings.port'],
+  ['one port for two primaries', { clock: 'real', primaries: 2, port: 5799 }, 'port'],
   ['a port for TLS', { clock: 'virtual', settings: { 'tls-port': 1 } }, 'settings.tls-port'],
   [
     'TLS to the primary',
@@ -204,12 +215,17 @@ test.each(['virtual', 'real'] as const)(
       () => primary.restart(),
       () => primary.pause(),
       () => primary.promote(),
+      () => primary.clock.jump(1),
+      () => primary.clock.drift(2),
+      () => network.reset('A', 'redis-1'),
+      () => client.reset(),
     ];
     if (clock === 'virtual') {
       calls.push(() => pair.advance(1));
       calls.push(() => pair.run(() => 1));
       calls.push(() => pair.until(Promise.resolve()));
       calls.push(() => pair.kill('redis-1'));
+      calls.push(() => primary.actor.pause());
     }
     for (const call of calls) {
       const error = await (async () => call())().catch((thrown: unknown) => thrown);
@@ -218,6 +234,33 @@ test.each(['virtual', 'real'] as const)(
     expect(pair.lost).toEqual([]);
   },
 );
+
+test.each(['port', 'bind', 'dir', 'daemonize'] as const)(
+  'a real server does not start with the setting %s, which the lab needs',
+  async (name) => {
+    const nodes = process.execPath;
+    const wrong = startPair({ clock: 'real', nodes, settings: { [name]: name } });
+    await expect(wrong).rejects.toThrow(`option settings.${name} is '${name}'; allowed: no value`);
+  },
+);
+
+test('a timeline with a misspelt note is refused', async () => {
+  await using pair = await startPair();
+  expect(() => pair.timelineData(never({ foo: 1 }))).toThrow('lostlock: option timelineData.foo is 1');
+});
+
+test('the controls of the Sentinels of a closed pair say so, and a failover that waits for them rejects', async () => {
+  const pair = await startPair({ clock: 'real', replicas: 2, sentinels: 3 });
+  const [sentinel] = pair.sentinels;
+  const failover = expect(pair.failover({ crash: true })).rejects.toThrow(/^these nodes are closed/);
+  await pair.close();
+  await failover;
+  for (const control of ['crash', 'restart', 'pause', 'resume'] as const) {
+    const error = await (async () => sentinel![control]())().catch((thrown: unknown) => thrown);
+    expect(String(error), control).toMatch(/^Error: these nodes are closed/);
+  }
+  expect(sentinel!.up).toBe(false);
+});
 
 test.each<[groups: unknown[]]>([[['redis-1', 'redis-2']], [[['redis-1'], [2]]], [[['redis-1'], ['']]]])(
   'a partition of %j is refused: a group is an array of names',

@@ -1,5 +1,6 @@
 /** A pair on the real clock, over TCP: the lost lock, links, crashes and options. */
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startPair, startServers } from '../../../index.ts';
@@ -290,4 +291,17 @@ test('a replica whose machine is lost does not end its connection to the primary
   await redis.set('k', '1');
   expect(await redis.wait(1, 100)).toBe(0);
   expect(await connected()).toBe('1');
+});
+
+test('a pair that cannot have its port closes the nodes that it has started', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  const servers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+  const before = servers();
+  await expect(startPair({ clock: 'real', port })).rejects.toThrow('EADDRINUSE');
+  // Those of earlier tests may close meanwhile.
+  await until(() => servers() <= before);
+  await new Promise((resolve) => other.close(resolve));
 });
