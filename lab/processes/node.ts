@@ -52,7 +52,7 @@ export class ProcessNode {
   readonly name: string;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
-  /** @internal Called before a new process takes the place of the one that died: the lab does not know yet what it has kept. */
+  /** @internal Called when a process that kept nothing has started in place of one that died, else before: what it kept is not known. */
   onRestart: (dead: Logged) => void = () => {};
   readonly #around: ProcessSurroundings;
   readonly #program: ServerProcess;
@@ -295,9 +295,8 @@ export class ProcessNode {
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
     if (keep === 'synced' || typeof keep === 'object') {
-      const allowed =
-        "'nothing' or 'everything': a killed process loses nothing that it has written to a file";
-      throw badOption('crash.keep', keep, allowed);
+      const why = "'nothing' or 'everything': a killed process loses nothing that it has written to a file";
+      throw badOption('crash.keep', keep, why);
     }
     if (!this.#up) return;
     // A server sends a reply before the stream. What it has answered must have left it, so that its loss is noticed.
@@ -329,8 +328,10 @@ export class ProcessNode {
   async restart(): Promise<void> {
     this.#checkOpen();
     if (this.#up) return;
-    this.onRestart(this);
+    const dead = { server: this.server, log: this.log };
+    if (!this.#program.isWiped) this.onRestart(dead);
     await this.start();
+    if (this.#program.isWiped) this.onRestart(dead);
   }
 
   /** Ends the node for good, and removes its folder. */

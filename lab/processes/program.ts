@@ -47,6 +47,8 @@ export async function freePort(): Promise<number> {
 export class ServerProcess {
   /** The folder with the server's files. */
   readonly folder = mkdtempSync(join(tmpdir(), 'lostlock-node-'));
+  /** True if the process that died last has kept nothing. */
+  isWiped = false;
   readonly #path: string;
   #child: ChildProcess | undefined;
   #guard: ChildProcess | undefined;
@@ -118,6 +120,7 @@ export class ServerProcess {
 
   /** Kills the process as `kill -9` does. Resolves when it has ended. */
   async kill(): Promise<void> {
+    this.isWiped = false;
     this.#guard?.kill('SIGKILL');
     this.#guard = undefined;
     process.off('exit', this.#kill);
@@ -130,6 +133,7 @@ export class ServerProcess {
     for (const name of readdirSync(this.folder)) {
       if (!except.includes(name)) rmSync(join(this.folder, name), { recursive: true, force: true });
     }
+    this.isWiped = true;
     mkdirSync(this.folder, { recursive: true });
   }
 

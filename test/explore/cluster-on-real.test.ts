@@ -86,7 +86,7 @@ const worlds: readonly [what: string, text: string, part: Partial<ExploreOptions
     {},
     'set lock',
   ],
-  ['two holders after a restart without data', 'restart-empty@500/node-2/20/0', {}],
+  ['two holders after a restart without data', 'restart-empty@500/node-2/20/0', {}, 'set lock'],
   ['two holders after a stall', 'client-pause@500/A/4500/0', { client: lock(SHORT, byToken, short) }],
   ['two holders after a delay', 'delay@6/A/20/3600/replies', { client: lock(SHORT, byToken, short) }],
   [

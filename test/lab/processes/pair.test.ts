@@ -73,6 +73,26 @@ test.skipIf(!hasRedisServer)(
   },
 );
 
+test.skipIf(!hasRedisServer)(
+  'a primary that restarts without its data loses what it has forgotten (needs redis-server)',
+  async () => {
+    await using pair = await startPair(start);
+    const a = pair.client('A');
+    await a.set('k', '1');
+    await a.set('gone', '1');
+    await a.del('gone');
+    expect(await a.wait(1, 0)).toBe(1);
+    await pair.primary.crash();
+    expect(pair.lost).toEqual([]);
+    await pair.restart('redis-1');
+    expect(pair.lost).toMatchObject([{ key: 'k', holder: '1', client: 'A' }]);
+    await pair.synchronize();
+    await pair.primary.crash({ keep: 'everything' });
+    await pair.restart('redis-1');
+    expect(pair.lost).toHaveLength(1);
+  },
+);
+
 test.skipIf(!hasRedisServer)('a paused process answers once it is resumed (needs redis-server)', async () => {
   await using pair = await startPair(start);
   const redis = pair.client('A');
