@@ -78,9 +78,7 @@ function applyMarks(client: Caller): void {
 /** Returns whether a request may run now. If not, it has been refused, postponed, or queued for EXEC. */
 function isAdmitted(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): boolean {
   const bits = effectiveBits(client, command, argv);
-  let refusal = refusedToClient(client, command, bits);
-  // A denial is recorded in ACL LOG.
-  if (client.has(RESTRICTED)) refusal ??= server.acl.denied(client, command, argv);
+  let refusal = refusedToUser(server, client, command, argv, bits);
   if (refusal === undefined && (server.state & GATE_CLUSTER) !== 0) {
     const redirect = server.cluster?.refusal(client, command, argv, (bits & WRITE) !== 0);
     if (redirect !== undefined) {
@@ -90,16 +88,12 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
       return false;
     }
   }
-  if (refusal === undefined && (server.state & GATE_LIMITED_MEMORY) !== 0 && !client.has(PRIMARY_LINK)) {
-    server.eviction.makeRoom();
-  }
-  refusal ??= refusedByNode(server, client, command, bits);
+  refusal ??= refusedNow(server, client, command, bits);
   if (refusal !== undefined) {
     reject(server, client, command, refusal);
     return false;
   }
-  const writes = (bits & (WRITE | MAY_REPLICATE)) !== 0;
-  if ((server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes)) {
+  if (isPaused(server, client, bits)) {
     server.pausing.postpone(client, argv);
     return false;
   }
@@ -125,17 +119,43 @@ export function admitAgain(server: Server, client: Caller, argv: Bytes[]): Reply
   const command = client.lastCommand;
   if (command === undefined || (client.state | server.state) === 0) return undefined;
   const bits = effectiveBits(client, command, argv);
-  let refusal = refusedToClient(client, command, bits);
-  if (client.has(RESTRICTED)) refusal ??= server.acl.denied(client, command, argv);
-  if ((server.state & GATE_LIMITED_MEMORY) !== 0) server.eviction.makeRoom();
-  refusal ??= refusedByNode(server, client, command, bits);
+  const refusal =
+    refusedToUser(server, client, command, argv, bits) ?? refusedNow(server, client, command, bits);
   if (refusal !== undefined) {
     server.stats.refused[command.serial]!++;
     server.stats.error(refusal);
     return refusal;
   }
+  return isPaused(server, client, bits) ? 'later' : undefined;
+}
+
+/** Refusals because of the client and its user. A denial is recorded in ACL LOG. */
+function refusedToUser(
+  server: Server,
+  client: Caller,
+  command: Command<Caller>,
+  argv: Bytes[],
+  bits: number,
+): ReplyError | undefined {
+  const refusal = refusedToClient(client, command, bits);
+  return refusal ?? (client.has(RESTRICTED) ? server.acl.denied(client, command, argv) : undefined);
+}
+
+/** Refusals because of the node, which first makes room in a limited memory. */
+function refusedNow(
+  server: Server,
+  client: Caller,
+  command: Command<Caller>,
+  bits: number,
+): ReplyError | undefined {
+  if ((server.state & GATE_LIMITED_MEMORY) !== 0 && !client.has(PRIMARY_LINK)) server.eviction.makeRoom();
+  return refusedByNode(server, client, command, bits);
+}
+
+/** True while CLIENT PAUSE or a failover holds the request back. */
+function isPaused(server: Server, client: Caller, bits: number): boolean {
   const writes = (bits & (WRITE | MAY_REPLICATE)) !== 0;
-  return (server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes) ? 'later' : undefined;
+  return (server.state & GATE_PAUSED) !== 0 && server.pausing.holds(client, writes);
 }
 
 /** Finishes a request: queues the reply, then the messages held back behind it, and serves clients that it unblocks. */
