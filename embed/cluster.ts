@@ -6,8 +6,9 @@ import { type Bytes, fromText } from '../protocol/bytes.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import { realDelay } from '../server/host/real-time.ts';
 import type { LogLevel } from '../server/ports.ts';
-import { parameters, type Settings } from '../server/settings/settings.ts';
+import type { Settings } from '../server/settings/settings.ts';
 import { reachableHost } from './listening.ts';
+import { checkSettingNames } from './node-options.ts';
 import { badOption, checkInteger, checkNames } from './options.ts';
 import { LostlockCluster } from './running/cluster.ts';
 import type { LostlockServer } from './running/server.ts';
@@ -168,7 +169,7 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
   const count = primaries * (replicas + 1);
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
   checkInteger('port', port, 0, 55535 - count);
-  checkNames(settings, Object.keys(parameters), 'settings');
+  checkSettingNames(settings);
   checkClusterSettings(settings);
   const firstTls = settings['tls-port'] ?? 0;
   if (firstTls !== 0) {

@@ -101,7 +101,8 @@ export async function listen(
 /** The address of this machine at which a node with these addresses can be reached. */
 export function reachableHost({ host: addresses = '127.0.0.1' }: Addresses): string {
   const [first = ''] = addresses.split(' ');
-  const host = ANY_ADDRESS[first] ?? first;
+  const address = first.replace(/^-/, '');
+  const host = ANY_ADDRESS[address] ?? address;
   const anywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', localhost: '127.0.0.1' };
   return anywhere[host] ?? host;
 }

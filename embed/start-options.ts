@@ -179,6 +179,13 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
     throw badOption('log', options.log, 'a function (level, text)');
   }
   const { settings = {}, dialect } = options;
+  const password = settings.requirepass ?? '';
+  if (password !== '' && ((options.replicas ?? 0) > 0 || readSentinels(options.sentinels).count > 0))
+    throw badOption(
+      'settings.requirepass',
+      password,
+      "'' with replicas or sentinels (use the option password)",
+    );
   checkSettings(settings, { dialect, stores: namesPlace({ ...settings }) || options.rdbFile !== undefined });
 }
 

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BadDirective, Configuration } from '../../embed/configuration.ts';
 import { startServer } from '../../index.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
+import { Listener } from '../../server/host/tcp.ts';
 import { ensureBuilt } from '../support/built.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { findProgram, hasRedisServer } from '../support/redis-server.ts';
@@ -259,6 +260,25 @@ describe('startServer', () => {
       client.close();
     },
   );
+
+  test('picks another port when the first one is in use at the next address', async () => {
+    const { listen } = Listener.prototype;
+    const spy = vi.spyOn(Listener.prototype, 'listen').mockImplementation(function (
+      this: Listener,
+      ...where
+    ) {
+      const inUse = Object.assign(new Error('in use'), { code: 'EADDRINUSE' });
+      return spy.mock.calls.length === 2 ? Promise.reject(inUse) : listen.apply(this, where);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await using server = await startServer({ host: '127.0.0.1 127.0.0.2' });
+    for (const host of ['127.0.0.1', '127.0.0.2'])
+      (await RawClient.connect({ port: server.port, host })).close();
+    expect(spy).toHaveBeenCalledTimes(4);
+    spy.mockRestore();
+    // An address that is named twice is never free.
+    await expect(startServer({ host: '127.0.0.1 127.0.0.1' })).rejects.toThrow('EADDRINUSE');
+  });
 
   test.skipIf(!hasIpv6)('listens on IPv6 alone, as redis-server does (needs IPv6)', async () => {
     await using server = await startServer({ host: '::' });

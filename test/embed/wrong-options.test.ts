@@ -47,6 +47,11 @@ test.each<[what: string, options: object, message: string]>([
     "startServer.requirepass is 'x'; allowed: the option password instead",
   ],
   [
+    'a password that its replica would not know',
+    { replicas: 1, settings: { requirepass: 'a' } },
+    "settings.requirepass is 'a'; allowed: '' with replicas or sentinels (use the option password)",
+  ],
+  [
     'a setting in camel case',
     { settings: { maxmemoryPolicy: 'x' } },
     "settings.maxmemoryPolicy is 'x'; allowed: the parameters of redis.conf; did you mean maxmemory-policy?",
