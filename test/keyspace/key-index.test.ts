@@ -50,6 +50,13 @@ class Beside {
     const bySerial = [...this.index.unordered()].sort((one, other) => one.serial - other.serial);
     expect(bySerial.map(told)).toEqual([...this.map.values()]);
   }
+
+  /** Removes or adds a random key. @param share how often it is added */
+  change(names: readonly Bytes[], share: number, host: TestHost): void {
+    const key = names[Math.floor(host.random() * names.length)]!;
+    if (host.random() > share) this.delete(key);
+    else if (!this.map.has(key)) this.add(key);
+  }
 }
 
 test('adding and removing keys at random gives what a Map gives, in the same order', () => {
@@ -60,9 +67,7 @@ test('adding and removing keys at random gives what a Map gives, in the same ord
     // The number of keys grows and shrinks in turns.
     const share = phase % 2 === 0 ? 0.9 : 0.15;
     for (let i = 0; i < 4000; i++) {
-      const key = names[Math.floor(host.random() * names.length)]!;
-      if (host.random() > share) both.delete(key);
-      else if (!both.map.has(key)) both.add(key);
+      both.change(names, share, host);
     }
     both.compare(names);
   }
@@ -121,9 +126,7 @@ test('the keys of a cluster slot are those that a walk finds, the newest first',
   for (let phase = 0; phase < 12; phase++) {
     const share = phase % 2 === 0 ? 0.9 : 0.15;
     for (let i = 0; i < 4000; i++) {
-      const key = names[Math.floor(host.random() * names.length)]!;
-      if (host.random() > share) both.delete(key);
-      else if (!both.map.has(key)) both.add(key);
+      both.change(names, share, host);
       if (i % 500 === 0) compareSlots();
     }
     if (phase === 6) both.clear();

@@ -142,7 +142,7 @@ async function savedSvg(page: Page): Promise<string> {
   return readFileSync(await file.path(), 'utf8');
 }
 
-/** Chooses in a menu as a user does, who has the focus on it. */
+/** Chooses an item of a menu that has the focus. */
 async function choose(page: Page, menu: string, value: string): Promise<void> {
   await page.evaluate(`document.querySelector('select[name="${menu}"]').focus()`);
   await page.selectOption(`select[name="${menu}"]`, value);

@@ -3,7 +3,7 @@ import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { startCluster } from '../../../index.ts';
 import type { LabCluster } from '../../../lab/virtual/cluster.ts';
-import { createLocks, NotReplicated } from '../../../locks/index.ts';
+import { createLocks, type Locks, NotReplicated } from '../../../locks/index.ts';
 
 const TAG = 'lock';
 
@@ -52,25 +52,31 @@ test("replicas: 'all' are those of the lock's own node", () =>
     locks.close();
   }));
 
+/** Waits for the lock, and tells whether it has come. */
+function waitFor(locks: Locks): { readonly came: boolean } {
+  const grant = { came: false };
+  void locks
+    .simple(`{${TAG}}`)
+    .acquire()
+    .then(() => {
+      grant.came = true;
+    });
+  return grant;
+}
+
 test('a waiter is woken after its slot had no node for a while', () =>
   inCluster(async (cluster, [primary]) => {
     const [mine, other] = ['A', 'B'].map((name) =>
       createLocks(cluster.client(name), { maxSleepMs: 600_000, leaseMs: 600_000 }),
     );
     const held = await other!.simple(`{${TAG}}`).acquire();
-    let granted = false;
-    void mine!
-      .simple(`{${TAG}}`)
-      .acquire()
-      .then(() => {
-        granted = true;
-      });
+    const grant = waitFor(mine!);
     await cluster.advance(1000);
     primary!.crash();
     await cluster.advance(60_000); // The replicas elect one of them, after the node timeout.
     await held.release();
     await cluster.advance(1000);
-    expect(granted).toBe(true);
+    expect(grant.came).toBe(true);
     mine!.close();
     other!.close();
   }));
@@ -100,20 +106,14 @@ test('a waiter is woken after its slot has moved to another primary', () =>
       createLocks(cluster.client(name), { maxSleepMs: 600_000 }),
     );
     const held = await other!.simple(`{${TAG}}`).acquire();
-    let granted = false;
-    void mine!
-      .simple(`{${TAG}}`)
-      .acquire()
-      .then(() => {
-        granted = true;
-      });
+    const grant = waitFor(mine!);
     await cluster.advance(100);
     const target = cluster.nodes.find((node) => node.server.role === 'primary' && node !== primary)!;
     await moveSlot(cluster, primary!.name, target.name);
     await cluster.advance(1000);
     await held.release();
     await cluster.advance(100);
-    expect(granted).toBe(true);
+    expect(grant.came).toBe(true);
     mine!.close();
     other!.close();
   }));
