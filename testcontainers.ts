@@ -118,7 +118,7 @@ export class RedisContainer {
     return this;
   }
 
-  /** Accepted and ignored: `start` takes milliseconds. @param _startupTimeoutMs milliseconds */
+  /** Accepted and ignored, because `start` takes only milliseconds. @param _startupTimeoutMs milliseconds */
   withStartupTimeout(_startupTimeoutMs: number): this {
     return this;
   }

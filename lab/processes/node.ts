@@ -52,7 +52,7 @@ export class ProcessNode {
   readonly name: string;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
-  /** @internal Called when a process that kept nothing has started in place of one that died, else before: what it kept is not known. */
+  /** @internal Called in a restart: after it if the data is gone, otherwise before it, because the lab does not know what was kept. */
   onRestart: (dead: Logged) => void = () => {};
   readonly #around: ProcessSurroundings;
   readonly #program: ServerProcess;
