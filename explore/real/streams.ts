@@ -31,11 +31,9 @@ export class Streams {
 
   /** Holds each stream up when everything before its first loss has happened, until a fault has taken the rest. */
   look(): void {
-    const { kept } = this.#order;
     for (const stream of this.#streams) {
       const { from, to, losses } = stream;
-      const waits =
-        kept && losses.some(({ sent, at }) => this.#order.hasReached(sent) && !this.#order.hasPassed(at));
+      const waits = losses.some(({ sent, at }) => this.#order.hasReached(sent) && !this.#order.hasPassed(at));
       const lane = networkOf(this.#sets, from, to).lane(from, to);
       if (waits !== lane.suspended) waits ? lane.suspend() : lane.proceed();
       const late = waits ? this.#late(stream) : 0;
