@@ -122,6 +122,8 @@ export interface ClientNode {
   readonly stats: Statistics;
   /** Logs large replies, and counts what requests cost each slot. */
   readonly observer: {
+    /** The current request was not slow. */
+    dismiss(): void;
     readonly sizes: { readonly active: boolean; answered(client: Client): void };
     readonly usage: ReplicationCounter | undefined;
   };
@@ -217,6 +219,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
         current.fresh = this.#wasQuick();
       }
     } finally {
+      // The clock need not be read to know that the last request was not slow.
+      if (current.fresh) this.server.observer.dismiss();
       current.fresh = false;
       this.#draining = false;
     }

@@ -186,6 +186,11 @@ export class Observer {
     if (command !== undefined) this.record(client, command, argv, (now - this.#server.now) * 1000);
   }
 
+  /** Called when the last request of a batch took hardly any time. */
+  dismiss(): void {
+    this.#pending = undefined;
+  }
+
   /** Called when a batch of requests is done: the time that follows is idle. */
   rest(): void {
     if (this.#pending === undefined) return;

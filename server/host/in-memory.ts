@@ -2,9 +2,15 @@
 import { Duplex } from 'node:stream';
 import Denque from 'denque';
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import { ChunkMemory } from './chunk-memory.ts';
 import { flows, isIdle } from './direct.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realTick } from './real-time.ts';
+
+/** In characters. A text of up to this length is encoded into memory that is there already. */
+const SHORT_TEXT = 4096;
+/** A character takes at most three bytes. */
+const memory = new ChunkMemory(3 * SHORT_TEXT);
 
 /** Bytes that a server has sent and a stream has not taken. */
 interface Delivery {
@@ -28,13 +34,22 @@ function handOn(): void {
   }
 }
 
+/** What was written, as one chunk. */
+function chunkOf(written: readonly (Uint8Array | string)[]): Uint8Array {
+  const [only = ''] = written;
+  if (written.length > 1)
+    return Buffer.concat(written.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  return typeof only === 'string' ? memory.chunk(memory.block.write(only)) : only;
+}
+
 /** The user's end. Requests written to it run after the current tick; replies are read from it. */
 class MemoryStream extends Duplex {
   readonly connecting = false;
   reading = true;
   /** How many bytes the stream has not taken yet. */
   unread = 0;
-  #chunks: Uint8Array[] = [];
+  /** What was written. Texts are encoded when they are passed on. */
+  #written: (Uint8Array | string)[] = [];
   #scheduled = false;
   #receiver: Receiver | undefined;
 
@@ -43,40 +58,37 @@ class MemoryStream extends Duplex {
   }
 
   override write(chunk: unknown, encoding?: unknown, done?: unknown): boolean {
-    if (typeof chunk === 'string' && encoding === undefined && done === undefined && isIdle(this)) {
-      const bytes = Buffer.from(chunk);
-      if (bytes.length > 0 && bytes.length < this.writableHighWaterMark) {
-        this.#chunks.push(bytes);
-        this.schedule();
-        return true;
-      }
+    const isPlain = typeof chunk === 'string' && encoding === undefined && done === undefined;
+    if (isPlain && chunk.length > 0 && chunk.length <= SHORT_TEXT && isIdle(this)) {
+      this.#written.push(chunk);
+      this.schedule();
+      return true;
     }
     return super.write(chunk, encoding as BufferEncoding, done as () => void);
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
-    this.#chunks.push(chunk);
+    this.#written.push(chunk);
     this.schedule();
     done();
   }
 
   // Not in the same tick: clients queue a command after writing it, so a reply now would come too early.
   schedule(): void {
-    if (this.#scheduled || !this.reading || this.#chunks.length === 0) return;
+    if (this.#scheduled || !this.reading || this.#written.length === 0) return;
     this.#scheduled = true;
     realTick(this.#pass);
   }
 
   readonly #pass = (): void => {
     this.#scheduled = false;
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    const only = chunks[0];
-    if (only === undefined) return;
+    const written = this.#written;
+    this.#written = [];
+    if (written.length === 0) return;
     const isFirst = !isTurn;
     isTurn = true;
     try {
-      this.#receiver?.receive(chunks.length === 1 ? only : Buffer.concat(chunks));
+      this.#receiver?.receive(chunkOf(written));
     } finally {
       if (isFirst) handOn();
     }

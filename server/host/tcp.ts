@@ -2,6 +2,7 @@
 import { createServer, type Server as NetServer, Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import type { Bytes } from '../../protocol/bytes.ts';
+import { ChunkMemory } from './chunk-memory.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { LongOutput } from './long-output.ts';
 import { realElapsed, realSoon } from './real-time.ts';
@@ -10,9 +11,9 @@ import { nodeTls } from './tls.ts';
 /** In bytes. Longer output is not joined to one string. */
 const LARGE = 1 << 16;
 
-/** All sockets of a thread read into one buffer of this size. A receiver copies what it keeps of a chunk. */
-const READ_BUFFER_BYTES = 1 << 16;
-let readBuffer: Buffer | undefined;
+/** All sockets of a thread read into one block of this size. */
+const READ_BYTES = 1 << 16;
+let memory: ChunkMemory | undefined;
 
 /** How long one client's requests, if they arrive in several chunks, may delay other clients, in milliseconds. */
 const TURN = 5;
@@ -237,20 +238,19 @@ export class Listener {
     if (this.#isSecure) return;
     const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
     if (typeof handle?.onconnection !== 'function') return;
-    readBuffer ??= Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-    const buffer = readBuffer;
+    const chunks = (memory ??= new ChunkMemory(READ_BYTES));
     const ordinary = handle.onconnection;
     handle.onconnection = (status, client) => {
       if (status !== 0 || client === undefined) return ordinary.call(handle, status, client);
       const reads: Inlet = { receiver: undefined };
       let begun: number | undefined;
       const onread = {
-        buffer,
+        buffer: chunks.block,
         // While chunks are full, libuv keeps reading from this socket and serves no other one.
         callback: (bytes: number): boolean => {
-          if (bytes < READ_BUFFER_BYTES) begun = undefined;
+          if (bytes < READ_BYTES) begun = undefined;
           else begun ??= realElapsed();
-          deliver(reads.receiver, buffer.subarray(0, bytes));
+          deliver(reads.receiver, chunks.chunk(bytes));
           if (begun === undefined || realElapsed() - begun < TURN) return true;
           begun = undefined;
           realSoon(() => socket.resume());

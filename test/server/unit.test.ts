@@ -38,8 +38,10 @@ function clockReads(...lines: string[]): number {
 test('a batch of quick commands reads the clock once, however long it is', () => {
   batch('SET a 1', 'HSET h f v', 'INCR a', 'ECHO a', 'KEYS *'); // The first call of each command is timed.
   const one = clockReads('GET a', 'GET a');
+  expect(one - clockReads()).toBe(1); // A new client reads it too.
   expect(clockReads('SET a 1', 'GET a', 'HSET h f v', 'INCR a', 'GET a')).toBe(one);
-  expect(clockReads('SET a 1', 'KEYS *', 'GET a', 'KEYS *', 'KEYS *')).toBe(one + 2);
+  // Read last when KEYS is done, because it may have been slow.
+  expect(clockReads('SET a 1', 'KEYS *', 'GET a', 'KEYS *', 'KEYS *')).toBe(one + 3);
   // Only commands on data count as quick.
   expect(clockReads('SET a 1', 'ECHO a', 'GET a')).toBe(one + 1);
 });

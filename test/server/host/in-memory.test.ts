@@ -17,3 +17,35 @@ test('a text is sent in the default encoding of the stream', async () => {
   }
   stream.destroy();
 });
+
+test('texts arrive as UTF-8, wherever they are split and whoever writes in between', async () => {
+  await using server = await startServer();
+  const [one, other] = [server.connect(), server.connect()];
+  const echo = (text: string): string => `*2\r\n$4\r\nECHO\r\n$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+  const heard = async (stream: typeof one, reply: string): Promise<void> => {
+    let bytes = '';
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.toString();
+      if (bytes.length >= reply.length) break;
+    }
+    expect(bytes).toBe(reply);
+  };
+  for (const text of ['short', 'h\u00e9llo \u4e2d\u6587', 'x'.repeat(4096), '\u4e2d'.repeat(5000)]) {
+    const request = echo(text);
+    const reply = `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+    for (const at of [0, 1, 15, request.length >> 1, request.length - 1]) {
+      one.write(request.slice(0, at));
+      other.write(echo(`other ${at}`));
+      // The first part is passed on before the rest is written.
+      await heard(other, `$${`other ${at}`.length}\r\nother ${at}\r\n`);
+      one.write(request.slice(at));
+      await heard(one, reply);
+      // In one tick, as one chunk.
+      one.write(request.slice(0, at));
+      one.write(request.slice(at));
+      await heard(one, reply);
+    }
+  }
+  one.destroy();
+  other.destroy();
+});
