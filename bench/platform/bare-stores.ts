@@ -145,6 +145,7 @@ interface Tree {
   set(place: Place, value: undefined): boolean;
   delete(place: Place): boolean;
   forRange(from: Place, to: Place, inclusive: boolean, visit: (place: Place) => unknown): unknown;
+  keysArray(): Place[];
 }
 
 // keyspace/stream/ordered-map.ts says why the class is taken from an instance.
@@ -153,16 +154,26 @@ const BTree = EmptyBTree.constructor as unknown as new (
   compare: (a: Place, b: Place) => number,
 ) => Tree;
 
-/** ZADD and ZRANGEBYSCORE on one sorted set, which is a Map of scores and a B+ tree of the package sorted-btree. */
+/**
+ * ZADD, ZRANGEBYSCORE and ZRANK on one sorted set, which is a Map of scores and a B+ tree of the package sorted-btree. The tree
+ * knows no ranks: they are in a Map, which is made anew when somebody asks after a change.
+ */
 export function sorted(): Store {
   const scores = new Map<string, number>();
   const order = new BTree(undefined, ([a, x], [b, y]) => a - b || (x < y ? -1 : x > y ? 1 : 0));
+  let ranks: Map<string, number> | undefined;
   return (words) => {
+    if (words[0] === 'ZRANK') {
+      ranks ??= new Map(order.keysArray().map(([, member], rank) => [member, rank]));
+      const rank = ranks.get(words[2]!);
+      return rank === undefined ? NOTHING : `:${rank}\r\n`;
+    }
     if (words[0] === 'ZADD') {
       const score = Number(words[2]);
       const member = words[3]!;
       const before = scores.get(member);
       if (before === score) return ':0\r\n';
+      ranks = undefined;
       if (before !== undefined) order.delete([before, member]);
       scores.set(member, score);
       order.set([score, member], undefined);

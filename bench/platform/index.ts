@@ -13,6 +13,7 @@ const SET_32_KIB = [...SET.slice(0, 2), 'x'.repeat(32_768)];
 const GET = ['GET', 'key:__rand_int__'];
 const SET_NX = ['SET', 'lock:__rand_int__', 'token-of-twenty-byte', 'NX', 'PX', '30000'];
 const ZADD = ['ZADD', 'z', '__rand_int__', 'm:__rand_int__'];
+const ZRANK = ['ZRANK', 'z', 'm:__rand_int__'];
 const ZRANGE = ['ZRANGEBYSCORE', 'z', '__rand_int__', '+inf', 'LIMIT', '0', '10'];
 
 /** The bare servers, by the argument that starts them. */
@@ -71,6 +72,7 @@ const LOADS: readonly BareLoad[] = [
   ...values('32 KiB', 0.1, SET_32_KIB),
   { ...members(1000), name: 'ZADD over 1000 members', words: ZADD },
   { ...members(1_000_000), name: 'ZADD over 1000000 members', words: ZADD },
+  { ...members(1000), name: 'ZRANK over 1000 members', words: ZRANK },
   { ...members(1000), name: 'ZRANGEBYSCORE over 1000 members', words: ZRANGE },
 ];
 
