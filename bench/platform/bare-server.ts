@@ -5,7 +5,7 @@
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { type BareAnswer, counting, handingOver, storing } from './bare-answers.ts';
-import { entries, expiring, type Store, sorted, values } from './bare-stores.ts';
+import { entries, expiring, locking, type Store, sorted, values } from './bare-stores.ts';
 
 /** A connection. redis-benchmark's first one asks for the configuration, which there is none of. */
 class Client implements Receiver {
@@ -34,7 +34,7 @@ function greeting(chunk: Buffer): string | undefined {
   return start.includes('CONFIG') ? '-ERR none\r\n'.repeat(start.split('CONFIG').length - 1) : undefined;
 }
 
-const STORES: Record<string, () => Store> = { values, entries, sorted, expiring };
+const STORES: Record<string, () => Store> = { values, entries, sorted, expiring, locking };
 
 const [port, kind = '', length] = process.argv.slice(2);
 const store = STORES[kind]?.();

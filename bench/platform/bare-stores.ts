@@ -110,6 +110,32 @@ export function entries(): Store {
   };
 }
 
+/** Who holds a re-entrant lock, how often, and until when. */
+interface Grant {
+  owner: string;
+  count: number;
+  deadline: number;
+}
+
+/** EVALSHA of the bench's two lock scripts, as JavaScript on a Map: without Lua, and without a Redis' data. */
+export function locking(): Store {
+  const tokens = new Map<string, string>();
+  const grants = new Map<string, Grant>();
+  return ([, , , key = '', first = '', owner]) => {
+    if (owner === undefined) return tokens.get(key) === first && tokens.delete(key) ? ':1\r\n' : ':0\r\n';
+    const now = Date.now();
+    const grant = grants.get(key);
+    if (grant === undefined || grant.deadline <= now) {
+      grants.set(key, { owner, count: 1, deadline: now + Number(first) });
+      return NOTHING;
+    }
+    if (grant.owner !== owner) return `:${grant.deadline - now}\r\n`;
+    grant.count++;
+    grant.deadline = now + Number(first);
+    return NOTHING;
+  };
+}
+
 /**
  * SET with PXAT on a Map. A timer removes the keys that are due, a thousand at a time, so that other requests need not
  * wait for all of them.

@@ -2,8 +2,10 @@
  * Measures what the platform itself costs, beside redis-server and lostlock. No server on Node can be faster than the one that
  * counts bytes. The others show what the plainest code takes that does a part of the work.
  */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Contestant, launch, startOurs, startReal, stop } from '../contestants.ts';
+import { type Load, WIRE } from '../loads/loads.ts';
 import type { Row } from '../report.ts';
 import { type Extent, type Measured, measure, requestsOf, rowsOf } from '../wire.ts';
 
@@ -22,6 +24,7 @@ const BARE = {
   values: 'a server with a Map',
   entries: 'a server with a Map of what Redis knows of a key',
   sorted: 'a server with a Map and a B+ tree',
+  locking: 'a server with the locks in JavaScript',
 };
 type Bare = keyof typeof BARE;
 
@@ -62,6 +65,20 @@ const members = (keys: number): Omit<BareLoad, 'name' | 'words'> => ({
   before: ZADD,
 });
 
+/** A script of a lock, one request at a time. */
+function script({ name, keys, words }: Load): BareLoad {
+  let text = '';
+  const request = words((source) => {
+    text = source;
+    return createHash('sha1').update(source).digest('hex');
+  });
+  return {
+    ...{ name, keys, depths: [1], words: request },
+    bare: ['count', 'locking'],
+    before: ['SCRIPT', 'LOAD', text],
+  };
+}
+
 /** At most how many requests create the data: of a million keys, these leave out one in twenty. */
 const MOST_TO_CREATE = 3_000_000;
 
@@ -70,6 +87,7 @@ const LOADS: readonly BareLoad[] = [
   ...strings(' over 100000 keys', 100_000, [16, 100]),
   ...values('4 KiB', 0.3, SET_4_KIB),
   ...values('32 KiB', 0.1, SET_32_KIB),
+  ...WIRE.filter(({ name, keys }) => name.startsWith('EVALSHA') && keys === 1000).map(script),
   { ...members(1000), name: 'ZADD over 1000 members', words: ZADD },
   { ...members(1_000_000), name: 'ZADD over 1000000 members', words: ZADD },
   { ...members(1000), name: 'ZRANK over 1000 members', words: ZRANK },

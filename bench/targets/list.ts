@@ -19,7 +19,7 @@ export interface Target {
 
 const ENTRIES = 'a server with a Map of what Redis knows of a key';
 const MAP = 'a server with a Map';
-const COUNT = 'a server that counts bytes';
+const LOCKS = 'a server with the locks in JavaScript';
 
 const at = (name: string, keys: number, depth: number): string =>
   `${name} over ${keys} keys, 50 connections, pipeline ${depth}`;
@@ -56,8 +56,6 @@ function sortedPlainly(name: string, members: number): Pick<Target, 'plain'> {
 
 const LOCK = 'EVALSHA re-entrant lock';
 const UNLOCK = 'EVALSHA unlock';
-/** What any request takes. No plain server runs scripts. */
-const ANY = `SET, pipeline 1: ${COUNT}`;
 const MOCK = 'ioredis-mock';
 const STALL = '1000000 keys that expire within one second: the longest PING';
 const CONTENDERS = 'five contenders';
@@ -89,8 +87,8 @@ export const TARGETS: readonly Target[] = [
   ...oneAtATime('SET', ENTRIES),
   ...oneAtATime('GET', ENTRIES),
   ...oneAtATime('SET NX PX', MAP),
-  ...unpipelined(at(LOCK, 1000, 1), ANY),
-  ...unpipelined(at(UNLOCK, 1000, 1), ANY),
+  ...unpipelined(at(LOCK, 1000, 1), `${LOCK}, pipeline 1: ${LOCKS}`),
+  ...unpipelined(at(UNLOCK, 1000, 1), `${UNLOCK}, pipeline 1: ${LOCKS}`),
   ...['4 KiB', '32 KiB'].flatMap((size) =>
     ['SET', 'GET'].flatMap((name) =>
       [1, 16].map((depth) => beside(`${name} of ${size}`, depth, ENTRIES, 0.95)),
