@@ -249,6 +249,8 @@ describe('startServer', () => {
       client.close();
     }
     await expect(startServer({ host: '127.0.0.1 192.0.2.1' })).rejects.toThrow(/EADDRNOTAVAIL/);
+    await using only = await startServer({ host: '-127.0.0.1' });
+    expect(only.host).toBe('127.0.0.1');
   });
 
   test.each(['* -::*', '-:: 0.0.0.0'])(

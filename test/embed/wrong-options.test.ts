@@ -52,6 +52,11 @@ test.each<[what: string, options: object, message: string]>([
     "settings.requirepass is 'a'; allowed: '' with replicas or sentinels (use the option password)",
   ],
   [
+    'a password that its Sentinels would not know',
+    { sentinels: 1, settings: { requirepass: 'a' } },
+    "settings.requirepass is 'a'; allowed: '' with replicas or sentinels (use the option password)",
+  ],
+  [
     'a setting in camel case',
     { settings: { maxmemoryPolicy: 'x' } },
     "settings.maxmemoryPolicy is 'x'; allowed: the parameters of redis.conf; did you mean maxmemory-policy?",
