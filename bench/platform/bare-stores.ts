@@ -110,14 +110,14 @@ export function entries(): Store {
   };
 }
 
-/** Who holds a re-entrant lock, how often, and until when. */
+/** A re-entrant lock that is held. The deadline is in milliseconds since the epoch. */
 interface Grant {
   owner: string;
   count: number;
   deadline: number;
 }
 
-/** EVALSHA of the bench's two lock scripts, as JavaScript on a Map: without Lua, and without a Redis' data. */
+/** EVALSHA of the bench's two lock scripts. What the scripts do is done in JavaScript on Maps. */
 export function locking(): Store {
   const tokens = new Map<string, string>();
   const grants = new Map<string, Grant>();
@@ -182,7 +182,7 @@ const BTree = EmptyBTree.constructor as unknown as new (
 
 /**
  * ZADD, ZRANGEBYSCORE and ZRANK on one sorted set, which is a Map of scores and a B+ tree of the package sorted-btree. The tree
- * knows no ranks: they are in a Map, which is made anew when somebody asks after a change.
+ * has no ranks. They are in a Map, which the first ZRANK after a change rebuilds.
  */
 export function sorted(): Store {
   const scores = new Map<string, number>();

@@ -42,7 +42,7 @@ interface BareLoad {
   readonly bare: readonly Bare[];
   /** How many of the usual number of requests are sent; default 1. */
   readonly scale?: number;
-  /** The request that creates the data, if any is needed. */
+  /** The request that creates the data or loads the script, if any is needed. */
   readonly before?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ const members = (keys: number): Omit<BareLoad, 'name' | 'words'> => ({
   before: ZADD,
 });
 
-/** A script of a lock, one request at a time. */
+/** The load of a lock's script, sent one request at a time. */
 function script({ name, keys, words }: Load): BareLoad {
   let text = '';
   const request = words((source) => {

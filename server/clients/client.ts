@@ -122,7 +122,7 @@ export interface ClientNode {
   readonly stats: Statistics;
   /** Logs large replies, and counts what requests cost each slot. */
   readonly observer: {
-    /** The current request was not slow. */
+    /** Forgets the current request, because it was quick. */
     dismiss(): void;
     readonly sizes: { readonly active: boolean; answered(client: Client): void };
     readonly usage: ReplicationCounter | undefined;
@@ -219,7 +219,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
         current.fresh = this.#wasQuick();
       }
     } finally {
-      // The clock need not be read to know that the last request was not slow.
+      // A quick request is not slow, so the clock need not be read again.
       if (current.fresh) this.server.observer.dismiss();
       current.fresh = false;
       this.#draining = false;

@@ -186,7 +186,7 @@ export class Observer {
     if (command !== undefined) this.record(client, command, argv, (now - this.#server.now) * 1000);
   }
 
-  /** Called when the last request of a batch took hardly any time. */
+  /** Forgets the current request: it was quick, so `rest` need not look whether it was slow. */
   dismiss(): void {
     this.#pending = undefined;
   }

@@ -1,9 +1,9 @@
-/** Memory for the chunks that a transport hands over, one after the other. A receiver copies what it keeps of a chunk. */
+/** Memory that a transport reuses for each chunk that it hands over. A receiver copies what it keeps of a chunk. */
 
-/** In bytes. The Buffers of shorter chunks are made once. */
+/** In bytes. The Buffers of shorter chunks are reused too. */
 const SHORT = 1024;
 
-/** One block of memory, which every chunk begins at. */
+/** One block of memory. Every chunk starts at its beginning. */
 export class ChunkMemory {
   readonly block: Buffer;
   /** The Buffers of short chunks, by their lengths. */
@@ -15,8 +15,8 @@ export class ChunkMemory {
   }
 
   /**
-   * The chunk of the first bytes. Without new Buffers, and with one look at the clock less, ioredis gets 7 % more in memory
-   * (GET, the middle of six pairs of runs in turns, which were between 0.94 and 1.12).
+   * The first bytes of the block, which are valid until the next chunk is written. Reused Buffers, together with one reading of
+   * the clock less, made GET of ioredis in memory 7 % faster: the median of six pairs of runs in turns (0.94 to 1.12).
    */
   chunk(bytes: number): Buffer {
     if (bytes >= SHORT) return this.block.subarray(0, bytes);

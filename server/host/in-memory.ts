@@ -7,7 +7,7 @@ import { flows, isIdle } from './direct.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { realTick } from './real-time.ts';
 
-/** In characters. A text of up to this length is encoded into memory that is there already. */
+/** In characters. Texts up to this length are encoded into memory that is reused. */
 const SHORT_TEXT = 4096;
 /** A character takes at most three bytes. */
 const memory = new ChunkMemory(3 * SHORT_TEXT);

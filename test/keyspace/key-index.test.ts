@@ -51,7 +51,7 @@ class Beside {
     expect(bySerial.map(told)).toEqual([...this.map.values()]);
   }
 
-  /** Removes or adds a random key. @param share how often it is added */
+  /** Removes or adds a random key. @param share the probability of adding */
   change(names: readonly Bytes[], share: number, host: TestHost): void {
     const key = names[Math.floor(host.random() * names.length)]!;
     if (host.random() > share) this.delete(key);

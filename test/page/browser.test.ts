@@ -142,7 +142,7 @@ async function savedSvg(page: Page): Promise<string> {
   return readFileSync(await file.path(), 'utf8');
 }
 
-/** Chooses an item of a menu that has the focus, and waits until the frame is drawn in which the drawings get their sizes. */
+/** Focuses a menu, chooses an item, and waits for the next frame, in which the drawings get their sizes. */
 async function choose(page: Page, menu: string, value: string): Promise<void> {
   await page.evaluate(`document.querySelector('select[name="${menu}"]').focus()`);
   await page.selectOption(`select[name="${menu}"]`, value);

@@ -40,7 +40,7 @@ test('a batch of quick commands reads the clock once, however long it is', () =>
   const one = clockReads('GET a', 'GET a');
   expect(one - clockReads()).toBe(1); // A new client reads it too.
   expect(clockReads('SET a 1', 'GET a', 'HSET h f v', 'INCR a', 'GET a')).toBe(one);
-  // Read last when KEYS is done, because it may have been slow.
+  // The last reading comes after KEYS, which may have been slow.
   expect(clockReads('SET a 1', 'KEYS *', 'GET a', 'KEYS *', 'KEYS *')).toBe(one + 3);
   // Only commands on data count as quick.
   expect(clockReads('SET a 1', 'ECHO a', 'GET a')).toBe(one + 1);

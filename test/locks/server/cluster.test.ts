@@ -52,7 +52,7 @@ test("replicas: 'all' are those of the lock's own node", () =>
     locks.close();
   }));
 
-/** Waits for the lock, and tells whether it has come. */
+/** Starts to acquire the lock. `came` is true once it is granted. */
 function waitFor(locks: Locks): { readonly came: boolean } {
   const grant = { came: false };
   void locks
