@@ -117,6 +117,11 @@ export async function roundTrips(rounds: number, count: number): Promise<Row[]> 
     if (mine !== undefined) rows.push({ name, ours: mine, other, unit: 'round trips/s' });
   };
   row('GET in memory, beside redis-server over TCP, on its own core', gets.memory, gets.far);
+  row(
+    'GET of ioredis on a stream that answers from a Map, beside redis-server over TCP, on its own core',
+    gets.map,
+    gets.far,
+  );
   row('GET in memory, beside redis-server over TCP, on the same core', gets.memory, gets.near);
   row('GET in memory, beside ioredis on a stream that answers by itself', gets.memory, gets.nobody);
   row('GET in memory, beside ioredis on a stream that answers from a Map', gets.memory, gets.map);
