@@ -46,7 +46,7 @@ export function allChapters(extent: Extent, smoke: boolean): Chapters {
     trips: async () => ({
       title: 'Sequential round trips through ioredis 6',
       beside: 'the other',
-      rows: await roundTrips(smoke ? 1 : 5, smoke ? 500 : 20_000),
+      rows: await roundTrips(smoke ? 1 : 5, smoke ? 20 : 500),
     }),
     lua: async () => ({
       title: 'Scripts that compute',
@@ -72,7 +72,7 @@ export function allChapters(extent: Extent, smoke: boolean): Chapters {
     lab: async () => ({
       title: 'Virtual time in the lab, per CPU time',
       beside: 'the goal',
-      rows: await (await import('./virtual-clock.ts')).virtualClock(smoke ? 1 : 10, smoke ? 1 : 30),
+      rows: await (await import('./virtual-clock.ts')).virtualClock(smoke ? 1 : 30, smoke ? 1 : 30),
     }),
   };
 }
