@@ -18,12 +18,10 @@ export const STEPS_MAX = 26;
 /** The radius of the Earth in metres. */
 export const EARTH_RADIUS = 6372797.560856;
 
-/**
- * A square of the grid that results from halving both ranges `steps` times. Even bits are the latitude's, odd bits the
- * longitude's.
- */
+/** A square of the grid that results from halving both ranges `steps` times, counted from the south-west. */
 export interface Cell {
-  readonly bits: bigint;
+  readonly x: number;
+  readonly y: number;
   readonly steps: number;
 }
 
@@ -45,11 +43,12 @@ export function degrees(angle: number): number {
   return angle / (Math.PI / 180);
 }
 
-/** Spreads 32 bits over the even positions of 64 bits. */
-function spread(bits: number): bigint {
-  let out = 0n;
-  for (let i = 0; i < 32; i++) if (((bits >>> i) & 1) === 1) out |= 1n << BigInt(2 * i);
-  return out;
+/** Spreads 16 bits over the even positions of 32 bits. */
+function spread(bits: number): number {
+  let v = (bits | (bits << 8)) & 0xff00ff;
+  v = (v | (v << 4)) & 0xf0f0f0f;
+  v = (v | (v << 2)) & 0x33333333;
+  return (v | (v << 1)) & 0x55555555;
 }
 
 /** Collects the even positions of 64 bits. */
@@ -59,23 +58,38 @@ function gather(bits: bigint): number {
   return out;
 }
 
+const HALF_BITS = 2 ** 26;
+
+/** Interleaves the bits of two numbers up to 2^26: the lowest bit is that of y. @param plus what to add, before rounding */
+function interleave({ x, y }: Cell, plus = 0): number {
+  const low = spread(y & 0x1fff) | (spread(x & 0x1fff) << 1);
+  const high = spread(y >>> 13) | (spread(x >>> 13) << 1);
+  return high * HALF_BITS + (low + plus);
+}
+
 /** The cell of a position. As in Redis, the largest longitude and latitude are beyond the last cell. */
 export function cellOf({ longitude, latitude }: Place, steps: number, latitudeMax = LATITUDE_MAX): Cell {
   const scale = 2 ** steps;
   const y = Math.floor(((latitude + latitudeMax) / (latitudeMax * 2)) * scale);
   const x = Math.floor(((longitude + LONGITUDE_MAX) / (LONGITUDE_MAX * 2)) * scale);
-  return { bits: spread(y) | (spread(x) << 1n), steps };
+  return { x, y, steps };
+}
+
+/** The cell so many cells to the east and north, around the globe. */
+export function neighbor({ x, y, steps }: Cell, east: number, north: number): Cell {
+  const mask = 2 ** steps - 1;
+  return { x: east === 0 ? x : (x + east) & mask, y: north === 0 ? y : (y + north) & mask, steps };
 }
 
 /** The score of a position. */
 export function scoreOf(place: Place): number {
-  return +cellOf(place, STEPS_MAX).bits.toString();
+  return interleave(cellOf(place, STEPS_MAX));
 }
 
 /** The scores of the positions in a cell, from `from` up to, but not including, `to`. */
-export function scoresOf({ bits, steps }: Cell): { from: number; to: number } {
-  const shift = BigInt(2 * (STEPS_MAX - steps));
-  return { from: +(bits << shift).toString(), to: +((bits + 1n) << shift).toString() };
+export function scoresOf(cell: Cell): { from: number; to: number } {
+  const scale = 4 ** (STEPS_MAX - cell.steps);
+  return { from: interleave(cell) * scale, to: interleave(cell, 1) * scale };
 }
 
 function areaAt(y: number, x: number, steps: number): Area {
@@ -91,8 +105,8 @@ function areaAt(y: number, x: number, steps: number): Area {
 }
 
 /** The area of a cell. */
-export function areaOf({ bits, steps }: Cell): Area {
-  return areaAt(gather(bits), gather(bits >> 1n), steps);
+export function areaOf({ x, y, steps }: Cell): Area {
+  return areaAt(y, x, steps);
 }
 
 /** Collects the even bits of a 26-bit number. */
@@ -104,8 +118,6 @@ function gather26(bits: number): number {
   return (v | (v >>> 8)) & 0xffff;
 }
 
-const HALF_BITS = 2 ** 26;
-
 /** The middle of the cell of a score. Any number is a valid score, because ZADD can have created it. */
 export function placeOf(score: number): Place {
   let area: Area;
@@ -115,7 +127,10 @@ export function placeOf(score: number): Place {
     const y = gather26(high) * 8192 + gather26(low);
     const x = gather26(high >>> 1) * 8192 + gather26(low >>> 1);
     area = areaAt(y, x, STEPS_MAX);
-  } else area = areaOf({ bits: unsigned(score), steps: STEPS_MAX });
+  } else {
+    const bits = unsigned(score);
+    area = areaAt(gather(bits), gather(bits >> 1n), STEPS_MAX);
+  }
   return {
     longitude: clamp((area.west + area.east) / 2, LONGITUDE_MAX),
     latitude: clamp((area.south + area.north) / 2, LATITUDE_MAX),
@@ -157,12 +172,8 @@ const ALPHABET = '0123456789bcdefghjkmnpqrstuvwxyz';
 
 /** The standard geohash: 11 letters, of which the last is always 0. */
 export function geohashText(place: Place): string {
-  const { bits } = cellOf(place, STEPS_MAX, 90);
+  const bits = interleave(cellOf(place, STEPS_MAX, 90));
   let text = '';
-  for (let i = 1; i <= 10; i++) text += ALPHABET[gatherLetter(bits, 52 - 5 * i)];
+  for (let i = 1; i <= 10; i++) text += ALPHABET[Math.floor(bits / 2 ** (52 - 5 * i)) % 32];
   return `${text}0`;
-}
-
-function gatherLetter(bits: bigint, shift: number): number {
-  return +((bits >> BigInt(shift)) & 31n).toString();
 }

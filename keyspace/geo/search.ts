@@ -13,6 +13,7 @@ import {
   distance,
   EARTH_RADIUS,
   LATITUDE_MAX,
+  neighbor,
   type Place,
   placeOf,
   ROUGH_ERROR,
@@ -46,18 +47,28 @@ export function middleOf(polygon: readonly Place[]): Place {
 }
 
 /** A member in the search area. */
-export interface Found {
+export class Found {
   readonly member: string;
   readonly score: number;
   readonly place: Place;
-  /** The distance from the centre, in metres. */
-  readonly distance: number;
+  readonly #center: Place;
+  #distance: number | undefined;
+
+  constructor(member: string, score: number, place: Place, center: Place) {
+    this.member = member;
+    this.score = score;
+    this.place = place;
+    this.#center = center;
+  }
+
+  /** The distance from the centre, in metres. It takes a microsecond, so it is computed when something needs it. */
+  get distance(): number {
+    return (this.#distance ??= distance(this.#center, this.place));
+  }
 }
 
 /** Half of the Earth's circumference on the map, in metres. */
 const MERCATOR_MAX = 20037726.37;
-const EVEN = 0x5555555555555555n;
-const ODD = 0xaaaaaaaaaaaaaaaan;
 
 /** How often to halve the ranges for cells of about the radius' size. Near the poles, cells are narrower. */
 function stepsFor(radius: number, latitude: number): number {
@@ -87,19 +98,6 @@ function bounds({ center, extent }: Shape): Area {
   const edge = latitude < 0 ? latitude - up : latitude + up;
   const aside = degrees(width / EARTH_RADIUS / Math.cos(radians(edge)));
   return { west: longitude - aside, east: longitude + aside, south: latitude - up, north: latitude + up };
-}
-
-/** Moves one coordinate of a cell, around the globe. The bits of the other coordinate stay. */
-function move(bits: bigint, own: bigint, other: bigint, steps: number, by: number): bigint {
-  if (by === 0) return bits;
-  const unused = BigInt(64 - steps * 2);
-  const filler = other >> unused;
-  const moved = by > 0 ? (bits & own) + filler + 1n : ((bits & own) | filler) - filler - 1n;
-  return (BigInt.asUintN(64, moved) & (own >> unused)) | (bits & other);
-}
-
-function neighbor({ bits, steps }: Cell, east: number, north: number): Cell {
-  return { bits: move(move(bits, ODD, EVEN, steps, east), EVEN, ODD, steps, north), steps };
 }
 
 /** Redis' order: the centre, the four sides, the four corners. */
@@ -161,19 +159,19 @@ function coveredBy(cell: Cell, box: Area): boolean {
   );
 }
 
-/** The distance in metres of a position inside the shape; undefined outside. */
-function within({ center, extent }: Shape, place: Place): number | undefined {
-  if ('polygon' in extent) return isInside(extent.polygon, place) ? distance(center, place) : undefined;
+/** Returns whether a position is inside the shape. */
+function isWithin({ center, extent }: Shape, place: Place): boolean {
+  if ('polygon' in extent) return isInside(extent.polygon, place);
   if ('radius' in extent) {
-    // Most members of the cells around are clearly outside.
-    if (roughDistance(center, place) > extent.radius + ROUGH_ERROR) return undefined;
-    const away = distance(center, place);
-    return away > extent.radius ? undefined : away;
+    // Most members of the cells around are clearly outside, and most others are clearly inside.
+    const beyond = roughDistance(center, place) - extent.radius;
+    if (Math.abs(beyond) > ROUGH_ERROR) return beyond < 0;
+    // Near the other side of the globe, a distance can be NaN, which Redis takes for inside.
+    return !(distance(center, place) > extent.radius);
   }
   const up = EARTH_RADIUS * Math.abs(radians(place.latitude) - radians(center.latitude));
-  if (up > extent.height / 2) return undefined;
-  const aside = distance({ longitude: center.longitude, latitude: place.latitude }, place);
-  return aside > extent.width / 2 ? undefined : distance(center, place);
+  if (up > extent.height / 2) return false;
+  return !(distance({ longitude: center.longitude, latitude: place.latitude }, place) > extent.width / 2);
 }
 
 /**
@@ -200,7 +198,7 @@ export function search(set: SortedSet, shape: Shape, limit: number): Found[] {
   let last: Cell | undefined;
   for (const [i, cell] of cellsFor(shape).entries()) {
     // A wide search meets a cell from both sides. The centre is not compared with the cell before it.
-    if (last?.bits === cell.bits) continue;
+    if (last?.x === cell.x && last.y === cell.y) continue;
     if (limit > 0 && found.length >= limit) break;
     collect(set, shape, cell, limit, found);
     if (i > 0) last = cell;
@@ -215,9 +213,8 @@ function collect(set: SortedSet, shape: Shape, cell: Cell, limit: number, found:
   if (last < first) return;
   for (const { member, score } of set.rangeByRank(first, last)) {
     const place = placeOf(score);
-    const away = within(shape, place);
-    if (away === undefined) continue;
-    found.push({ member, score, place, distance: away });
+    if (!isWithin(shape, place)) continue;
+    found.push(new Found(member, score, place, shape.center));
     if (limit > 0 && found.length >= limit) return;
   }
 }

@@ -43,11 +43,12 @@ function sort(found: Found[], { sort, count, any }: GeoRequest, wanted: number):
   else sortPart(found, compare, 0, wanted - 1);
 }
 
-function reply(client: Caller, { member, score, place, distance }: Found, request: GeoRequest): Reply {
+function reply(client: Caller, found: Found, request: GeoRequest): Reply {
+  const { member, score, place } = found;
   const { withDistance, withHash, withPlace, unit } = request;
   if (!withDistance && !withHash && !withPlace) return member;
   const items: Reply[] = [member];
-  if (withDistance) items.push(distanceReply(distance / unit));
+  if (withDistance) items.push(distanceReply(found.distance / unit));
   if (withHash) items.push(Math.trunc(score));
   if (withPlace) items.push(placeReply(client, place));
   return items;
@@ -56,9 +57,7 @@ function reply(client: Caller, { member, score, place, distance }: Found, reques
 function keep(client: Caller, target: Bytes, found: Found[], request: GeoRequest, kind: GeoVariant): Reply {
   const { storesDistance, unit } = request;
   const result = new SortedSet(client.server.encoding, found.length);
-  for (const { member, score, distance } of found) {
-    result.set(member, storesDistance ? distance / unit : score);
-  }
+  for (const each of found) result.set(each.member, storesDistance ? each.distance / unit : each.score);
   const event = kind.from === 'options' ? 'geosearchstore' : 'georadiusstore';
   return storeResult(client, target, result, event);
 }
