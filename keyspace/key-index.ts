@@ -106,6 +106,11 @@ export class KeyIndex {
     for (const [key] of this) yield key;
   }
 
+  /** The entries whose keys pass the test, in the order in which the keys were made. */
+  *matching(test: (key: Bytes) => boolean): IterableIterator<Entry> {
+    for (const row of this.#rows.matching(test)) yield entryOf(this.#rows, row);
+  }
+
   /**
    * The entries in any order. Unlike the other iterators, it does not sort what it may never get to.
    * @param step for a sample: only every so many rows are looked at

@@ -133,6 +133,17 @@ export class Rows {
     return this.#inOrder ? used : this.#sorted(used);
   }
 
+  /** The numbers of the rows whose keys pass the test, in the same order. */
+  matching(test: (key: Bytes) => boolean): Float64Array {
+    const found: number[] = [];
+    for (let row = 1; row < this.#length; row++) {
+      const key = this.key(row);
+      if (key !== undefined && test(key)) found.push(row);
+    }
+    const used = new Float64Array(found);
+    return this.#inOrder ? used : this.#sorted(used);
+  }
+
   #take(): number {
     const row = this.#free;
     if (row !== 0) {

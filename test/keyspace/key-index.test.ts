@@ -47,6 +47,9 @@ class Beside {
     this.look(keys);
     expect([...this.index.keys()]).toEqual([...this.map.keys()]);
     expect([...this.index].map(([, entry]) => told(entry))).toEqual([...this.map.values()]);
+    const isOdd = (key: Bytes): boolean => /[13579]$/.test(key);
+    const odd = [...this.index.matching(isOdd)].map(({ key }) => key);
+    expect(odd).toEqual([...this.map.keys()].filter(isOdd));
     const bySerial = [...this.index.unordered()].sort((one, other) => one.serial - other.serial);
     expect(bySerial.map(told)).toEqual([...this.map.values()]);
   }

@@ -1,7 +1,7 @@
 /** Glob patterns: edge cases, and thousands of generated ones compared with redis-server. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { globMatch } from '../../protocol/glob.ts';
+import { globMatch, globTest } from '../../protocol/glob.ts';
 import { sampleOf } from '../support/long.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -43,6 +43,7 @@ const cases: readonly [pattern: string, text: string, fits: boolean][] = [
 
 test.each(cases)('the pattern %j and the text %j: %j', (pattern, text, fits) => {
   expect(globMatch(pattern, text)).toBe(fits);
+  expect(globTest(pattern)(text)).toBe(fits);
 });
 
 test('with nocase, letters are folded except after an escape in a class, and [Z-a] is empty', () => {

@@ -3,7 +3,7 @@ import type { Entry } from '../../../keyspace/entry.ts';
 import { copyValue, typeOf } from '../../../keyspace/value.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
-import { globMatch } from '../../../protocol/glob.ts';
+import { globTest } from '../../../protocol/glob.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
 import { isFreedLazily } from '../../data/lazy-free.ts';
 import { reportReplaced, typeBefore } from '../../data/overwriting.ts';
@@ -205,8 +205,9 @@ export const genericCommands = defineCommands('generic', {
       const found: Bytes[] = [];
       // What has expired is left out, but not removed.
       const all = db.world.expiryPolicy === 'keep';
-      for (const [name, entry] of db.entries)
-        if ((argv[1] === '*' || globMatch(argv[1], name)) && (all || !db.hasExpired(entry))) found.push(name);
+      const matches = argv[1] === '*' ? () => true : globTest(argv[1]);
+      for (const entry of db.entries.matching(matches))
+        if (all || !db.hasExpired(entry)) found.push(entry.key);
       return found;
     },
   },

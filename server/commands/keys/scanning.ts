@@ -10,7 +10,7 @@ import {
   stripBlanks,
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
-import { globMatch } from '../../../protocol/glob.ts';
+import { globTest } from '../../../protocol/glob.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 
@@ -77,7 +77,7 @@ export function scanOptions(
       found.count = integer(value);
       if (found.count < 1) fail(SYNTAX);
     } else if (option === 'MATCH') {
-      found.matches = value === '*' ? () => true : (item) => globMatch(value, item);
+      found.matches = value === '*' ? () => true : globTest(value);
     } else if (option === 'TYPE' && command === 'scan') {
       found.type = value;
       const known = server.dialect.unknownType !== 'refused' || TYPES.has(asciiLower(value));
