@@ -89,7 +89,8 @@ function track(client: Caller, argv: Argv<-3>): Reply {
   const prefixes = wanted.broadcast && wanted.prefixes.length === 0 ? [''] : wanted.prefixes;
   tracking.enable(client, {
     ...wanted,
-    prefixes: [...(now?.prefixes ?? []), ...prefixes],
+    // Redis does not refuse to track all keys again.
+    prefixes: [...new Set([...(now?.prefixes ?? []), ...prefixes])],
     caching: now?.caching ?? false,
     broken: false,
   });

@@ -59,6 +59,17 @@ function converse(start: () => Promise<Node>): void {
     expect(await ask(client, `CLIENT TRACKING ON${options}`)).toBe('+OK\r\n');
   }
 
+  test('a client that tracks all keys twice has their prefix once', async () => {
+    await track(a, ' BCAST PREFIX z');
+    await track(a, ' BCAST');
+    await track(a, ' BCAST');
+    expect(await ask(a, 'CLIENT TRACKINGINFO')).toMatch(/\$8\r\nprefixes\r\n\*2\r\n\$0\r\n\r\n\$1\r\nz\r\n$/);
+    await ask(b, 'SET zz 1');
+    expect(await push(a)).toBe(about('zz'));
+    expect(await push(a)).toBe(about('zz'));
+    expect(await ask(a, 'PING')).toBe('+PONG\r\n');
+  });
+
   /** Keys, items, prefixes and clients, as INFO counts them. */
   async function counts(): Promise<string[]> {
     const info = await ask(c, 'INFO all');
