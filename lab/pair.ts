@@ -1,6 +1,6 @@
 /** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
-import { badOption, checkNames } from '../embed/options.ts';
+import { badOption } from '../embed/options.ts';
 import type { Timeline } from '../page/format.ts';
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
@@ -99,7 +99,6 @@ class Timed {
    * @param notes the title, resources, steps, verdict, and from; times are in microseconds since the world began
    */
   timelineData(notes: TimelineNotes = {}): Timeline {
-    checkNames(notes, ['title', 'resources', 'steps', 'verdict', 'from'], 'timelineData');
     return worldTimeline(this.world, this.timelineSets, notes);
   }
 

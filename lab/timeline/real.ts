@@ -1,4 +1,5 @@
 /** Makes a timeline of a pair on the real clock from what its links have recorded. */
+import { checkNames } from '../../embed/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import type { RealTrace } from '../real/trace.ts';
 import { timelineOf } from './timeline.ts';
@@ -19,12 +20,11 @@ export interface RealTimelineNotes {
 
 /**
  * The timeline since the recording began. The part of a stream that a request has caused has no `cause`, because nothing
- * happens at the same instant on this clock.
+ * happens at the same instant on this clock. Throws TypeError for a wrong note.
  */
-export function realTimeline(
-  pair: RecordedPair,
-  { title = 'A run on the real clock' }: RealTimelineNotes,
-): Timeline {
+export function realTimeline(pair: RecordedPair, notes: RealTimelineNotes): Timeline {
+  checkNames(notes, ['title'], 'timelineData');
+  const { title = 'A run on the real clock' } = notes;
   const nodes = pair.nodes.map(({ name }) => name);
   const sentinels = pair.sentinels.map(({ name }) => name);
   const { trace } = pair.network;

@@ -1,4 +1,5 @@
 /** Reads from a world of the virtual clock what a timeline of it needs. */
+import { checkNames } from '../../embed/options.ts';
 import type { StoryStep, Timeline, TimelineLane, TimelineVerdict } from '../../page/format.ts';
 import type { TraceEvent } from '../time/event.ts';
 import type { NodeWrite } from '../virtual/world.ts';
@@ -30,7 +31,7 @@ export interface TimelineWorld {
   elapsed(): number;
 }
 
-/** The timeline of a world. @param sets the nodes and Sentinels of each primary */
+/** The timeline of a world. Throws TypeError for a wrong note. @param sets the nodes and Sentinels of each primary */
 export function worldTimeline(
   world: TimelineWorld,
   sets: readonly {
@@ -39,6 +40,7 @@ export function worldTimeline(
   }[],
   notes: TimelineNotes = {},
 ): Timeline {
+  checkNames(notes, ['title', 'resources', 'steps', 'verdict', 'from'], 'timelineData');
   return timelineOf(recordedWorld(world, sets, notes));
 }
 

@@ -1,6 +1,6 @@
 /** Every wrong option of the lab's controls is refused with its name, its value and what is allowed, on both clocks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Pair, type RealPair, startPair, startServers } from '../../index.ts';
+import { type Pair, type RealPair, startCluster, startPair, startServers } from '../../index.ts';
 
 const never = (value: unknown) => value as never;
 
@@ -246,7 +246,11 @@ test.each(['port', 'bind', 'dir', 'daemonize'] as const)(
 
 test('a timeline with a misspelt note is refused', async () => {
   await using pair = await startPair();
-  expect(() => pair.timelineData(never({ foo: 1 }))).toThrow('lostlock: option timelineData.foo is 1');
+  await using cluster = await startCluster({ clock: 'virtual', primaries: 3, replicas: 0 });
+  await using real = await startPair({ clock: 'real', trace: true });
+  for (const recorded of [pair, cluster, real])
+    expect(() => recorded.timelineData(never({ foo: 1 }))).toThrow('lostlock: option timelineData.foo is 1');
+  expect(() => real.timelineData(never({ steps: [] }))).toThrow('allowed: the options title');
 });
 
 test('the controls of the Sentinels of a closed pair say so, and a failover that waits for them rejects', async () => {

@@ -88,6 +88,7 @@ test('timeline writes a file with option trace, and refuses without', async () =
     runs: [{ title: 'A run', clock: 'real' }],
   });
   rmSync(folder, { recursive: true });
+  expect(() => cluster.timelineData({ verdict: 'lost' } as never)).toThrow('option timelineData.verdict');
   await using silent = await startCluster({ ...SIZE, replicas: 0 });
   expect(() => silent.timelineData()).toThrow('timelineData() needs startCluster with trace: true');
 });
