@@ -107,8 +107,8 @@ async function rates(
 
 /**
  * The rows of this chapter: GET and the unlock script, sequentially.
- * @param ms how long each process calls in each round, in milliseconds. In 50 ms V8 has not optimised everything: GET in memory
- * then took 2.5 to 4.2 microseconds in eight processes, and in half a second 2.5 to 2.7
+ * @param ms how long each process calls in each round, in milliseconds. In eight processes, a GET in memory took 2.5 to 4.2
+ *   microseconds in rounds of 50 ms, because V8 was still optimising, and 2.5 to 2.7 in rounds of half a second
  */
 export async function roundTrips(rounds: number, ms: number): Promise<Row[]> {
   // One at a time, answers of another process come up to five times as fast when it runs on the same core.

@@ -62,8 +62,8 @@ const simulated = (kind: Kind, rounds: number, ms: number): Promise<number> =>
 
 /**
  * The rows of this chapter.
- * @param rounds how many rounds there are, of which the best one counts. Of ten rounds, that of a watchdog was 904,000 to 1,077,000
- *   times real time in six processes; of 40 rounds, 998,000 to 1,101,000
+ * @param rounds how many rounds there are, of which the best one counts. In six processes, the best of ten rounds of a watchdog was
+ *   904,000 to 1,077,000 times real time, and the best of 40 rounds was 998,000 to 1,101,000
  * @param minutes the virtual time of each measurement
  */
 export async function virtualClock(rounds: number, minutes: number): Promise<Row[]> {

@@ -106,9 +106,9 @@ export class KeyIndex {
     for (const [key] of this) yield key;
   }
 
-  /** The entries whose keys pass the test, in the order in which the keys were made. */
+  /** The entries of the keys for which the test returns true, in the order in which the keys were made. */
   *matching(test: (key: Bytes) => boolean): IterableIterator<Entry> {
-    for (const row of this.#rows.matching(test)) yield entryOf(this.#rows, row);
+    for (const row of this.#rows.ordered(this.#size, test)) yield entryOf(this.#rows, row);
   }
 
   /**

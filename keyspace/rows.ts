@@ -124,24 +124,18 @@ export class Rows {
 
   /**
    * The numbers of the rows in use, in the order in which their keys were made.
-   * @param size how many there are
+   * @param size how many rows are in use
+   * @param test leaves out the keys for which it returns false; by default there is none
    */
-  ordered(size: number): Float64Array {
+  ordered(size: number, test?: (key: Bytes) => boolean): Float64Array {
     const used = new Float64Array(size);
     let end = 0;
-    for (let row = 1; row < this.#length; row++) if (this.key(row) !== undefined) used[end++] = row;
-    return this.#inOrder ? used : this.#sorted(used);
-  }
-
-  /** The numbers of the rows whose keys pass the test, in the same order. */
-  matching(test: (key: Bytes) => boolean): Float64Array {
-    const found: number[] = [];
     for (let row = 1; row < this.#length; row++) {
       const key = this.key(row);
-      if (key !== undefined && test(key)) found.push(row);
+      if (key !== undefined && (test === undefined || test(key))) used[end++] = row;
     }
-    const used = new Float64Array(found);
-    return this.#inOrder ? used : this.#sorted(used);
+    const found = used.subarray(0, end);
+    return this.#inOrder ? found : this.#sorted(found);
   }
 
   #take(): number {

@@ -49,8 +49,8 @@ export function globMatch(pattern: Bytes, text: Bytes, nocase = false): boolean 
 }
 
 /**
- * A test for many texts: the same as `globMatch`, but what does not begin like the pattern is ruled out at once. Most patterns
- * are a prefix and a star.
+ * Returns a test for many texts. It gives what `globMatch` gives, but first compares the part of the pattern before its first
+ * special character. Most patterns are a prefix and a star.
  */
 export function globTest(pattern: Bytes): (text: Bytes) => boolean {
   const special = pattern.search(/[*?[\\]/);

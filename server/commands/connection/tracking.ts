@@ -89,7 +89,7 @@ function track(client: Caller, argv: Argv<-3>): Reply {
   const prefixes = wanted.broadcast && wanted.prefixes.length === 0 ? [''] : wanted.prefixes;
   tracking.enable(client, {
     ...wanted,
-    // Redis does not refuse to track all keys again.
+    // A client may ask for all keys more than once.
     prefixes: [...new Set([...(now?.prefixes ?? []), ...prefixes])],
     caching: now?.caching ?? false,
     broken: false,
