@@ -166,12 +166,11 @@ function isWithin({ center, extent }: Shape, place: Place): boolean {
     // Most members of the cells around are clearly outside, and most others are clearly inside.
     const beyond = roughDistance(center, place) - extent.radius;
     if (Math.abs(beyond) > ROUGH_ERROR) return beyond < 0;
-    // Near the other side of the globe, a distance can be NaN, which Redis takes for inside.
-    return !(distance(center, place) > extent.radius);
+    return distance(center, place) <= extent.radius;
   }
   const up = EARTH_RADIUS * Math.abs(radians(place.latitude) - radians(center.latitude));
   if (up > extent.height / 2) return false;
-  return !(distance({ longitude: center.longitude, latitude: place.latitude }, place) > extent.width / 2);
+  return distance({ longitude: center.longitude, latitude: place.latitude }, place) <= extent.width / 2;
 }
 
 /**
