@@ -117,9 +117,10 @@ export class RedisMemoryServer implements AsyncDisposable {
     }
   }
 
-  /** Stops the server. Resolves to true, also if it is not running. */
+  /** Stops the server. Resolves to true, also if it is not running or could not start. */
   async stop(): Promise<boolean> {
-    const { instance } = (await this.#starting) ?? {};
+    // A failed start is reported by the method that needed the server.
+    const { instance } = (await this.#starting?.catch(() => undefined)) ?? {};
     this.#starting = undefined;
     this.#running = undefined;
     await instance?.stop();

@@ -179,6 +179,7 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
     throw badOption('log', options.log, 'a function (level, text)');
   }
   const { settings = {}, dialect } = options;
+  checkSettings(settings, { dialect, stores: namesPlace({ ...settings }) || options.rdbFile !== undefined });
   const password = settings.requirepass ?? '';
   if (password !== '' && ((options.replicas ?? 0) > 0 || readSentinels(options.sentinels).count > 0))
     throw badOption(
@@ -186,7 +187,6 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
       password,
       "'' with replicas or sentinels (use the option password)",
     );
-  checkSettings(settings, { dialect, stores: namesPlace({ ...settings }) || options.rdbFile !== undefined });
 }
 
 /** The setting that holds the password with which replicas log in. */

@@ -36,6 +36,12 @@ describe('RedisMemoryServer', () => {
     await server.stop();
   });
 
+  test('stops while it starts, even if it cannot start', async () => {
+    const server = new RedisMemoryServer({ instance: { ip: '192.0.2.1' } });
+    const [started, stopped] = await Promise.allSettled([server.start(), server.stop()]);
+    expect([started.status, stopped]).toEqual(['rejected', { status: 'fulfilled', value: true }]);
+  });
+
   test('create starts it only if asked, and the options reach the server', async () => {
     expect((await RedisMemoryServerByDefault.create()).getInstanceInfo()).toBe(false);
     await using server = await RedisMemoryServer.create({

@@ -35,6 +35,7 @@ test.each<[what: string, options: object, message: string]>([
   ],
   ['a file of users', { settings: { aclfile: 'users.acl' } }, "settings.aclfile is 'users.acl'; allowed: ''"],
   ['a file of its number', { settings: { pidfile: 'x.pid' } }, "settings.pidfile is 'x.pid'; allowed: ''"],
+  ['settings that are null', { settings: null }, 'settings is null; allowed: an object of options'],
   ['settings that are a number', { settings: 5 }, 'settings is 5; allowed: an object of options'],
   [
     'a parameter as an option',

@@ -86,11 +86,18 @@ test.skipIf(!hasRedisServer).each(played)(
     const world = `1:1:0:${clients}:${text}:0123456789ab`;
     const virtual = await replay(options, world, { sameTrace: false });
     const real = await replay(options, world, { sameTrace: false, on: 'redis-server' });
-    expect(real.story).toMatch(/ is broken on redis-server\n/);
+    expect(real.story, writesOf(real)).toMatch(/ is broken on redis-server\n/);
     expect(real.breaches[0]?.promise).toBe(virtual.breaches[0]?.promise);
     expect(lostIn(real)).toEqual(lostIn(virtual));
   },
 );
+
+/** What was written, for the message of a play that went another way. */
+function writesOf({ history }: Replayed): string {
+  return history.writes
+    .map(({ at, client, command }) => `${at} ms: ${client} ${command.join(' ')}`)
+    .join('; ');
+}
 
 /** The acknowledged writes that are gone. */
 function lostIn({ history }: Replayed): string[] {
