@@ -78,6 +78,11 @@ export interface Dialect {
   readonly scriptTexts: ScriptTexts;
   /** The error of a script or a function that was killed. */
   readonly killed: Readonly<Record<'script' | 'function', Bytes>>;
+  /**
+   * Which scripts of EVAL stay known: all, or the 500 that ran last. Those of SCRIPT LOAD stay in any case; loading a script that
+   * came with EVAL makes it stay, or changes nothing.
+   */
+  readonly evaluatedScripts: 'all stay' | 'the last 500' | 'the last 500, unless loaded later';
   /** The error of redis.call for an unknown command. */
   readonly unknownInScript: Bytes;
   /** Whether READONLY and READWRITE work on a node without a cluster. */

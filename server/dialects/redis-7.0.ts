@@ -27,6 +27,7 @@ export const redis70: Dialect = {
   unbalancedStreams: () =>
     "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
   noScript: NOSCRIPT,
+  evaluatedScripts: 'all stay',
   scriptTexts: SCRIPT_TEXTS,
   killed: {
     script: 'ERR Script killed by user with SCRIPT KILL...',

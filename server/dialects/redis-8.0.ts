@@ -17,6 +17,7 @@ export const redis80: Dialect = {
   coordinates: 'double',
   clientFields: clientFields.redis80,
   infoFields: infoFields.redis80,
+  evaluatedScripts: 'the last 500',
   readHistory: 'changes nothing',
   manifestOffsets: true,
   syncFlush: 'frees in another thread',

@@ -45,6 +45,7 @@ export const valkey81: Dialect = {
     ['primaryuser', 'masteruser'],
   ],
   noScript: 'NOSCRIPT No matching script.',
+  evaluatedScripts: 'the last 500, unless loaded later',
   scriptTexts: {
     ...redis72.scriptTexts,
     table: 'server',

@@ -35,6 +35,8 @@ class Figures {
   turns = 0;
   /** Clients that maxmemory-clients disconnected. */
   evictedClients = 0;
+  /** Scripts of EVAL that made room for newer ones. */
+  evictedScripts = 0;
   /** The values that Redis would have freed in another thread. */
   lazyFreed = 0;
   expired = 0;

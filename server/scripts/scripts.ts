@@ -33,6 +33,7 @@ import {
 import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
 import { checkWords, commandOf } from '../table/resolve.ts';
 import { checkDeclared, type DeclaredNode } from './declared.ts';
+import { type KnownScript, KnownScripts } from './known-scripts.ts';
 import type { SlowScript } from './slow-script.ts';
 
 /** A TypeScript function that replaces a script. `call` runs a command, and throws ReplyError if it fails. */
@@ -93,8 +94,8 @@ export class Scripts implements ScriptHost {
   readonly texts: Dialect['scriptTexts'];
   readonly seconds: (() => number) | undefined;
   readonly #server: ScriptingNode;
-  /** The scripts that EVAL, SCRIPT LOAD and `register` added, by SHA-1. */
-  readonly #known = new Map<Bytes, CompiledScript>();
+  /** The scripts that EVAL and SCRIPT LOAD added. */
+  readonly #known: KnownScripts;
   readonly #natives = new Map<Bytes, NativeHandler>();
   readonly #client: Client;
   #caller: Client | undefined;
@@ -113,6 +114,7 @@ export class Scripts implements ScriptHost {
     this.#server = server;
     this.#client = server.connections.pseudoClient();
     const { dialect } = server;
+    this.#known = new KnownScripts(dialect.evaluatedScripts, server.stats);
     ({ printDouble: this.printDouble, printArgument: this.printArgument, scriptTexts: this.texts } = dialect);
     const { clock } = server.host;
     this.seconds = this.texts.clock ? () => clock.micros() / 1e6 : undefined;
@@ -123,10 +125,10 @@ export class Scripts implements ScriptHost {
     return createHash('sha1').update(toBuffer(text)).digest('hex');
   }
 
-  /** Compiles a script and stores it. Throws ReplyError with the compiler's message. */
+  /** SCRIPT LOAD: compiles a script and stores it. Throws ReplyError with the compiler's message. */
   load(text: Bytes): CompiledScript {
     const script = compile(text, this.texts);
-    this.#known.set(script.sha1, script);
+    this.#known.load(script);
     return script;
   }
 
@@ -141,13 +143,12 @@ export class Scripts implements ScriptHost {
 
   /** SCRIPT EXISTS: returns whether a script with this SHA-1 is known. */
   has(sha: Bytes): boolean {
-    const lower = asciiLower(sha);
-    return this.#known.has(lower) || this.#natives.has(lower);
+    return this.#known.get(sha) !== undefined || this.#natives.has(asciiLower(sha));
   }
 
   /** The text of a script that was sent; undefined for one that is unknown, and for a function that stands in for one. */
   sourceOf(sha: Bytes): Bytes | undefined {
-    return this.#known.get(asciiLower(sha))?.source;
+    return this.#known.get(sha)?.script.source;
   }
 
   /**
@@ -156,7 +157,7 @@ export class Scripts implements ScriptHost {
    */
   declared(script: Bytes, sha: boolean): ReadonlySet<Bytes> | undefined {
     if (sha) {
-      const known = this.#known.get(asciiLower(script));
+      const known = this.#known.get(script)?.script;
       return known?.declared ? known.flags : undefined;
     }
     if (!script.startsWith('#!')) return undefined;
@@ -180,19 +181,17 @@ export class Scripts implements ScriptHost {
 
   /** The total length of the scripts' texts, in bytes. */
   get bytes(): number {
-    let bytes = 0;
-    for (const script of this.#known.values()) bytes += script.size;
-    return bytes;
+    return this.#known.bytes;
   }
 
   /** EVALSHA. Throws NOSCRIPT if the script is unknown. */
   evalSha(client: Client, request: ScriptRequest): Outcome {
     const sha = request.argv[1];
-    const program = this.#known.get(sha) ?? this.#known.get(asciiLower(sha));
+    const known = this.#known.get(sha);
     const native = this.#natives.size === 0 ? undefined : this.#natives.get(asciiLower(sha));
     if (native !== undefined) return this.#runNative(client, native, request);
-    if (program === undefined) throw refuse(this.#server.dialect.noScript);
-    return this.start(client, program, request);
+    if (known === undefined) throw refuse(this.#server.dialect.noScript);
+    return this.#startKnown(client, known, request);
   }
 
   /** EVAL: stores the script, then runs it. */
@@ -202,9 +201,16 @@ export class Scripts implements ScriptHost {
       const native = this.#natives.get(Scripts.sha1(text));
       if (native !== undefined) return this.#runNative(client, native, request);
     }
-    const outcome = this.start(client, this.load(text), request);
+    const known = this.#known.evaluate(compile(text, this.texts));
+    const outcome = this.#startKnown(client, known, request);
     // Compiling the script may have taken long.
     this.#server.current.wasBrief = false;
+    return outcome;
+  }
+
+  #startKnown(client: Client, known: KnownScript, request: ScriptRequest): Outcome {
+    const outcome = this.start(client, known.script, request);
+    this.#known.use(known);
     return outcome;
   }
 

@@ -135,7 +135,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield* expired(stats);
     yield ['evicted_keys', stats.evicted];
     yield ['evicted_clients', stats.evictedClients];
-    yield ['evicted_scripts', 0];
+    yield ['evicted_scripts', stats.evictedScripts];
     yield ['total_eviction_exceeded_time', server.eviction.exceeded.total];
     yield ['current_eviction_exceeded_time', server.eviction.exceeded.current];
     yield ['keyspace_hits', server.world.hits];
