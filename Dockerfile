@@ -1,4 +1,7 @@
-# lostlock as a container: docker build -t lostlock . && docker run -p 6379:6379 lostlock
+# lostlock as a container: docker build -t lostlock . && docker run -p 127.0.0.1:6379:6379 lostlock
+# It listens on all addresses of the container and asks for no password, and says so in its log. With -p 6379:6379, everybody who
+# reaches this machine could use it. There are two ways out: a password (docker run -p 6379:6379 lostlock --port 6379 --bind 0.0.0.0
+# --requirepass WORD), or a network of its own (docker network create tests, then docker run --network tests, without -p).
 FROM node:24.11-alpine AS build
 WORKDIR /build
 COPY . .

@@ -3,7 +3,7 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isSea } from 'node:sea';
 import { setFlagsFromString } from 'node:v8';
-import { startOptionsOf } from './embed/arguments.ts';
+import { passwordOptions, startOptionsOf } from './embed/arguments.ts';
 import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
 import { BadDirective } from './embed/configuration.ts';
 import { DiskConfigFile } from './embed/files/config-file.ts';
@@ -73,14 +73,15 @@ async function serveCluster(invocation: Invocation, primaries: number): Promise<
     write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };
   const { startCluster } = await import('./lab/start.ts');
+  const { password, settings: secret } = passwordOptions(requirepass);
   const cluster = await startCluster({
     primaries,
     port,
-    settings: others,
+    settings: { ...others, ...secret },
     log,
     ...(replicas !== undefined && { replicas }),
     ...(bind !== undefined && { host: bind }),
-    ...(requirepass !== '' && { password: requirepass }),
+    ...(password !== undefined && { password }),
     ...(nodeTimeout !== undefined && { nodeTimeout }),
     ...(dialect !== undefined && { dialect }),
     ...(strict !== undefined && { strict }),

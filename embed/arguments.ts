@@ -1,9 +1,21 @@
 /** The options of `startServer` for the arguments of redis-server. */
+import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
 import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
 import { BadDirective } from './configuration.ts';
 import { badOption } from './options.ts';
 import type { StartOptions } from './start-options.ts';
+import { decodeText } from './text.ts';
+
+/** The password as the options take it: as text, or as a setting if its bytes are not valid UTF-8. */
+export function passwordOptions(password: Bytes): {
+  readonly password?: string;
+  readonly settings?: { readonly requirepass: Bytes };
+} {
+  if (password === '') return {};
+  const text = decodeText(password);
+  return typeof text === 'string' ? { password: text } : { settings: { requirepass: password } };
+}
 
 /** The options for what a configuration asks for. The port is Redis' 6379 unless the configuration names one. */
 export function startOptionsOf({ configuration, ...rest }: Invocation): StartOptions {
@@ -16,18 +28,19 @@ export function startOptionsOf({ configuration, ...rest }: Invocation): StartOpt
     ...settings
   } = configuration.settings;
   const { users, replicaOf } = configuration;
+  const { password, settings: secret } = passwordOptions(requirepass);
   return {
     port,
     host: bind,
-    settings,
+    settings: { ...settings, ...secret },
     users,
     ...(replicaOf !== undefined && { replicaOf }),
     ...(rest.replicas !== undefined && { replicas: rest.replicas }),
     ...(rest.sentinels !== undefined && { sentinels: rest.sentinels }),
     ...(rest.dialect !== undefined && { dialect: rest.dialect }),
     ...(rest.strict !== undefined && { strict: rest.strict }),
-    ...(unixsocket !== '' && { unixSocket: unixsocket }),
-    ...(requirepass !== '' && { password: requirepass }),
+    ...(unixsocket !== '' && { unixSocket: toBuffer(unixsocket).toString() }),
+    ...(password !== undefined && { password }),
   };
 }
 

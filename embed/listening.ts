@@ -14,6 +14,9 @@ export interface Addresses {
   readonly unixSocket?: string;
 }
 
+/** Addresses of `bind` that only this machine reaches. */
+const LOOPBACK = /^-?(127\.|::1$|localhost$)/;
+
 /** The names of redis.conf's `bind` for every address of a kind. */
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '::' };
 
@@ -89,6 +92,8 @@ export async function listen(
     const how = { tls: tls.context.serve, failed };
     settings['tls-port'] = await listenOn(tls.port, door, addresses, listeners, how);
   }
+  const warning = openToAll(door, addresses);
+  if (warning !== undefined) door.node.log('warning', warning);
   const { unixSocket: path } = addresses;
   if (path === undefined) return;
   const unix = new Listener(door, { path });
@@ -96,6 +101,22 @@ export async function listen(
   await unix.listen({ path });
   const mode = Number(`0o${settings.unixsocketperm}`);
   if (mode !== 0) chmodSync(path, mode);
+}
+
+/**
+ * The warning of a node that anybody can use who reaches its ports; undefined if nobody can: it listens on this machine only, or asks
+ * for a password, or protected mode refuses other machines.
+ */
+export function openToAll({ node }: Door, { host = '127.0.0.1' }: Addresses): string | undefined {
+  const { port, 'tls-port': tlsPort, 'protected-mode': isProtected } = node.settings;
+  const { enabled, noPassword } = node.acl.default;
+  const reachable = host.split(' ').filter((address) => address !== '' && !LOOPBACK.test(address));
+  if (isProtected || !enabled || !noPassword || reachable.length === 0) return undefined;
+  return (
+    `WARNING: everybody who reaches port ${port || tlsPort} can read and change all data: it is open at ` +
+    `${reachable.join(' ')}, without a password. There are two ways out: a password (--requirepass WORD), or a network ` +
+    'of its own (for a container: docker run --network NAME, or -p 127.0.0.1:6379:6379).'
+  );
 }
 
 /** The address of this machine at which a node with these addresses can be reached. */

@@ -5,9 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startOptionsOf } from '../../embed/arguments.ts';
+import { parseCommandLine } from '../../embed/command-line.ts';
 import { BadDirective, Configuration } from '../../embed/configuration.ts';
 import { startServer } from '../../index.ts';
-import type { Bytes } from '../../protocol/bytes.ts';
+import { type Bytes, fromText } from '../../protocol/bytes.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { ensureBuilt } from '../support/built.ts';
 import { RawClient } from '../support/raw-client.ts';
@@ -198,6 +200,27 @@ describe('the command line', () => {
     expect(await ask(['-', '--port', '0'], 'maxclients 12\n', ['CONFIG', 'GET', 'maxclients'])).toEqual([
       '*2\r\n$10\r\nmaxclients\r\n$2\r\n12\r\n',
     ]);
+  });
+
+  test('a password may have any bytes, from the command line and from a file', async () => {
+    expect(await ask(['--port', '0', '--requirepass', 'wörd€'], '', ['AUTH', fromText('wörd€')])).toEqual([
+      '+OK\r\n',
+    ]);
+    const path = file('password.conf', 'port 0', 'requirepass "\\xff\\xfe"');
+    expect(await ask([path], '', ['AUTH', '\xff\xfe'], ['CONFIG', 'GET', 'masterauth'])).toEqual([
+      '+OK\r\n',
+      '*2\r\n$10\r\nmasterauth\r\n$0\r\n\r\n',
+    ]);
+  });
+
+  test('the path of a unix socket may have any letters', async () => {
+    const path = join(folder, 'söcket');
+    await using server = await startServer(startOptionsOf(parseCommandLine(['0', '--unixsocket', path])));
+    const client = await RawClient.connect({ path });
+    await client.send(request('PING'));
+    expect((await client.read()).raw).toBe('+PONG\r\n');
+    client.close();
+    expect(server.node.settings.unixsocket).toBe(fromText(path));
   });
 
   test('a wrong file ends the process with status 1 and the line', () => {

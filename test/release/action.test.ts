@@ -1,10 +1,11 @@
 /** The script of the GitHub Action starts the built package, and says where it listens. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lostlock-action-'));
@@ -50,6 +51,55 @@ test.skipIf(!canRun)(
     const redis = new Redis(outputs.url ?? '');
     expect(await redis.config('GET', 'databases')).toEqual(['databases', '3']);
     redis.disconnect();
+  },
+);
+
+/** What the runner keeps out of the log for these lines, as its documentation of workflow commands says. */
+function masked(said: string): string[] {
+  const plain = (data: string): string =>
+    data.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%');
+  return [...said.matchAll(/^::add-mask::(.*)$/gm)].map(([, data = '']) => plain(data));
+}
+
+/** Where a password comes from, and how the inputs name it. */
+const PASSWORDS: readonly [string, (word: string) => Record<string, string>, string][] = [
+  ['the input', (word) => ({ PASSWORD: word }), 'pass@wörd/%41'],
+  ['flags', (word) => ({ FLAGS: `--maxclients 9 --requirepass ${word}` }), 's3cr?t'],
+  ['a flag with =', (word) => ({ FLAGS: `--requirepass=${word} --maxclients 9` }), 'a+b'],
+];
+
+test.skipIf(!canRun).each(PASSWORDS)(
+  'a password from %s is hidden in the log, in the form that the URL has too (needs Linux)',
+  (_, inputs, word) => {
+    const { status, said, outputs } = start({ PORT: '0', ...inputs(word) });
+    expect(status).toBe(0);
+    const hidden = masked(said);
+    expect(new Set(hidden)).toEqual(new Set([word, encodeURIComponent(word)]));
+    const shown = `${said.replaceAll(/^::add-mask::.*\n/gm, '')}REDIS_URL=${outputs.url}`;
+    const log = hidden.reduce((text, secret) => text.replaceAll(secret, '***'), shown);
+    expect(log).toBe(`REDIS_URL=redis://:***@${outputs.host}:${outputs.port}`);
+  },
+);
+
+test.skipIf(!canRun)('a wrong password is hidden in the error of the step (needs Linux)', () => {
+  const { status, said } = start({ PORT: '0', FLAGS: '--requirepass two words' });
+  expect(status).toBe(1);
+  expect(masked(said)[0]).toBe('two');
+  expect(said.indexOf('::add-mask::')).toBeLessThan(said.indexOf('::error::'));
+});
+
+test.skipIf(!canRun)(
+  'it runs the version of the commit that it is pinned to, or the one it is told (needs Linux)',
+  () => {
+    // What stands in for npx prints what it was asked for, and ends.
+    const bin = join(folder, 'bin');
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'npx'), '#!/bin/sh\necho "asked for $2"\n', { mode: 0o755 });
+    const asked = (inputs: Record<string, string>): string =>
+      start({ LOSTLOCK: '', PATH: `${bin}:${process.env.PATH}`, ...inputs }).said;
+    expect(asked({})).toContain(`asked for lostlock@${manifest.version} `);
+    expect(asked({ VERSION: '' })).toContain(`asked for lostlock@${manifest.version} `);
+    expect(asked({ VERSION: '9.8.7' })).toContain('asked for lostlock@9.8.7 ');
   },
 );
 
