@@ -26,6 +26,13 @@ export async function openRedis(server: LostlockServer, options: RedisOptions = 
   return new Client(server.url, options);
 }
 
+/** Starts a server whose data and last requests a hook for failed tests can still read after it has stopped. */
+export async function startReadable(options?: StartOptions): Promise<LostlockServer> {
+  const server = await startServer(options);
+  server.keepReadable();
+  return server;
+}
+
 /** Explores, and rejects with the stories when a promise breaks. */
 export async function exploreInTest(options: TestExploreOptions, testName: string): Promise<ExploreReport> {
   const { explore } = await import('./explore/index.ts');
@@ -58,7 +65,7 @@ export class TestFixtures {
       );
     }
     if (this.#server === undefined) {
-      const starting = this.#ending(startServer(options), (server) => server.stop());
+      const starting = this.#ending(startReadable(options), (server) => server.stop());
       this.#server = starting;
       starting.catch(() => {
         if (this.#server === starting) this.#server = undefined; // It is not there, so the next call may start one.

@@ -2,7 +2,7 @@
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
 import { badOption } from './embed/options.ts';
 import type { ExploreReport } from './explore/index.ts';
-import { exploreInTest, openRedis, type TestExploreOptions } from './fixtures.ts';
+import { exploreInTest, openRedis, startReadable, type TestExploreOptions } from './fixtures.ts';
 import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from './index.ts';
 import type { Redis } from './lab/ioredis-types.ts';
 import { writeFailure } from './lab/timeline/failing.ts';
@@ -57,7 +57,7 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
     server: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the wanted fixtures from this pattern.
       async ({}, use) => {
-        const server = await startServer(options);
+        const server = await startReadable(options);
         await use(server);
         await server.stop();
       },

@@ -83,12 +83,12 @@ export class Interceptor {
     this.#update();
   }
 
-  /** Begins to record the requests. */
-  record(): RequestRecording {
+  /** Begins to record the requests. @param most how many it keeps at least: the newest ones */
+  record(most = Infinity): RequestRecording {
     const recorder = new Recorder(() => {
       this.#recorders.delete(recorder);
       this.#update();
-    });
+    }, most);
     this.#recorders.add(recorder);
     this.#update();
     return recorder;

@@ -28,16 +28,36 @@ export interface RequestRecording extends Disposable {
   stop(): void;
 }
 
+/** A recording of requests that are all known. */
+export function ended(entries: readonly RecordedRequest[]): RequestRecording {
+  let kept = entries;
+  return {
+    get entries() {
+      return kept;
+    },
+    clear: () => {
+      kept = [];
+    },
+    stop: () => {},
+    [Symbol.dispose]: () => {},
+  };
+}
+
 /** A recording in progress. */
 export class Recorder implements RequestRecording {
   readonly entries: RecordedRequest[] = [];
   readonly #ended: () => void;
+  readonly #most: number;
 
-  constructor(ended: () => void) {
+  /** @param most how many requests it keeps: the newest ones */
+  constructor(ended: () => void, most: number) {
     this.#ended = ended;
+    this.#most = most;
   }
 
   add(request: InterceptedRequest, at: Millis): void {
+    // Twice as many may stand here, so that entries are moved once in a while and not for every request.
+    if (this.entries.length >= 2 * this.#most) this.entries.splice(0, this.#most);
     this.entries.push({ ...request, at });
   }
 

@@ -11,11 +11,20 @@ import type { Door } from '../control/door.ts';
 import type { Interception, Interceptor, Intervention, RequestFilter } from '../control/interceptor.ts';
 import type { MovableClock } from '../control/movable-clock.ts';
 import { ScriptRegistry } from '../control/native-scripts.ts';
-import type { RequestRecording } from '../control/recording.ts';
+import { ended, type RecordedRequest, type RequestRecording } from '../control/recording.ts';
 import type { DumpEntry, Seed } from '../dataset.ts';
 import { badOption, checkFlag, checkInteger } from '../options.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
 import type { LostlockSentinel } from './sentinel.ts';
+
+/** How many requests stay readable after a server whose test has ended. */
+const LAST_REQUESTS = 1000;
+
+/** What can be read of a server that has stopped. */
+export interface Remains {
+  readonly dump: DumpEntry[];
+  readonly requests: readonly RecordedRequest[];
+}
 
 /** The latest moment that a Date can hold, in milliseconds since the epoch. */
 const LATEST = 8.64e15;
@@ -46,6 +55,9 @@ export class LostlockServer extends AddressedServer {
   readonly sentinels: readonly LostlockSentinel[];
   readonly #parts: Parts;
   #stopped = false;
+  /** The last requests, of a server that stays readable. */
+  #recording: RequestRecording | undefined;
+  #remains: Remains | undefined;
 
   /** @internal */
   constructor(parts: Parts, options: { readonly host: string; readonly password?: string }) {
@@ -101,8 +113,12 @@ export class LostlockServer extends AddressedServer {
     this.#parts.contents.seed(data);
   }
 
-  /** Every key as plain values, in the form that `seed` accepts. */
+  /**
+   * Every key as plain values, in the form that `seed` accepts. The server of a fixture can still be asked after it has
+   * stopped, as in a hook for failed tests; then these are the keys that it had when it stopped.
+   */
   dump(): DumpEntry[] {
+    if (this.#remains !== undefined) return this.#remains.dump;
     this.#assertRunning('dump()');
     return this.#parts.contents.dump();
   }
@@ -129,9 +145,11 @@ export class LostlockServer extends AddressedServer {
 
   /**
    * Begins to record the requests that clients send: commands, arguments and clients, in order. Keep what it returns, and
-   * `stop` it when it is no longer needed, because it grows with every request.
+   * `stop` it when it is no longer needed, because it grows with every request. After the server of a fixture has stopped,
+   * this returns its last 1,000 requests or more.
    */
   requests(): RequestRecording {
+    if (this.#remains !== undefined) return ended(this.#remains.requests);
     this.#assertRunning('requests()');
     return this.#parts.interceptor.record();
   }
@@ -211,6 +229,17 @@ export class LostlockServer extends AddressedServer {
     this.#parts.interceptor.attach(door.node);
   }
 
+  /** @internal Lets `dump` and `requests` be called after the server has stopped. */
+  keepReadable(): void {
+    this.#recording ??= this.#parts.interceptor.record(LAST_REQUESTS);
+  }
+
+  /** @internal What stays readable after the server has stopped; undefined unless `keepReadable` was called. */
+  remains(): Remains | undefined {
+    if (this.#remains !== undefined || this.#recording === undefined) return this.#remains;
+    return { dump: this.#parts.contents.dump(), requests: this.#recording.entries };
+  }
+
   /** Closes every connection and listener. Resolves when no handle is left. A second call has no effect. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -220,6 +249,7 @@ export class LostlockServer extends AddressedServer {
 
   /** Stops this server, and leaves its replicas and Sentinels alone. */
   async #stopAlone(): Promise<void> {
+    this.#remains = this.remains();
     this.node.stop();
     await Promise.all(this.#parts.listeners.map((listener) => listener.close()));
   }

@@ -3,11 +3,11 @@ import { createConnection } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AddressedServer } from '../control/address.ts';
 import type { Interception, Intervention, RequestFilter } from '../control/interceptor.ts';
-import type { RecordedRequest, RequestRecording } from '../control/recording.ts';
+import { ended, type RecordedRequest, type RequestRecording } from '../control/recording.ts';
 import type { DumpEntry, Seed } from '../dataset.ts';
 import { badOption } from '../options.ts';
 import { type ConnectorClass, connectorFor } from '../running/connector.ts';
-import type { LostlockServer } from '../running/server.ts';
+import type { LostlockServer, Remains } from '../running/server.ts';
 import type { ThreadOptions } from '../start-options.ts';
 import type { Described } from './messages.ts';
 import { ServerThread } from './thread.ts';
@@ -39,6 +39,8 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
   readonly sentinels: readonly ThreadedSentinel[];
   readonly #thread: ServerThread;
   readonly #id: number;
+  #isKept = false;
+  #remains: Remains | undefined;
 
   /** @internal */
   constructor(thread: ServerThread, described: Described) {
@@ -73,6 +75,7 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
 
   /** As `LostlockServer.dump`. */
   dump(): DumpEntry[] {
+    if (this.#remains !== undefined) return this.#remains.dump;
     return this.#call('dump') as DumpEntry[];
   }
 
@@ -110,6 +113,7 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
 
   /** As `LostlockServer.requests`. Each reading of `entries` copies the requests so far. */
   requests(): RequestRecording {
+    if (this.#remains !== undefined) return ended(this.#remains.requests);
     const id = this.#call('requests') as number;
     const thread = this.#thread;
     const stop = (): void => void thread.call({ id, member: 'stop', args: [] });
@@ -152,8 +156,20 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
     this.#call('restart');
   }
 
+  /** @internal As `LostlockServer.keepReadable`. */
+  keepReadable(): void {
+    this.#call('keepReadable');
+    this.#isKept = true;
+  }
+
+  /** @internal As `LostlockServer.remains`. */
+  remains(): Remains | undefined {
+    return this.#call('remains') as Remains | undefined;
+  }
+
   /** Stops the server, and ends the thread with the server that was started. Resolves when no handle is left. */
   async stop(): Promise<void> {
+    if (this.#isKept && !this.#thread.hasEnded) this.#remains ??= this.remains();
     await this.#thread.stop(this.#id);
     if (this.#id === 0) await this.#thread.end();
   }

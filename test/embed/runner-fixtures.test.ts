@@ -1,7 +1,8 @@
 /** What the fixtures of test runners promise: what a test starts ends with the test, whatever happens meanwhile. */
 import { createConnection } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { TestFixtures } from '../../fixtures.ts';
+import type { StartOptions } from '../../index.ts';
 import { fixtures as jestFixtures } from '../../jest.ts';
 import { fixtures as mochaFixtures } from '../../mocha.ts';
 import { fixtures as nodeFixtures } from '../../node-test.ts';
@@ -39,6 +40,55 @@ test('a server that could not start does not count, and nothing has to be ended'
   expect(server.dump()).toHaveLength(1);
   await expect(all.server({ port: 0 })).rejects.toThrow('a server already');
   await all.close();
+});
+
+test.each([false, true])(
+  'a hook for failed tests reads what the server had (in a thread: %s)',
+  async (thread) => {
+    const all = new TestFixtures(() => 'a test');
+    const server = await all.server({ thread, seed: { 'stock:1': 100 } } as StartOptions);
+    const redis = await all.redis();
+    await redis.set('my:lock', 'A', 'PX', 30_000, 'NX');
+    await all.close(true);
+    expect(server.dump().map(({ key }) => key)).toEqual(['stock:1', 'my:lock']);
+    const sent = server.requests().entries.filter(({ command }) => command === 'set');
+    expect(sent.map(({ args }) => args.join(' '))).toEqual(['my:lock A PX 30000 NX']);
+    expect(() => server.flush()).toThrow('on a server that has stopped');
+  },
+);
+
+test('a server that SHUTDOWN has stopped stays readable in a fixture', async () => {
+  const all = new TestFixtures(() => 'a test');
+  const server = await all.server({ seed: { 'stock:1': 100 } });
+  const redis = await all.redis({ retryStrategy: () => null });
+  await redis.shutdown('NOSAVE').catch(() => undefined);
+  await all.close(true);
+  expect(server.dump()).toHaveLength(1);
+  expect(server.requests().entries.at(-1)?.command).toBe('shutdown');
+});
+
+test('a fixture keeps the last requests of many, and at least a thousand', async () => {
+  const all = new TestFixtures(() => 'a test');
+  const server = await all.server();
+  const redis = await all.redis();
+  await Promise.all(Array.from({ length: 5000 }, (_, i) => redis.incrby('n', i)));
+  await all.close();
+  const { entries } = server.requests();
+  expect(entries.at(-1)?.args).toEqual(['n', '4999']);
+  expect(entries.length).toBeGreaterThanOrEqual(1000);
+  expect(entries.length).toBeLessThanOrEqual(2000);
+});
+
+withServer()('hooks that Vitest runs after a test read its server and its pair', async ({ server, pair }) => {
+  pair.client('A').on('error', () => {});
+  await pair.client('A').set('my:lock', 'A', 'PX', 30_000, 'NX');
+  onTestFinished(async () => {
+    expect(await isListening(server.port)).toBe(false);
+    expect([server.dump(), server.requests().entries]).toEqual([[], []]);
+    expect(pair.trace.toString()).toContain('my:lock');
+    expect(pair.timelineData({ title: 'a run' }).story).not.toEqual([]);
+  });
+  expect(server.port).toBeGreaterThan(0);
 });
 
 test('in node:test, all calls in one test give the same fixtures', async () => {
