@@ -1,9 +1,9 @@
 /** Measures how many worlds of an exploration one core plays: a pair, two ioredis clients that lock, and a failover. */
 import '../lab/router.ts';
 import { WORLD_FLAGS } from '../explore/command/workers.ts';
-import { survey } from '../explore/explorer.ts';
 import { playWorld } from '../explore/game.ts';
 import { fullOptions } from '../explore/options.ts';
+import { survey } from '../explore/search/survey.ts';
 import type { ClientSession } from '../explore/session.ts';
 import { figureOf, serveFigure } from './child.ts';
 import type { Row } from './report.ts';

@@ -1,30 +1,25 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
 import type { Captured } from './capture.ts';
 import type { Cast, Scales } from './faults/scene.ts';
-import { type PlayedWorld, PROBE, playWorld, type Rules } from './game.ts';
+import { findingOf, firstOfEach, isPartOf, kindsOf, toldFinding } from './findings.ts';
+import { playWorld, type Rules } from './game.ts';
 import { historyOf } from './history.ts';
-import { judge, type UserPromise } from './judge.ts';
+import { judge } from './judge.ts';
 import type { Breach } from './ledger.ts';
-import type { FaultName } from './names.ts';
+import { type FaultName, isSame, NO_ERROR } from './names.ts';
 import type { NodeSet } from './node-set.ts';
 import type { FullOptions } from './options.ts';
-import { encodePlan, type WorldPlan } from './plan.ts';
-import { describeDifference } from './repeat.ts';
+import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
+import type { PlayedWorld } from './played-world.ts';
+import { describe } from './player.ts';
+import { differenceOf } from './repeat.ts';
 import { ExploreReport, type Finding } from './report.ts';
 import { Pairs } from './search/pairs.ts';
 import { type Failing, shrink } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
 import { guided, pairs, prioritized, randomPlans, type SearchGround, singles } from './search/strategies.ts';
-import { eventsOf, storyText } from './story.ts';
+import { survey } from './search/survey.ts';
 
-/** Leases that are longer are no scale for faults: nobody waits for them. In milliseconds. */
-const LONGEST_LEASE = 60_000;
-/** A lock whose lease is longer is taken for one that a dead client keeps closed. In milliseconds. */
-const LONGEST_HOLD = 600_000;
-/** What a lease is taken to be when no key has one, in milliseconds. */
-const NO_LEASE = 1000;
-/** How long ioredis needs to be connected again after a failover, with its default retries, in milliseconds. */
-const RECONNECT = 250;
 /** Every this many worlds, other code of the process gets a turn. */
 const BREATHES = 20;
 
@@ -58,11 +53,18 @@ export class Explorer {
     return this.#worlds >= budget.worlds || this.#time >= budget.ms || signal?.aborted === true;
   }
 
-  /** Explores until the budget is used up. */
+  /** Explores until the budget is used up. Rejects only when the first world, which has no faults, is of no use. */
   async explore(): Promise<ExploreReport> {
+    const { rules, world } = await survey(this.#options);
+    // From here on there is something to lose: whatever goes wrong is told in the report.
+    await this.#search(rules, world).catch((error: unknown) => this.#tell('the search ends', error, ''));
+    this.#addContended();
+    return this.#report();
+  }
+
+  async #search(rules: Rules, world: PlayedWorld): Promise<void> {
     const { clients, seed, faults, depth, exhaustive } = this.#options;
     const calm: WorldPlan = { seed, clients, jitter: 0, faults: [] };
-    const { rules, world } = await survey(this.#options);
     // Played again: the survey did not know yet how long clients may take, and what is left behind.
     await this.#take(rules, calm, 'without faults');
     const ground: SearchGround = {
@@ -89,8 +91,6 @@ export class Explorer {
       if (this.#over) break;
       await this.#take(rules, plan, 'two faults');
     }
-    this.#addContended();
-    return this.#report();
   }
 
   /** The part of the plans that is this shard's. */
@@ -128,9 +128,19 @@ export class Explorer {
 
   /** Plays a plan, and notes what it covered and broke. */
   async #take(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
-    const { own, promises, progress, name, budget } = this.#options;
-    const world = await playWorld(rules, plan);
     this.#worlds++;
+    try {
+      await this.#play(rules, plan, strategy);
+    } catch (error) {
+      this.#tell('this world cannot be played', error, encodePlan(plan, NO_HASH));
+    }
+    this.#showProgress(strategy);
+    if (this.#worlds % BREATHES === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #play(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
+    const { own, promises } = this.#options;
+    const world = await playWorld(rules, plan);
     this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
     for (const kind of new Set(world.struck.map((fault) => fault.kind as FaultName))) {
       this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
@@ -140,12 +150,27 @@ export class Explorer {
     if (strategy === 'one fault') this.#second?.add(world);
     const breaches = firstOfEach(judge(world, promises, own), own);
     for (const breach of breaches) await this.#found(rules, { plan, world, breach });
-    progress({
-      ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#groups.length },
-      ...{ perSecond: this.#worlds / (this.#time / 1000), states: this.#states.size, strategy },
-      struck: Object.keys(this.#faults).length,
-    });
-    if (this.#worlds % BREATHES === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #showProgress(strategy: string): void {
+    const { progress, name, budget } = this.#options;
+    try {
+      progress({
+        ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#groups.length },
+        ...{ perSecond: this.#worlds / (this.#time / 1000), states: this.#states.size, strategy },
+        struck: Object.keys(this.#faults).length,
+      });
+    } catch (error) {
+      this.#tell('the function progress fails', error, '');
+    }
+  }
+
+  /** Adds what went wrong, or counts it if it is known. @param replay what plays the world again, if it is one world's */
+  #tell(what: string, error: unknown, replay: string): void {
+    const breach = { promise: NO_ERROR, what: `${what}: ${describe(error)}` };
+    const known = this.#groups.find((group) => isSame(group, breach));
+    if (known !== undefined) known.worlds++;
+    else this.#groups.push(toldFinding(this.#options.name, breach, 'exploration', this.#worlds, replay));
   }
 
   #cover(world: PlayedWorld, { leaseMs }: Scales): void {
@@ -158,34 +183,39 @@ export class Explorer {
   /** A promise is broken: by a known cause, or by a new one, of which the shortest story is sought. */
   async #found(rules: Rules, failing: Failing): Promise<void> {
     const kinds = kindsOf(failing.world);
-    const known = this.#groups.find(
-      ({ promise, cause }) => promise === failing.breach.promise && isPartOf(cause, kinds),
-    );
+    const known = this.#groups.find((group) => isSame(group, failing.breach) && isPartOf(group.cause, kinds));
     if (known !== undefined) {
       known.worlds++;
       return;
     }
     const firstIn = this.#worlds;
-    const again = await playWorld(rules, failing.plan);
-    const difference =
-      again.hash() === failing.world.hash() ? undefined : describeDifference(failing.world, again);
+    const difference = await this.#playAgain(rules, failing);
     const attempt = (plan: WorldPlan): Promise<Failing | undefined> =>
-      this.#attempt(rules, plan, failing.breach.promise);
+      this.#attempt(rules, plan, failing.breach);
     const smallest = await shrink(failing, attempt);
     const cause = kindsOf(smallest.world).join(' + ') || 'no fault';
-    const same = this.#groups.find(
-      (group) => group.promise === failing.breach.promise && group.cause === cause,
-    );
+    const same = this.#groups.find((group) => isSame(group, failing.breach) && group.cause === cause);
     if (same !== undefined) same.worlds++;
     else this.#groups.push(findingOf(this.#options.name, smallest, cause, firstIn, difference));
   }
 
-  async #attempt(rules: Rules, plan: WorldPlan, promise: string): Promise<Failing | undefined> {
+  /** Says what is different when the world is played again; undefined when it is the same. */
+  async #playAgain(rules: Rules, { plan, world }: Failing): Promise<string | undefined> {
+    try {
+      return differenceOf(world, await playWorld(rules, plan));
+    } catch (error) {
+      return `the second time it could not be played: ${describe(error)}`;
+    }
+  }
+
+  /** Plays a plan, and returns it if it breaks the same promise. */
+  async #attempt(rules: Rules, plan: WorldPlan, broken: Breach): Promise<Failing | undefined> {
     // After Ctrl-C, or an abort, the story is told as it is.
     if (this.#options.signal?.aborted === true) return undefined;
-    const world = await playWorld(rules, plan);
-    const breach = judge(world, this.#options.promises, this.#options.own).find(
-      (each) => each.promise === promise,
+    const world = await playWorld(rules, plan).catch(() => undefined);
+    if (world === undefined) return undefined;
+    const breach = judge(world, this.#options.promises, this.#options.own).find((each) =>
+      isSame(each, broken),
     );
     return breach === undefined ? undefined : { plan, world, breach };
   }
@@ -195,18 +225,8 @@ export class Explorer {
     const { promises, faults, clients, name } = this.#options;
     if (!promises.has('contended')) return;
     const add = (cause: string, what: string): void => {
-      const story = `${name}: contended is broken: ${what}`;
-      this.#groups.push({
-        promise: 'contended',
-        cause,
-        what,
-        events: [],
-        story,
-        replay: '',
-        worlds: this.#worlds,
-        firstIn: 0,
-        notRepeatable: undefined,
-      });
+      const finding = toldFinding(name, { promise: 'contended', what }, cause, 0, '');
+      this.#groups.push({ ...finding, worlds: this.#worlds });
     };
     if (this.#contended === 0 && clients.length > 1)
       add('no contention', 'no client ever waited for another, so that nothing is proved');
@@ -237,64 +257,6 @@ export class Explorer {
   }
 }
 
-/** Plays the world without faults, and learns from it how long things take. Rejects when nobody enters a resource. */
-export async function survey(options: FullOptions): Promise<{ rules: Rules; world: PlayedWorld }> {
-  const { topology, client, promises, clients, seed } = options;
-  const scales = { leaseMs: NO_LEASE, reconnectMs: RECONNECT };
-  const rough: Rules = {
-    topology,
-    code: client,
-    scales,
-    promises,
-    remains: undefined,
-    written: new Set(),
-    patienceMs: LONGEST_LEASE,
-    holdMs: LONGEST_LEASE,
-  };
-  const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
-  if (world.visits.length === 0) {
-    const trouble = world.lines
-      .map(({ who, what }) => `${who} ${what}`)
-      .slice(0, 3)
-      .join('; ');
-    const what = 'without any fault, no client entered a resource with resource(name).enter()';
-    // The cause first: a mistake in the code, mostly.
-    const error = new TypeError(`${options.name}: ${trouble === '' ? what : `${trouble}; ${what}`}`);
-    throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
-  }
-  const leases = leasesOf(world);
-  const scale = leases.map(({ ms }) => ms).filter((ms) => ms <= LONGEST_LEASE);
-  const leaseMs = scale.length === 0 ? NO_LEASE : Math.min(...scale);
-  // A key that a client deletes may be what others wait for.
-  const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
-  const holdMs = Math.max(leaseMs, ...holds);
-  const patienceMs = Math.max(10_000, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
-  // If the lock stayed closed, what was left behind is wrong.
-  const closed = world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress');
-  const written = new Set(
-    world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
-  );
-  const remains = closed ? undefined : world.remains;
-  const rules = { ...rough, scales: { ...scales, leaseMs }, holdMs, remains, written, patienceMs };
-  return { rules, world };
-}
-
-/** The leases that keys were given, in milliseconds, and whether a client has deleted the key. */
-function leasesOf(world: PlayedWorld): { readonly ms: number; readonly isReleased: boolean }[] {
-  const deleted = new Set(
-    world.world?.writes.flatMap(({ write: { client, type, key } }) =>
-      client !== undefined && client !== PROBE && type === 'none' ? [key] : [],
-    ),
-  );
-  return historyOf(world).writes.flatMap(({ command, at }) => {
-    const words = command.map((word) => word.toUpperCase());
-    const px = words.indexOf('PXAT');
-    const deadline = px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : undefined;
-    const lease = deadline === undefined ? Number.NaN : Number(deadline) - world.startedAt - at;
-    return lease >= 10 ? [{ ms: Math.round(lease), isReleased: deleted.has(command[1] as string) }] : [];
-  });
-}
-
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */
 function castOf({ clients }: FullOptions, world: PlayedWorld): Cast {
   const writes = historyOf(world).writes.filter(({ client }) => client !== undefined);
@@ -307,48 +269,5 @@ function castOf({ clients }: FullOptions, world: PlayedWorld): Cast {
     sets: sets.map(({ nodes }) => nodes.map(({ name }) => name)),
     sentinels: sets.some(({ sentinels }) => sentinels.length > 0),
     cluster: sets.some(({ cluster }) => cluster !== undefined),
-  };
-}
-
-/** The first breach of the known promises, of which others may be consequences, and of each promise of the user. */
-function firstOfEach(breaches: readonly Breach[], own: readonly UserPromise[]): Breach[] {
-  const owned = new Set(own.map(({ name }) => name));
-  const seen = new Set<string>();
-  return breaches.filter(({ promise }) => {
-    const which = owned.has(promise) ? `own ${promise}` : '';
-    return !seen.has(which) && seen.add(which);
-  });
-}
-
-/** The kinds of the faults that struck. */
-function kindsOf(world: PlayedWorld): string[] {
-  return [...new Set(world.struck.map(({ kind }) => kind))].sort();
-}
-
-/** True when all kinds of the cause are among those that struck. */
-function isPartOf(cause: string, kinds: readonly string[]): boolean {
-  return cause === 'no fault' || cause.split(' + ').every((kind) => kinds.includes(kind));
-}
-
-function findingOf(
-  name: string,
-  { plan, world, breach }: Failing,
-  cause: string,
-  firstIn: number,
-  difference: string | undefined,
-): Finding {
-  const events = eventsOf(world, breach);
-  const title = `${name}: ${breach.promise} is broken (${cause})`;
-  const unstable = difference === undefined ? '' : `\nThis world did not repeat: ${difference}`;
-  return {
-    promise: breach.promise,
-    cause,
-    what: breach.what,
-    events,
-    story: storyText(title, events) + unstable,
-    replay: encodePlan(plan, world.hash()),
-    worlds: 1,
-    firstIn,
-    notRepeatable: difference,
   };
 }

@@ -1,58 +1,17 @@
 /** Plays one world: the clients' code, the faults of the plan, and the check that the lock can be had again. */
 import type { Actor } from '../lab/time/actor.ts';
-import type { TraceEvent } from '../lab/time/event.ts';
 import { Task } from '../lab/time/task.ts';
 import type { LabNode } from '../lab/virtual/node.ts';
 import type { World } from '../lab/virtual/world.ts';
 import { faultKinds } from './faults/index.ts';
 import type { Scales, Scene } from './faults/scene.ts';
 import { type Breach, Ledger, type Visit } from './ledger.ts';
+import { PROBE } from './names.ts';
 import type { NodeSet } from './node-set.ts';
-import { encodePlan, NO_HASH, type PlannedFault, type WorldPlan } from './plan.ts';
+import type { PlannedFault, WorldPlan } from './plan.ts';
+import { type Failure, failureOf, type PlayedWorld, type StoryLine } from './played-world.ts';
 import { type ClientCode, describe, Player, type PlayerStage } from './player.ts';
 import { type Nodes, startNodes, type Topology } from './topology.ts';
-
-/** Something that happened in a world, for its story. */
-export interface StoryLine {
-  /** Milliseconds since the clients started. */
-  readonly at: number;
-  /** The client, node or operator that it happened to. */
-  readonly who: string;
-  /** What happened, in words. */
-  readonly what: string;
-  /** What it was: what a client did, trouble that it met, a fault, a visit to a resource, or the end of the world. */
-  readonly kind: 'client' | 'trouble' | 'fault' | 'visit' | 'end';
-}
-
-/** What a played world leaves behind. */
-export interface PlayedWorld {
-  readonly plan: WorldPlan;
-  readonly breaches: readonly Breach[];
-  readonly visits: readonly Visit[];
-  /** The resources that have several permits: clients may be inside of them together. */
-  readonly pools?: ReadonlySet<string>;
-  readonly lines: readonly StoryLine[];
-  /** The faults of the plan that had something to strike. */
-  readonly struck: readonly PlannedFault[];
-  /** What had happened when the clients started; times of the trace count from the beginning of the world. */
-  readonly begunAt: number;
-  /** The same moment on the world's wall clock, in milliseconds since the epoch. */
-  readonly startedAt: number;
-  readonly events: readonly TraceEvent[];
-  readonly sets: readonly NodeSet[];
-  /** The virtual world; absent when it was played on real servers. */
-  readonly world?: World;
-  /** True when the world was ended because of a breach. */
-  readonly stopped: boolean;
-  /** True when a client entered a resource that another had held while it waited. */
-  readonly contended: boolean;
-  /** When the last client's code was done, in milliseconds since the start. */
-  readonly span: number;
-  /** The keys that were left, with their values. */
-  readonly remains: string;
-  /** The SHA-256 of the trace, computed when it is asked for. */
-  hash(): string;
-}
 
 /** What all worlds of an exploration have in common. */
 export interface Rules {
@@ -82,20 +41,16 @@ const AGREE_WITHIN = 30_000;
 /** The reason of every abort. Without one, Node makes an error with a stack for each world. */
 const OVER = new Error('the world is about to end');
 
-/** The name of the client that looks whether the lock can be had, when everything is over. */
-export const PROBE = 'probe';
-
-/** Plays the plan. Rejects only when the world itself cannot be made, or when code in it starts real I/O. */
+/**
+ * Plays the plan. Rejects only when the world itself cannot be made: whatever goes wrong in it is its `failure`, so that an
+ * exploration goes on with the next one.
+ */
 export async function playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
   const nodes = await startNodes(rules.topology, plan.seed, plan.jitter);
   try {
     const game = new Game(rules, plan, nodes);
-    await nodes.world.run(() => game.play(), LONGEST_WORLD);
+    await nodes.world.run(() => game.play(), LONGEST_WORLD).catch((error: unknown) => game.fail(error));
     return game.result();
-  } catch (error) {
-    if (error instanceof Error)
-      error.message += `\nThe world can be played again: ${encodePlan(plan, NO_HASH)}`;
-    throw error;
   } finally {
     await nodes.close();
   }
@@ -122,6 +77,7 @@ class Game implements PlayerStage {
   #left = '';
   #contended = false;
   #stopped = false;
+  #failure: Failure | undefined;
   #stop: () => void = () => {};
   readonly #stopping: Promise<void>;
   /** The lives that last. */
@@ -160,6 +116,14 @@ class Game implements PlayerStage {
     return (this.world.elapsed() - this.#begun) / 1000;
   }
 
+  /** Ends the world, because something failed in it. */
+  fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failureOf(error, this.now());
+    this.#stopped = true;
+    this.#stop();
+  }
+
   note(who: string, what: string, kind: 'client' | 'trouble'): void {
     this.#line(who, what, kind);
   }
@@ -187,7 +151,11 @@ class Game implements PlayerStage {
 
   #watch(life: Promise<void>): void {
     this.#lives.add(life);
-    void life.then(() => this.#lives.delete(life));
+    const over = (): void => void this.#lives.delete(life);
+    void life.then(over, (error: unknown) => {
+      over();
+      this.fail(error);
+    });
   }
 
   async #live(player: Player): Promise<void> {
@@ -381,6 +349,7 @@ class Game implements PlayerStage {
       sets: this.sets,
       world: this.world,
       stopped: this.#stopped,
+      ...(this.#failure !== undefined && { failure: this.#failure }),
       contended: this.#contended,
       span: this.#span,
       remains: this.#left,

@@ -1,8 +1,8 @@
 /** The history of one world, as promises of the user judge it and as files hold it. */
 import type { TraceEvent } from '../lab/time/event.ts';
-import type { PlayedWorld, StoryLine } from './game.ts';
 import type { Visit } from './ledger.ts';
 import type { PlannedFault } from './plan.ts';
+import type { PlayedWorld, StoryLine } from './played-world.ts';
 
 /** A message that arrived. Times are in milliseconds since the clients started. */
 export interface HistoryMessage {

@@ -4,16 +4,18 @@ import { badOption, checkFlag, checkNames, checkString } from '../embed/options.
 import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
 import type { Timeline } from '../page/format.ts';
 import { captured } from './capture.ts';
-import { Explorer, survey } from './explorer.ts';
-import { type PlayedWorld, playWorld } from './game.ts';
+import { Explorer } from './explorer.ts';
+import { playWorld } from './game.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import type { Breach } from './ledger.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
 import { decodePlan, NO_HASH, type WorldPlan } from './plan.ts';
+import type { PlayedWorld } from './played-world.ts';
 import { reasonAgainst } from './real/faults.ts';
 import { playReal } from './real/game.ts';
 import type { ExploreReport } from './report.ts';
+import { survey } from './search/survey.ts';
 import { eventsOf, type FindingEvent, storyText } from './story.ts';
 import { replayedTimeline } from './timeline/replayed.ts';
 
@@ -32,8 +34,9 @@ export type { Topology } from './topology.ts';
 
 /**
  * Explores the code of a lock's clients in many virtual worlds with faults, and reports every broken promise with the
- * shortest story of it. The same options with a budget in worlds give the same findings every time. Rejects with TypeError for
- * a wrong option, when no client enters a resource without faults, and when the code starts real I/O in a world.
+ * shortest story of it. The same options with a budget in worlds give the same findings every time. What fails in a world, such
+ * as an exception in a timer or real I/O, breaks the promise `no-error` and is a finding too. Rejects with TypeError for a wrong option and
+ * when no client enters a resource without faults, and with what fails in that first world.
  */
 export async function explore(options: ExploreOptions): Promise<ExploreReport> {
   const full = fullOptions(options);
@@ -75,9 +78,10 @@ export interface ReplayOptions {
 }
 
 /**
- * Plays one world again from the text of a finding, with the same options. Rejects when its trace is not the same one:
- * then the code, its libraries or the lab have changed. Rejects with TypeError for a text that is none, and for a world
- * that cannot be played `on` real servers: with Sentinels, a dialect, or faults of clocks.
+ * Plays one world again from the text of a finding, with the same options. What fails in the world is a breach of
+ * `no-error`. Rejects when the trace is not the same one: then the code, its libraries or the lab have changed. Rejects with
+ * TypeError for a text that is none, and for a world that cannot be played `on` real servers: with Sentinels, a dialect, or
+ * faults of clocks.
  */
 export async function replay(
   options: ExploreOptions,
@@ -97,7 +101,9 @@ export async function replay(
     const { rules } = await survey(full);
     const world = await playWorld(rules, plan);
     const hash = world.hash();
-    if (sameTrace && decoded.hash !== NO_HASH && !hash.startsWith(decoded.hash)) {
+    // A world that fails is told as it is: its trace says less than what failed.
+    const isCompared = sameTrace && decoded.hash !== NO_HASH && world.failure === undefined;
+    if (isCompared && !hash.startsWith(decoded.hash)) {
       const error = new Error(
         `this world does not repeat: its trace is ${hash.slice(0, 12)} and was ${decoded.hash}. ` +
           'The code, a library or the lab has changed since, or the code is not deterministic',

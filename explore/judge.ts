@@ -1,12 +1,15 @@
 /** Judges a played world: the promises that need the whole history, and those of the user. */
-import type { PlayedWorld } from './game.ts';
+
 import { type History, type HistoryWrite, historyOf, timedWrites } from './history.ts';
 import type { Breach, Visit } from './ledger.ts';
+import { NO_ERROR } from './names.ts';
+import type { PlayedWorld } from './played-world.ts';
+import { describe } from './player.ts';
 
 /** A promise of the user: returns what is wrong with the history, or nothing. Its name is the function's. */
 export type UserPromise = (history: History) => string | readonly string[] | undefined | null | false;
 
-/** Every broken promise of the world, in order of time. Throws what a user's function throws. */
+/** Every broken promise of the world, in order of time. What fails in a world, or in a function of the user, is one of them. */
 export function judge(
   world: PlayedWorld,
   promises: ReadonlySet<string>,
@@ -16,12 +19,23 @@ export function judge(
   const history = historyOf(world);
   if (promises.has('fencing')) found.push(...fencing(history, timedWrites(world)));
   if (promises.has('durable-acks')) found.push(...durability(history));
-  for (const promise of own) {
-    const said = promise(history);
-    for (const what of said ? [said].flat() : [])
-      found.push({ promise: promise.name, at: Infinity, what, visits: [] });
-  }
+  const { failure } = world;
+  if (failure !== undefined)
+    found.push({ promise: NO_ERROR, at: failure.at, what: failure.what, visits: [] });
+  // The history of a world that failed is not whole: what it lacks may be what a promise of the user looks for.
+  else for (const promise of own) found.push(...saidBy(promise, history));
   return found.sort((a, b) => a.at - b.at);
+}
+
+/** What a promise of the user says about the history. */
+function saidBy(promise: UserPromise, history: History): Breach[] {
+  const breach = (name: string, what: string): Breach => ({ promise: name, at: Infinity, what, visits: [] });
+  try {
+    const said = promise(history);
+    return (said ? [said].flat() : []).map((what) => breach(promise.name, what));
+  } catch (error) {
+    return [breach(NO_ERROR, `the promise ${promise.name} throws ${describe(error)}`)];
+  }
 }
 
 /** Fences that two clients got, and fences that are smaller than one that was in use before they were asked for. */

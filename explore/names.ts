@@ -48,6 +48,9 @@ export const FAULTS = [
  */
 export type FaultName = (typeof FAULTS)[number];
 
+/** The name of the client that looks whether the lock can be had, when everything is over. */
+export const PROBE = 'probe';
+
 /** Every promise that an exploration knows. */
 export const PROMISES = [
   'mutual-exclusion',
@@ -74,7 +77,35 @@ export const PROMISES = [
  */
 export type PromiseName = (typeof PROMISES)[number];
 
+/**
+ * The promise that every exploration checks: nothing fails in a world that no client of it catches, and every world ends.
+ * It cannot be left out, because a world that fails is judged only in part.
+ */
+export const NO_ERROR = 'no-error';
+
+/** A broken promise, and what was observed. */
+export interface Broken {
+  readonly promise: string;
+  readonly what: string;
+}
+
+/** True when both are the same promise, broken in the same way as far as that can be told: by the same error. */
+export function isSame(one: Broken, other: Broken): boolean {
+  return keyOf(one) === keyOf(other);
+}
+
+/** What findings of the same promise have in common: for errors, what failed. */
+export function keyOf({ promise, what }: Broken): string {
+  return promise === NO_ERROR ? `${promise} ${gist(what)}` : promise;
+}
+
+/** An error's text without numbers and tokens, which differ from world to world. */
+function gist(what: string): string {
+  return what.replace(/\S*\d\S*/g, '#');
+}
+
 const BROKEN: Readonly<Record<string, string>> = {
+  [NO_ERROR]: 'Something failed',
   'mutual-exclusion': 'Mutual exclusion is broken',
   fencing: 'Fencing is broken',
   'durable-acks': 'Durability is broken',
@@ -84,7 +115,7 @@ const BROKEN: Readonly<Record<string, string>> = {
 };
 
 /** Says in a sentence that a promise is broken, and how. */
-export function brokenText({ promise, what }: { readonly promise: string; readonly what: string }): string {
+export function brokenText({ promise, what }: Broken): string {
   return `${BROKEN[promise] ?? `${promise} is broken`}: ${ended(what)}`;
 }
 

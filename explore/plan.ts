@@ -42,7 +42,7 @@ const VERSION = '1';
 /** How many hexadecimal digits of the trace's hash the text has. */
 const DIGITS = 12;
 
-/** Stands for the hash of a world that could not be played to its end: any trace is the same. */
+/** Stands for the hash of a world that failed before its end: any trace is the same. */
 export const NO_HASH = '0'.repeat(DIGITS);
 
 /** The text of a plan: `1:seed:jitter:clients:faults:hash`. */

@@ -1,4 +1,5 @@
 /** One client of a world: its process, its Redis clients, and the lives of the user's code in it. */
+import { inspect } from 'node:util';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Actor } from '../lab/time/actor.ts';
 import type { World } from '../lab/virtual/world.ts';
@@ -147,9 +148,14 @@ export class Player implements LedgerClient {
   }
 }
 
-/** An error on one line. */
-export function describe(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+/** An error on one line. @param longest in characters */
+export function describe(error: unknown, longest = 160): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : inspected(error);
   const line = text.split('\n', 1)[0] ?? '';
-  return line.length > 160 ? `${line.slice(0, 157)}...` : line;
+  return line.length > longest ? `${line.slice(0, longest - 3)}...` : line;
+}
+
+/** The text of what is no error; code may throw anything, also what has no text. */
+function inspected(thrown: unknown): string {
+  return typeof thrown === 'object' ? inspect(thrown) : String(thrown);
 }

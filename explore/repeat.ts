@@ -1,13 +1,25 @@
 /** Compares two plays of one plan: where code is not deterministic, it says from which event on. */
 import type { TraceEvent } from '../lab/time/event.ts';
-import type { PlayedWorld } from './game.ts';
+import { keyOf, NO_ERROR } from './names.ts';
+import type { PlayedWorld } from './played-world.ts';
 
 const CAUSES =
   'usual causes: state that outlives a world (a module-level cache or counter), a module that was loaded before ' +
   "'lostlock/router' and kept Node's own timers or randomness, or real input and output";
 
+/** What is different when a world is played again; undefined when it is the same. */
+export function differenceOf(first: PlayedWorld, again: PlayedWorld): string | undefined {
+  if (again.hash() === first.hash()) return undefined;
+  const [one, other] = [first.failure, again.failure].map(
+    (failure) => failure && keyOf({ promise: NO_ERROR, ...failure }),
+  );
+  // Where exactly a failure ends a world may depend on real time.
+  if (one !== undefined && one === other) return undefined;
+  return describeDifference(first, again);
+}
+
 /** The first event in which the two differ, and what usually causes that. */
-export function describeDifference(one: PlayedWorld, other: PlayedWorld): string {
+function describeDifference(one: PlayedWorld, other: PlayedWorld): string {
   const length = Math.max(one.events.length, other.events.length);
   for (let i = 0; i < length; i++) {
     const [first, second] = [one.events[i], other.events[i]];

@@ -1,11 +1,11 @@
 /** What an exploration has found. */
 import type { Captured } from './capture.ts';
-import type { FaultName } from './names.ts';
+import { type FaultName, keyOf } from './names.ts';
 import type { FindingEvent } from './story.ts';
 
 /** One way in which a promise breaks, with the shortest story of it. */
 export interface Finding {
-  /** The broken promise: one of the known ones, or the name of the user's function. */
+  /** The broken promise: one of the known ones, the name of the user's function, or `no-error` when something failed. */
   readonly promise: string;
   /** What breaks it: the kinds of faults of the shortest story, or `no fault`. */
   readonly cause: string;
@@ -120,13 +120,13 @@ export class ExploreReport implements ReportData {
 /** A number of things: `1 world`, `2 worlds`. */
 export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
-/** Merges the reports of shards. Findings of one cause count as one; the shortest story stays. */
+/** Merges the reports of shards. Findings of one cause, and one error, count as one; the shortest story stays. */
 export function mergeReports(reports: readonly ReportData[]): ExploreReport {
   const [first] = reports;
   if (first === undefined) throw new RangeError('there are no reports to merge');
   const findings = new Map<string, Finding>();
   for (const finding of reports.flatMap((report) => report.findings)) {
-    const key = `${finding.promise} ${finding.cause}`;
+    const key = `${keyOf(finding)} ${finding.cause}`;
     const known = findings.get(key);
     if (known === undefined) findings.set(key, { ...finding });
     else {

@@ -1,12 +1,14 @@
 /** Plays a case of the playground, in Node and in a browser's worker alike, and searches for the faults that break its lock. */
 import { createHash } from 'node:crypto';
-import { Explorer, survey } from '../explore/explorer.ts';
-import { type PlayedWorld, PROBE, playWorld } from '../explore/game.ts';
+import { Explorer } from '../explore/explorer.ts';
+import { playWorld } from '../explore/game.ts';
 import { judge } from '../explore/judge.ts';
-import { brokenText } from '../explore/names.ts';
+import { brokenText, PROBE } from '../explore/names.ts';
 import { type FullOptions, fullOptions } from '../explore/options.ts';
 import { decodePlan, encodePlan, type PlannedFault, type WorldPlan } from '../explore/plan.ts';
+import type { PlayedWorld } from '../explore/played-world.ts';
 import type { ClientCode } from '../explore/player.ts';
+import { survey } from '../explore/search/survey.ts';
 import { playedTimeline } from '../explore/timeline/played.ts';
 import type { Topology } from '../explore/topology.ts';
 import { namedStories } from '../lab/demo/stories.ts';

@@ -20,6 +20,7 @@ const OUTCOMES: Readonly<Record<string, readonly [letter: string, words: string]
   'no-orphan': ['O', 'orphan'],
   progress: ['N', 'never again'],
   'wrong-release': ['W', 'wrong release'],
+  'no-error': ['E', 'an error'],
 };
 
 function findingsOf({ reports }: Explored): Finding[] {
@@ -84,6 +85,7 @@ The table shows which, and the replay text plays that world again.
 - \`O\` orphan: nobody was inside, and a new client did not get the lock within twice the lease
 - \`N\` never again: nobody got the lock when the faults were over
 - \`W\` wrong release: a client deleted the key that another one held
+- \`E\` an error: something failed that no client caught, or the world did not end
 - \`F\` the fence of a later holder was not larger than one that had been in use
 - \`·\` it held in every world of this budget in which this fault struck; a larger budget strikes at more moments, and finds more
 - \`–\` the fault had nothing to strike, or no world of this budget had it

@@ -1,9 +1,10 @@
 /** Plays the world of a finding on real servers, in real time, in the order in which the virtual world went. */
 
-import type { PlayedWorld, Rules, StoryLine } from '../game.ts';
-import { PROBE } from '../game.ts';
+import type { Rules } from '../game.ts';
 import { Ledger } from '../ledger.ts';
+import { PROBE } from '../names.ts';
 import type { PlannedFault } from '../plan.ts';
+import { type Failure, failureOf, type PlayedWorld, type StoryLine } from '../played-world.ts';
 import type { Player } from '../player.ts';
 import { describe } from '../player.ts';
 import { type RealScene, strikeReal } from './faults.ts';
@@ -22,12 +23,12 @@ export interface RealWorld extends PlayedWorld {
   readonly ordered: boolean;
 }
 
-/** Plays the plan of a virtual world on `program`. */
+/** Plays the plan of a virtual world on `program`. Rejects when the servers do not start: what goes wrong later is its `failure`. */
 export async function playReal(rules: Rules, virtual: PlayedWorld, program: string): Promise<RealWorld> {
   const nodes = await startReal(rules.topology, program);
   const game = new RealGame(rules, virtual, nodes);
   try {
-    await game.play();
+    await game.play().catch((error: unknown) => game.fail(error));
     return game.result();
   } finally {
     game.end();
@@ -51,6 +52,7 @@ class RealGame implements RealStage {
   #begun = performance.now();
   #startedAt = Date.now();
   #stopped = false;
+  #failure: Failure | undefined;
   #span = 0;
 
   constructor(rules: Rules, virtual: PlayedWorld, nodes: RealNodes) {
@@ -81,6 +83,13 @@ class RealGame implements RealStage {
 
   now(): number {
     return performance.now() - this.#begun;
+  }
+
+  /** Ends the play, because something failed in it. */
+  fail(error: unknown): void {
+    if (this.#stopped) return;
+    this.#failure = failureOf(error, this.now());
+    this.#stopped = true;
   }
 
   note(who: string, what: string): void {
@@ -141,9 +150,13 @@ class RealGame implements RealStage {
   }
 
   #watch(life: Promise<void>): void {
-    const lived = life.then(() => {
+    const over = (): void => {
       this.#span = Math.max(this.#span, this.now());
       this.#lives.delete(lived);
+    };
+    const lived = life.then(over, (error: unknown) => {
+      over();
+      this.fail(error);
     });
     this.#lives.add(lived);
   }
@@ -243,6 +256,7 @@ class RealGame implements RealStage {
       events: [],
       sets: this.nodes.sets as unknown as PlayedWorld['sets'],
       stopped: this.#stopped,
+      ...(this.#failure !== undefined && { failure: this.#failure }),
       contended: false,
       span: this.#span,
       remains: '',

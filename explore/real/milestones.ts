@@ -2,9 +2,10 @@
 
 import { asciiLower, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
-import { type PlayedWorld, PROBE } from '../game.ts';
 import { type HistoryMessage, type HistoryWrite, historyOf } from '../history.ts';
+import { PROBE } from '../names.ts';
 import type { PlannedFault } from '../plan.ts';
+import type { PlayedWorld } from '../played-world.ts';
 import type { Loss, Milestone } from './order.ts';
 
 /** A part of a primary's stream that its replica never received, because their connection ended before. */

@@ -1,7 +1,7 @@
 /** Every pair of faults: after a first fault, a second one of every form at every moment whose state was not struck before. */
 import { faultKinds } from '../faults/index.ts';
-import type { PlayedWorld } from '../game.ts';
 import type { WorldPlan } from '../plan.ts';
+import type { PlayedWorld } from '../played-world.ts';
 import { momentsOf, stateText } from './states.ts';
 import { faultOf, formsOf, type SearchGround } from './strategies.ts';
 

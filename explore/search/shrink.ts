@@ -1,7 +1,9 @@
 /** Makes a plan that breaks a promise as small as it can be while it still breaks that promise. */
-import { type PlayedWorld, PROBE } from '../game.ts';
+
 import type { Breach } from '../ledger.ts';
+import { PROBE } from '../names.ts';
 import { type PlannedFault, toMicros, type WorldPlan } from '../plan.ts';
+import type { PlayedWorld } from '../played-world.ts';
 
 /** A played plan, and how it breaks the promise. */
 export interface Failing {

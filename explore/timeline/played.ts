@@ -3,9 +3,9 @@ import type { RecordedRun } from '../../lab/timeline/record.ts';
 import { timelineOf } from '../../lab/timeline/timeline.ts';
 import { recordedWorld } from '../../lab/timeline/world.ts';
 import type { StoryStep, Timeline, TimelineHold } from '../../page/format.ts';
-import type { PlayedWorld } from '../game.ts';
 import type { Breach, Visit } from '../ledger.ts';
 import { brokenText, ended } from '../names.ts';
+import type { PlayedWorld } from '../played-world.ts';
 
 /**
  * The timeline of a world that was played. Its times count from the start of the clients.

@@ -2,12 +2,12 @@
 
 import type { Timeline, TimelineVerdict } from '../../page/format.ts';
 import { captured } from '../capture.ts';
-import { survey } from '../explorer.ts';
 import { playWorld } from '../game.ts';
 import { judge } from '../judge.ts';
 import { brokenText } from '../names.ts';
 import type { FullOptions } from '../options.ts';
 import type { WorldPlan } from '../plan.ts';
+import { survey } from '../search/survey.ts';
 import { playedTimeline } from './played.ts';
 
 /** Plays the plan, and returns its timeline with a verdict. @param text what plays it again */

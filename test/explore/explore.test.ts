@@ -1,5 +1,4 @@
 /** Explorations of small locks: what is found, how it is told, and that it can be played again. */
-import { readFile } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type ClientSession, explore, replay } from '../../explore/index.ts';
 import { fullOptions } from '../../explore/options.ts';
@@ -231,24 +230,6 @@ test.each([
 ])('a long script ends with its world, though its node is restarted: %s', async (faults) => {
   const { history } = await replay(pauses, `1:1:0:A,B:${faults}:000000000000`);
   expect(history.faults.map(({ kind }) => kind)).toContain('busy');
-});
-
-test('the error of a world that cannot be played names the world', async () => {
-  const client = async (session: ClientSession): Promise<void> => {
-    await tokenLock(session);
-    // Only another world than the first one breaks.
-    if (session.signal.aborted) return;
-    await session.sleep(1);
-    if (broken) await new Promise((resolve) => readFile('/dev/null', resolve));
-  };
-  let broken = false;
-  const progress = (): void => {
-    broken = true;
-  };
-  const options = { ...pauses, client, progress, budget: { worlds: 3, ms: Infinity } };
-  await expect(explore(options)).rejects.toThrow(
-    /The world can be played again: 1:1:0:A,B:client-pause@\S+:0{12}$/,
-  );
 });
 
 test('a client that stalls, and then leaves because its lease is over, breaks nothing, though nobody had written yet', async () => {

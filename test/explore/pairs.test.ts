@@ -1,6 +1,6 @@
 /** The moments at which faults strike, and which second faults an exhaustive exploration plays after a first one. */
 import { expect, test } from 'vitest';
-import type { PlayedWorld } from '../../explore/game.ts';
+import type { PlayedWorld } from '../../explore/played-world.ts';
 import { Pairs } from '../../explore/search/pairs.ts';
 import { momentsOf } from '../../explore/search/states.ts';
 import { faultOf, type SearchGround } from '../../explore/search/strategies.ts';

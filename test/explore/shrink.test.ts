@@ -1,7 +1,7 @@
 /** How a failing plan is reduced: to fewer faults and clients, without jitter, at rounder times and shorter lengths. */
 import { expect, test } from 'vitest';
-import type { PlayedWorld } from '../../explore/game.ts';
 import type { PlannedFault, WorldPlan } from '../../explore/plan.ts';
+import type { PlayedWorld } from '../../explore/played-world.ts';
 import { type Failing, shrink } from '../../explore/search/shrink.ts';
 import { faultOf } from '../../explore/search/strategies.ts';
 

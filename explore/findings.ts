@@ -1,0 +1,67 @@
+/** Turns broken promises into findings, and tells which of them are the same. */
+
+import type { UserPromise } from './judge.ts';
+import type { Breach } from './ledger.ts';
+import { NO_ERROR } from './names.ts';
+import { type PlayedWorld, replayText } from './played-world.ts';
+import type { Finding } from './report.ts';
+import type { Failing } from './search/shrink.ts';
+import { eventsOf, storyText } from './story.ts';
+
+/**
+ * The first breach of the known promises, of which others may be consequences, and of each promise of the user; and whatever
+ * failed.
+ */
+export function firstOfEach(breaches: readonly Breach[], own: readonly UserPromise[]): Breach[] {
+  const owned = new Set(own.map(({ name }) => name));
+  const seen = new Set<string>();
+  return breaches.filter(({ promise, what }) => {
+    const which = owned.has(promise) ? `own ${promise}` : promise === NO_ERROR ? what : '';
+    return !seen.has(which) && seen.add(which);
+  });
+}
+
+/** The kinds of the faults that struck. */
+export function kindsOf(world: PlayedWorld): string[] {
+  return [...new Set(world.struck.map(({ kind }) => kind))].sort();
+}
+
+/** A finding without a story of events. */
+export function toldFinding(
+  name: string,
+  { promise, what }: Pick<Breach, 'promise' | 'what'>,
+  cause: string,
+  firstIn: number,
+  replay: string,
+): Finding {
+  const story = `${name}: ${promise} is broken: ${what}`;
+  return { promise, cause, what, events: [], story, replay, worlds: 1, firstIn, notRepeatable: undefined };
+}
+
+/** True when all kinds of the cause are among those that struck. */
+export function isPartOf(cause: string, kinds: readonly string[]): boolean {
+  return cause === 'no fault' || cause.split(' + ').every((kind) => kinds.includes(kind));
+}
+
+export function findingOf(
+  name: string,
+  { world, breach }: Failing,
+  cause: string,
+  firstIn: number,
+  difference: string | undefined,
+): Finding {
+  const events = eventsOf(world, breach);
+  const title = `${name}: ${breach.promise} is broken (${cause})`;
+  const unstable = difference === undefined ? '' : `\nThis world did not repeat: ${difference}`;
+  return {
+    promise: breach.promise,
+    cause,
+    what: breach.what,
+    events,
+    story: storyText(title, events) + unstable,
+    replay: replayText(world),
+    worlds: 1,
+    firstIn,
+    notRepeatable: difference,
+  };
+}

@@ -1,0 +1,74 @@
+/** What a played world leaves behind: what happened in it, and what it broke. */
+import type { TraceEvent } from '../lab/time/event.ts';
+import type { World } from '../lab/virtual/world.ts';
+import type { Breach, Visit } from './ledger.ts';
+import type { NodeSet } from './node-set.ts';
+import { encodePlan, NO_HASH, type PlannedFault, type WorldPlan } from './plan.ts';
+import { describe } from './player.ts';
+
+/** Something that happened in a world, for its story. */
+export interface StoryLine {
+  /** Milliseconds since the clients started. */
+  readonly at: number;
+  /** The client, node or operator that it happened to. */
+  readonly who: string;
+  /** What happened, in words. */
+  readonly what: string;
+  /** What it was: what a client did, trouble that it met, a fault, a visit to a resource, or the end of the world. */
+  readonly kind: 'client' | 'trouble' | 'fault' | 'visit' | 'end';
+}
+
+/** What ended a world before its time. */
+export interface Failure {
+  /** When, in milliseconds since the clients started. */
+  readonly at: number;
+  /** What failed, on one line. */
+  readonly what: string;
+  /** What was thrown. */
+  readonly error: unknown;
+}
+
+/** The longest text of a failure, in characters: longer than that of what a client meets, because it is all there is. */
+const LONGEST = 400;
+
+/** What an error means for the world that it ended. @param at milliseconds since the clients started */
+export function failureOf(error: unknown, at: number): Failure {
+  return { at, what: describe(error, LONGEST), error };
+}
+
+/** What a played world leaves behind. */
+export interface PlayedWorld {
+  readonly plan: WorldPlan;
+  readonly breaches: readonly Breach[];
+  readonly visits: readonly Visit[];
+  /** The resources that have several permits: clients may be inside of them together. */
+  readonly pools?: ReadonlySet<string>;
+  readonly lines: readonly StoryLine[];
+  /** The faults of the plan that had something to strike. */
+  readonly struck: readonly PlannedFault[];
+  /** What had happened when the clients started; times of the trace count from the beginning of the world. */
+  readonly begunAt: number;
+  /** The same moment on the world's wall clock, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly events: readonly TraceEvent[];
+  readonly sets: readonly NodeSet[];
+  /** The virtual world; absent when it was played on real servers. */
+  readonly world?: World;
+  /** True when the world was ended because of a breach. */
+  readonly stopped: boolean;
+  /** Set when something failed in the world, or it did not end: what followed is not known. */
+  readonly failure?: Failure;
+  /** True when a client entered a resource that another had held while it waited. */
+  readonly contended: boolean;
+  /** When the last client's code was done, in milliseconds since the start. */
+  readonly span: number;
+  /** The keys that were left, with their values. */
+  readonly remains: string;
+  /** The SHA-256 of the trace, computed when it is asked for. */
+  hash(): string;
+}
+
+/** The text that plays a world again. */
+export function replayText({ plan, failure, hash }: PlayedWorld): string {
+  return encodePlan(plan, failure === undefined ? hash() : NO_HASH);
+}

@@ -1,0 +1,87 @@
+/** The first world of an exploration, which has no faults: it shows how long leases and work take. */
+
+import { playWorld, type Rules } from '../game.ts';
+import { historyOf } from '../history.ts';
+import { PROBE } from '../names.ts';
+import type { FullOptions } from '../options.ts';
+import { type PlayedWorld, replayText } from '../played-world.ts';
+import { describe } from '../player.ts';
+
+/** Leases that are longer are no scale for faults: nobody waits for them. In milliseconds. */
+const LONGEST_LEASE = 60_000;
+/** A lock whose lease is longer is taken for one that a dead client keeps closed. In milliseconds. */
+const LONGEST_HOLD = 600_000;
+/** What a lease is taken to be when no key has one, in milliseconds. */
+const NO_LEASE = 1000;
+/** How long ioredis needs to be connected again after a failover, with its default retries, in milliseconds. */
+const RECONNECT = 250;
+
+/**
+ * Plays the world without faults, and learns from it how long things take. Rejects when nobody enters a resource, and with
+ * what fails in it.
+ */
+export async function survey(options: FullOptions): Promise<{ rules: Rules; world: PlayedWorld }> {
+  const { topology, client, promises, clients, seed } = options;
+  const scales = { leaseMs: NO_LEASE, reconnectMs: RECONNECT };
+  const rough: Rules = {
+    topology,
+    code: client,
+    scales,
+    promises,
+    remains: undefined,
+    written: new Set(),
+    patienceMs: LONGEST_LEASE,
+    holdMs: LONGEST_LEASE,
+  };
+  const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
+  if (world.failure !== undefined) throw ofWorld(world.failure.error, replayText(world));
+  if (world.visits.length === 0) {
+    const trouble = world.lines
+      .map(({ who, what }) => `${who} ${what}`)
+      .slice(0, 3)
+      .join('; ');
+    const what = 'without any fault, no client entered a resource with resource(name).enter()';
+    // The cause first: a mistake in the code, mostly.
+    const error = new TypeError(`${options.name}: ${trouble === '' ? what : `${trouble}; ${what}`}`);
+    throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
+  }
+  const leases = leasesOf(world);
+  const scale = leases.map(({ ms }) => ms).filter((ms) => ms <= LONGEST_LEASE);
+  const leaseMs = scale.length === 0 ? NO_LEASE : Math.min(...scale);
+  // A key that a client deletes may be what others wait for.
+  const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
+  const holdMs = Math.max(leaseMs, ...holds);
+  const patienceMs = Math.max(10_000, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
+  // If the lock stayed closed, what was left behind is wrong.
+  const closed = world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress');
+  const written = new Set(
+    world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
+  );
+  const remains = closed ? undefined : world.remains;
+  const rules = { ...rough, scales: { ...scales, leaseMs }, holdMs, remains, written, patienceMs };
+  return { rules, world };
+}
+
+/** An error that names the world in which it was thrown. */
+function ofWorld(error: unknown, replay: string): unknown {
+  const where = `The world can be played again: ${replay}`;
+  if (!(error instanceof Error)) return new Error(`${describe(error)}\n${where}`, { cause: error });
+  error.message += `\n${where}`;
+  return error;
+}
+
+/** The leases that keys were given, in milliseconds, and whether a client has deleted the key. */
+function leasesOf(world: PlayedWorld): { readonly ms: number; readonly isReleased: boolean }[] {
+  const deleted = new Set(
+    world.world?.writes.flatMap(({ write: { client, type, key } }) =>
+      client !== undefined && client !== PROBE && type === 'none' ? [key] : [],
+    ),
+  );
+  return historyOf(world).writes.flatMap(({ command, at }) => {
+    const words = command.map((word) => word.toUpperCase());
+    const px = words.indexOf('PXAT');
+    const deadline = px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : undefined;
+    const lease = deadline === undefined ? Number.NaN : Number(deadline) - world.startedAt - at;
+    return lease >= 10 ? [{ ms: Math.round(lease), isReleased: deleted.has(command[1] as string) }] : [];
+  });
+}
