@@ -1,7 +1,16 @@
 /** The package as npm ships it: what the tarball holds, and that every entry loads, in both module systems, with types. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -52,6 +61,30 @@ test('the tarball holds the build and the notices, and nothing else', () => {
   // With 0.46 MB for the playground, a copy of the lab that runs in browsers.
   expect(packed.size).toBeLessThan(3_800_000);
 });
+
+test('npm pack writes a manifest without scripts, for none of them runs in an installed package', () => {
+  const tree = mkdtempSync(join(tmpdir(), 'lostlock-tree-'));
+  try {
+    const left = /(^|[\\/])(node_modules|\.git|target|__pycache__|dist-executable|\.building)$/;
+    cpSync('.', tree, { recursive: true, filter: (path) => !left.test(path) });
+    symlinkSync(resolve('node_modules'), join(tree, 'node_modules'), 'junction');
+    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+    execFileSync(npm, ['pack', '--silent'], { cwd: tree, stdio: ['ignore', 'pipe', 'pipe'] });
+    const inside = execFileSync('tar', ['-xOf', `lostlock-${manifest.version}.tgz`, 'package/package.json'], {
+      cwd: tree,
+    });
+    const published = JSON.parse(String(inside)) as Record<string, unknown>;
+    expect(Object.keys(published)).toEqual(
+      Object.keys(manifest).filter((name) => !/^(scripts|devDep)/.test(name)),
+    );
+    expect(published.exports).toEqual(manifest.exports);
+    // Afterwards the tree is as it was.
+    expect(readFileSync(join(tree, 'package.json'))).toEqual(readFileSync('package.json'));
+    expect(readdirSync(tree).filter((name) => name.startsWith('.package.json'))).toEqual([]);
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}, 300_000);
 
 test('NOTICE names the packages that npm installs with this one', () => {
   const named = [...readFileSync('NOTICE', 'utf8').matchAll(/^ {2}(\S+) (\d[\d.]*) /gm)];
