@@ -68,6 +68,7 @@ const planted: readonly [rule: string, path: string, bad: string, good: string][
   ['worlds', 'lab/a.ts', 'const x = Date.now();', 'const x = new Date(world.now);'],
   ['worlds', 'lab/a.ts', 'const x = Math.random();', 'const x = random.next();'],
   ['worlds', 'lab/a.ts', 'const x = randomUUID();', 'const x = random.hex(16);'],
+  ['resets', 'lab/a.ts', 'socket.resetAndDestroy();', 'resetSocket(socket);'],
   ['bytes', 'server/a.ts', 'const x = name.toUpperCase();', 'const x = asciiUpper(name);'],
   ['bytes', 'protocol/a.ts', 'const x = name.toLowerCase();', 'const x = asciiLower(name);'],
   ['bytes', 'keyspace/a.ts', 'const x = name.trim();', 'const x = wheel.trimmed;'],

@@ -3,6 +3,7 @@
  * current primary.
  */
 import { createServer, type Server, type Socket } from 'node:net';
+import { resetSocket } from '../../server/host/reset.ts';
 import type { RealNetwork } from './network.ts';
 import { RealSocket } from './socket.ts';
 
@@ -64,7 +65,7 @@ export class RealEndpoint {
       if (!far.silent) far.destroy();
     });
     near.on('error', () => far.reset());
-    far.on('error', () => near.resetAndDestroy());
+    far.on('error', () => resetSocket(near));
     near.pipe(far).pipe(near);
   }
 

@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nodeClock } from '../../server/host/node.ts';
+import { resetSocket } from '../../server/host/reset.ts';
 import type { RealLane } from './lane.ts';
 import { DROPPED, labelsOf, noteArrival, type RealNetwork, type RealWire, type WireTap } from './network.ts';
 
@@ -121,9 +122,7 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   reset(): void {
-    // A socket that is shutting down ignores a reset and then never closes, so it is destroyed.
-    if (this.#socket.writableEnded) this.#socket.destroy();
-    else this.#socket.resetAndDestroy();
+    resetSocket(this.#socket);
     const error: NodeJS.ErrnoException = new Error('read ECONNRESET');
     error.code = 'ECONNRESET';
     this.destroy(error);

@@ -6,6 +6,7 @@ import { ChunkMemory } from './chunk-memory.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
 import { LongOutput } from './long-output.ts';
 import { realElapsed, realSoon } from './real-time.ts';
+import { resetSocket } from './reset.ts';
 import { nodeTls } from './tls.ts';
 
 /** In bytes. Longer output is not joined to one string. */
@@ -153,8 +154,8 @@ export class SocketConnection implements Connection {
 
   abort(): void {
     this.#write();
-    // A unix socket cannot be reset, nor can TLS. A socket that is shutting down refuses a reset, and would then never close.
-    if (this.#isTcp && !this.#socket.writableEnded) this.#socket.resetAndDestroy();
+    // A unix socket cannot be reset, nor can TLS.
+    if (this.#isTcp) resetSocket(this.#socket);
     else this.#socket.destroy();
   }
 

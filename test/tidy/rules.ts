@@ -63,6 +63,7 @@ const doors = [
   'server/host/real-time.ts',
   'server/host/ambient-clock.ts',
   'server/host/tcp.ts',
+  'server/host/reset.ts',
   'server/host/tls.ts',
   'server/host/in-memory.ts',
 ];
@@ -154,6 +155,12 @@ const worlds = ban('worlds', (file) => /^lab\/(?!route)/.test(file.path), [
     /\b(random(Bytes|UUID|Int)|getRandomValues)\b/g,
     "draw from the world's seeded random streams (lab/time/random.ts)",
   ],
+]);
+
+const isShipped = (file: SourceFile): boolean => !outside.includes(folderOf(file.path));
+
+const resets = ban('resets', (file) => isShipped(file) && file.path !== 'server/host/reset.ts', [
+  [/\.resetAndDestroy\b/g, 'use resetSocket of server/host/reset.ts, which leaves no handle behind'],
 ]);
 
 const byteHelpers = ban(
@@ -341,6 +348,7 @@ export const rules: readonly Rule[] = [
   layers,
   hostDoors,
   worlds,
+  resets,
   byteHelpers,
   typedArguments,
   actingGetters,

@@ -11,22 +11,11 @@ import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../../support/built.ts';
+import { nodeProgram, ownVersion } from './node-versions.ts';
 import { type FreshProject, projects } from './projects.ts';
 
 const LIMIT_MS = 240_000;
-const own = Number(process.versions.node.split('.')[0]);
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
-
-/** The program of a Node version: this one, or one that npm fetches. */
-function nodeProgram(version: number): string {
-  if (version === own) return process.execPath;
-  const ask = ['--yes', '-p', `node@${version}`, 'node', '-p', 'process.execPath'];
-  return execFileSync('npx', ask, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-    cwd: tmpdir(),
-  }).trim();
-}
 
 /** A free port, for a configuration that has to name one. */
 async function freePort(): Promise<number> {
@@ -90,7 +79,7 @@ async function tryProject(
 }
 
 const { values } = parseArgs({
-  options: { node: { type: 'string', default: String(own) }, only: { type: 'string' } },
+  options: { node: { type: 'string', default: String(ownVersion) }, only: { type: 'string' } },
 });
 await ensureBuilt();
 const root = mkdtempSync(join(tmpdir(), 'lostlock-fresh-'));
