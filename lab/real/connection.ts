@@ -46,6 +46,14 @@ export class RealConnection implements Connection, Receiver, Watched {
     this.#receiver = receiver;
   }
 
+  get othersWait(): boolean {
+    return this.#receiver?.othersWait === true;
+  }
+
+  get waits(): boolean {
+    return this.#receiver?.waits === true;
+  }
+
   /** Ends the connection as a vanished machine does: the far end receives nothing more, not even an end. */
   silence(): void {
     this.#silent = true;

@@ -121,6 +121,12 @@ export class RealNode extends AnyNode {
     this.#process.run(() => {
       const client = acceptor.accept(connection);
       connection.attach({
+        get othersWait() {
+          return client?.othersWait === true;
+        },
+        get waits() {
+          return client?.waits === true;
+        },
         receive: (chunk) => client?.receive(chunk),
         closed: () => {
           this.#connections.delete(connection);

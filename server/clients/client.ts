@@ -112,6 +112,9 @@ interface ReplicationCounter {
 /** The node that a client is connected to, as the client sees it. */
 export interface ClientNode {
   readonly acl: { readonly default: User };
+  readonly slowScript: { readonly active: boolean };
+  /** Counts the clients that wait for keys. */
+  readonly blocking: { readonly count: number };
   readonly dialect: Dialect;
   readonly host: Host;
   readonly now: Millis;
@@ -179,6 +182,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   closing = false;
   gone = false;
   #draining = false;
+  /** The connection has ended; requests that came before still wait. */
+  #hasLeft = false;
 
   constructor(server: Node, id: number, connection: Connection | undefined) {
     this.server = server;
@@ -192,6 +197,14 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.replyBuffer = new ReplyBuffer(server);
     this.limits = server.decodeLimits();
     this.decoder = new RequestDecoder(this.limits);
+  }
+
+  get othersWait(): boolean {
+    return this.server.blocking.count > 0;
+  }
+
+  get waits(): boolean {
+    return this.blocked?.kind === 'key';
   }
 
   /** Decodes bytes from the connection and runs the complete requests. */
@@ -225,7 +238,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
       this.#draining = false;
     }
     if (this.closing || this.gone) return;
-    if (this.blocked === undefined) this.#checkInput();
+    if (this.#hasLeft) this.closed();
+    else if (this.blocked === undefined) this.#checkInput();
     else this.decoder.retain();
   }
 
@@ -254,8 +268,16 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.close();
   }
 
-  /** The connection is closed: the node forgets the client. */
+  /**
+   * The connection is closed: the node forgets the client. Requests that had to wait for a slow script run first: redis-server
+   * would not have read the end yet.
+   */
   closed(): void {
+    if (this.blocked?.kind === 'pause' && this.server.slowScript.active) this.#hasLeft = true;
+    else this.#leave();
+  }
+
+  #leave(): void {
     if (this.gone) return;
     this.gone = true;
     this.server.connections.forget(this);
@@ -320,7 +342,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     if (this.gone) return;
     if ((this.connection?.pending ?? 0) > UNLIMITED) this.connection?.abort();
     else this.connection?.close();
-    this.closed();
+    this.#leave();
   }
 
   /** Closes the connection at once, with FIN if all output was delivered. Queued output is lost. */
@@ -329,14 +351,14 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.output.mute();
     if (this.connection === undefined || this.connection.pending > 0) this.connection?.abort();
     else this.connection.close();
-    this.closed();
+    this.#leave();
   }
 
   /** Resets the connection at once; queued output is lost. */
   abort(): void {
     if (this.gone) return;
     this.connection?.abort();
-    this.closed();
+    this.#leave();
   }
 
   /** Ends the transaction that is being queued without running it. */

@@ -55,6 +55,13 @@ export interface Connection {
 
 /** Receives what arrives on a connection. */
 export interface Receiver {
+  /**
+   * True while other clients wait for what this one may bring. A transport that knows late that a client has left looks for
+   * that first.
+   */
+  readonly othersWait?: boolean;
+  /** True while this client waits for what others may bring. */
+  readonly waits?: boolean;
   /** Bytes have arrived. The caller may reuse the chunk after the call. */
   receive(chunk: Uint8Array): void;
   /** The connection is closed, for any reason. Called once. */

@@ -8,6 +8,7 @@ import { LongOutput } from './long-output.ts';
 import { realElapsed, realSoon } from './real-time.ts';
 import { resetSocket } from './reset.ts';
 import { nodeTls } from './tls.ts';
+import { addOutput, Inlet, sendAll } from './turn.ts';
 
 /** In bytes. Longer output is not joined to one string. */
 const LARGE = 1 << 16;
@@ -25,29 +26,6 @@ const TURN = 5;
  */
 interface ListeningHandle {
   onconnection?: (status: number, handle?: object) => void;
-}
-
-/**
- * Connections whose output waits until every ready socket has been read, as in redis-server, so that a client wakes up
- * once for many replies. There is one list for each received chunk, in the order in which the server hands output over.
- * The lists are sent last in, first out (server/clients/outbox.ts).
- */
-let unsent: SocketConnection[][] = [];
-
-/** True when the next output belongs to a new chunk. */
-let isNewChunk = true;
-
-function sendAll(): void {
-  const lists = unsent;
-  unsent = [];
-  isNewChunk = true;
-  for (let at = lists.length - 1; at >= 0; at--) for (const connection of lists[at]!) connection.flush();
-}
-
-function deliver(receiver: Receiver | undefined, chunk: Uint8Array): void {
-  isNewChunk = true;
-  receiver?.receive(chunk);
-  isNewChunk = true;
 }
 
 /** A Node socket as a Connection. */
@@ -79,14 +57,19 @@ export class SocketConnection implements Connection {
   }
 
   /** Directs received bytes to the receiver. `reads` is given if the socket hands chunks over by itself. */
-  attach(receiver: Receiver, reads?: Inlet): void {
+  attach(receiver: Receiver, reads?: Reads): void {
     const socket = this.#socket;
-    if (reads === undefined) socket.on('data', (chunk: Uint8Array) => deliver(receiver, chunk));
-    else reads.receiver = receiver;
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => receiver.closed());
+    const inlet = new Inlet(receiver);
+    if (reads === undefined) socket.on('data', (chunk: Uint8Array) => inlet.read(chunk, false));
+    else reads.inlet = inlet;
+    // Node reports 'close' some turns of the event loop after an end. Until then, others would find a client that has left.
+    socket.on('close', () => inlet.closed());
+    socket.on('error', () => {
+      socket.destroy();
+      inlet.closed();
+    });
     // The other end has closed its side, and may still read. Sockets without TLS are half-open, for what is left here.
-    socket.on('end', () => this.close());
+    socket.on('end', () => inlet.closed(() => this.close()));
   }
 
   send(bytes: Bytes): void {
@@ -119,14 +102,10 @@ export class SocketConnection implements Connection {
     this.#socket.destroy();
   }
 
-  /** Takes a place in the order of writes. A connection's place is that of its first output. */
   #list(): void {
     if (this.#isListed) return;
     this.#isListed = true;
-    if (unsent.length === 0) realSoon(sendAll);
-    if (isNewChunk) unsent.push([]);
-    isNewChunk = false;
-    unsent.at(-1)!.push(this);
+    addOutput(this);
   }
 
   /** Hands over the waiting output. */
@@ -168,9 +147,9 @@ export class SocketConnection implements Connection {
   }
 }
 
-/** The receiver of a socket that reads into the shared buffer. */
-interface Inlet {
-  receiver: Receiver | undefined;
+/** Where the chunks of a socket go that reads into the shared buffer. */
+interface Reads {
+  inlet: Inlet | undefined;
 }
 
 /** Whether a client showed a certificate that no authority has signed. Node admits it where certificates are optional. */
@@ -225,7 +204,7 @@ export class Listener {
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
-  #accept(socket: Socket, reads?: Inlet): void {
+  #accept(socket: Socket, reads?: Reads): void {
     this.#keep(socket);
     const connection = new SocketConnection(socket, this.#path);
     const client = this.#server.accept(connection);
@@ -243,7 +222,7 @@ export class Listener {
     const ordinary = handle.onconnection;
     handle.onconnection = (status, client) => {
       if (status !== 0 || client === undefined) return ordinary.call(handle, status, client);
-      const reads: Inlet = { receiver: undefined };
+      const reads: Reads = { inlet: undefined };
       let begun: number | undefined;
       const onread = {
         buffer: chunks.block,
@@ -251,7 +230,7 @@ export class Listener {
         callback: (bytes: number): boolean => {
           if (bytes < READ_BYTES) begun = undefined;
           else begun ??= realElapsed();
-          deliver(reads.receiver, chunks.chunk(bytes));
+          reads.inlet?.read(chunks.chunk(bytes), true);
           if (begun === undefined || realElapsed() - begun < TURN) return true;
           begun = undefined;
           realSoon(() => socket.resume());

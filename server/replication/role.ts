@@ -13,7 +13,7 @@ const FORCED = 'UNBLOCKED force unblock from blocking operation, instance state 
 export interface RoleNode extends Gated, ReplicaNode {
   /** The primary that the node follows; undefined on a primary. */
   primary: ReplicaSide | undefined;
-  readonly blocking: Pick<Blocking, 'clients' | 'release' | 'signalAll'>;
+  readonly blocking: Pick<Blocking, 'clients' | 'count' | 'release' | 'signalAll'>;
   readonly replication: ReplicaNode['replication'] & { becomeReplica(): void; beginHistory(): void };
 }
 
