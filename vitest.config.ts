@@ -105,6 +105,17 @@ export const beside: string[] = [
   'test/server/replication/replica-of-newer.test.ts',
 ];
 
+/**
+ * Samples of the lab's, the explorer's and the determinism tests that run with ioredis 5 as well, which most projects have: the
+ * lab's clients are then those of ioredis 5.
+ */
+const withIoredis5: string[] = [
+  'test/explore/{explore,worlds}.test.ts',
+  'test/lab/determinism.test.ts',
+  'test/lab/scenarios/wait.test.ts',
+  'test/lab/virtual/clients.test.ts',
+];
+
 const isIn = (globs: readonly string[]) => (name: string) => globs.some((glob) => matchesGlob(name, glob));
 
 /** The files on real time: the runner retries their tests, and no others. */
@@ -117,6 +128,19 @@ const jsonIn = (outputFile: string): ['json', { outputFile: string }] => ['json'
 function suites(test: NonNullable<TestProjectInlineConfiguration['test']>): TestProjectInlineConfiguration {
   return { extends: true, test };
 }
+
+/** Compiled sources, which Node itself loads. */
+const loader = ['--import', './test/support/loader/register.mjs'];
+/** The workers share two cores, so a collector with threads gains nothing. */
+const collector = ['--max-semi-space-size=64', '--single-threaded-gc'];
+
+/** The samples with ioredis 5. Each file has a process of its own, as some of them need it. */
+const ioredis5 = suites({
+  name: 'with ioredis 5',
+  include: withIoredis5,
+  execArgv: [...loader, '--import', './test/support/loader/with-ioredis5.mjs', ...collector],
+  isolate: true,
+});
 
 /** Of a long run, what needs processes of its own, and what must not run beside suites that compute. */
 function afterwards(sampled: readonly string[]): TestProjectInlineConfiguration[] {
@@ -171,18 +195,15 @@ export default defineConfig(({ mode: own }) => {
       // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
       isolate: false,
       // The sources are compiled once and loaded by Node itself. Vite would compile and send them to each worker anew,
-      // which takes longer than most tests. The workers share two cores, so a collector with threads gains nothing.
+      // which takes longer than most tests.
       globalSetup: 'test/support/loader/compile.mjs',
-      execArgv: [
-        '--import',
-        './test/support/loader/register.mjs',
-        '--max-semi-space-size=64',
-        '--single-threaded-gc',
-      ],
+      execArgv: [...loader, ...collector],
       experimental: { viteModuleRunner: false, nodeLoader: false },
       projects: [
         suites({ name: 'together', include, exclude: [...alone, ...left], setupFiles }),
-        ...(mode === 'beside' || isLong ? [] : [suites({ name: 'alone', include: alone, isolate: true })]),
+        ...(mode === 'beside' || isLong
+          ? []
+          : [suites({ name: 'alone', include: alone, isolate: true }), ioredis5]),
         ...(isLong ? afterwards(sampled) : []),
       ],
     },

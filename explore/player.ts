@@ -2,13 +2,16 @@
 import { inspect } from 'node:util';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Actor } from '../lab/time/actor.ts';
+import { needsReadyCheck } from '../lab/virtual/client.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
 import { type ClientSession, resourceFor } from './session.ts';
 import type { Nodes } from './topology.ts';
 
 /** Nodes of the lab never load anything slowly, so that INFO, by which ioredis looks for that, only costs time. */
-export const LIGHT: RedisOptions = { enableReadyCheck: false };
+export function lightOptions(): RedisOptions {
+  return needsReadyCheck() ? {} : { enableReadyCheck: false };
+}
 
 /** The user's code. */
 export type ClientCode = (session: ClientSession) => unknown;
@@ -61,7 +64,9 @@ export class Player implements LedgerClient {
   /** Opens its first clients. Must run as the actor. */
   connect(): void {
     const { nodes } = this.#stage;
-    this.#servers = Array.from({ length: nodes.entrances }, (_, i) => nodes.open(this.name, LIGHT, i));
+    this.#servers = Array.from({ length: nodes.entrances }, (_, i) =>
+      nodes.open(this.name, lightOptions(), i),
+    );
   }
 
   /** True when its first clients are connected. */
@@ -113,7 +118,7 @@ export class Player implements LedgerClient {
       connect: (options?: RedisOptions | RedisClusterOptions, primary = 0) => {
         if (primary < 0 || primary >= nodes.entrances)
           throw new RangeError(`there is no primary ${primary}; there are ${nodes.entrances}`);
-        return nodes.open(this.name, { ...LIGHT, ...options }, primary);
+        return nodes.open(this.name, { ...lightOptions(), ...options }, primary);
       },
       sleep: (ms) => world.advance(ms),
       resource: (name, options) => resourceFor(ledger, this, name, options),

@@ -1,5 +1,6 @@
 /** What a fault can reach in a world, and what every kind of fault declares. */
 import type { Redis } from '../../lab/ioredis-types.ts';
+import { needsReadyCheck } from '../../lab/virtual/client.ts';
 import type { LabNode } from '../../lab/virtual/node.ts';
 import type { World } from '../../lab/virtual/world.ts';
 import type { NodeSet } from '../node-set.ts';
@@ -71,8 +72,10 @@ export function playerOf(scene: Scene, name: string): Player | undefined {
 
 /**
  * A client of the exploration itself, for faults that are commands. It sends no INFO when it connects: a node that runs a
- * long script refuses INFO, so that ioredis would connect again and again, and never send SCRIPT KILL.
+ * long script refuses INFO, so that ioredis would connect again and again, and never send SCRIPT KILL. Without INFO, ioredis 5
+ * must not introduce itself either: a connection that breaks meanwhile would count as ready.
  */
 export function operatorOf(set: NodeSet): Redis {
-  return set.client('operator', { maxRetriesPerRequest: 0, enableReadyCheck: false });
+  const silent = needsReadyCheck() ? { disableClientInfo: true } : {};
+  return set.client('operator', { maxRetriesPerRequest: 0, enableReadyCheck: false, ...silent });
 }

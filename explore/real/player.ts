@@ -1,7 +1,7 @@
 /** One client of a play on real servers. It runs in this process: what it sends, receives and sleeps can be held up. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../../lab/ioredis-types.ts';
 import type { Ledger, LedgerClient } from '../ledger.ts';
-import { type ClientCode, describe, LIGHT, type LifeEnd } from '../player.ts';
+import { type ClientCode, describe, type LifeEnd, lightOptions } from '../player.ts';
 import { type ClientSession, resourceFor } from '../session.ts';
 import type { RealNodes } from './nodes.ts';
 import type { Order, Turn } from './order.ts';
@@ -54,7 +54,7 @@ export class RealPlayer implements LedgerClient {
   }
 
   #client(options: RedisOptions | RedisClusterOptions, entrance: number): Redis {
-    const redis = this.#stage.nodes.open(this.name, { ...LIGHT, ...options }, entrance);
+    const redis = this.#stage.nodes.open(this.name, { ...lightOptions(), ...options }, entrance);
     this.#clients.push(redis);
     return redis;
   }

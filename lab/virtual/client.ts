@@ -44,6 +44,15 @@ async function loadBoth(): Promise<NonNullable<typeof loaded>> {
   }
 }
 
+/**
+ * True when the loaded ioredis takes a connection that breaks during its handshake for one that is ready, unless it sends
+ * INFO first: ioredis 5 does, and such a client never connects again. Version 6 was the first with a default `protocol`.
+ */
+export function needsReadyCheck(): boolean {
+  const { defaultOptions } = (loaded?.Redis ?? {}) as { defaultOptions?: object };
+  return defaultOptions !== undefined && !('protocol' in defaultOptions);
+}
+
 /** Methods that return a value other than a promise at once. */
 const DIRECT = new Set<PropertyKey>([
   ...['on', 'once', 'off', 'emit', 'addListener', 'removeListener', 'removeAllListeners', 'prependListener'],

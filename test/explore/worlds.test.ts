@@ -104,6 +104,23 @@ test.each([
   expect((await play(fenced, faults, ['A', 'B'])).breaches).toEqual([]);
 });
 
+test('a client whose connection breaks during its handshake connects again', async () => {
+  const dialling: ExploreOptions = {
+    ...{ name: 'dialling', topology: { replicas: 0 }, clients: 1 },
+    async client({ connect, resource, sleep, signal }) {
+      const inside = resource('s').enter();
+      const redis = connect({ maxRetriesPerRequest: 0 });
+      while (!signal.aborted && (await redis.set('k', 1).catch(() => '')) !== 'OK') await sleep(RETRY);
+      inside.write();
+      inside.leave();
+    },
+  };
+  const played = await play(dialling, [fault('connection-reset', 3, 'A')]);
+  expect(told(played)).toHaveLength(1);
+  const [write] = played.history.visits[0]?.writes ?? [];
+  expect(write?.at).toBeLessThan(AFTER);
+});
+
 test('a client that the resource refuses takes no permit', async () => {
   const refused: ExploreOptions = {
     ...{ name: 'permits', topology: { replicas: 0 }, clients: 3 },
