@@ -101,6 +101,7 @@ export const beside: string[] = [
   'test/server/data/{between-servers,digest,eviction}.test.ts',
   'test/server/dialects/{clients,conversations,new-commands}.test.ts',
   'test/server/figures/resetstat.test.ts',
+  'test/server/replication/wait-beside.test.ts',
   'test/server/settings/rewrite-beside.test.ts',
   'test/server/replication/replica-of-newer.test.ts',
 ];

@@ -40,7 +40,7 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
     server.slowScript.afterwards((later) => {
       if (looked) server.observer.end(client, command, argv, began);
       propagateIfDirty(server, client, argv, dirty);
-      endCall(server, outerRewrite, outermost);
+      endCall(server, client, outerRewrite, outermost);
       return later;
     });
     return PAUSED;
@@ -52,7 +52,7 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   if (sizes.active) sizes.ended(client, command, argv, outcome === BLOCKED);
   if (outcome !== BLOCKED) (server.running ?? client).totals.commands++;
   propagateIfDirty(server, client, argv, dirty);
-  endCall(server, outerRewrite, outermost);
+  endCall(server, client, outerRewrite, outermost);
   return outcome;
 }
 
@@ -71,8 +71,18 @@ function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: 
   else if (!client.has(UNREPLICATED)) server.effects.propagate(client, argv, 'replicas');
 }
 
-function endCall(server: Server, outerRewrite: Effects['rewritten'], outermost: boolean): void {
+function endCall(
+  server: Server,
+  client: Caller,
+  outerRewrite: Effects['rewritten'],
+  outermost: boolean,
+): void {
   server.effects.rewritten = outerRewrite;
   server.current.depth--;
-  if (outermost) server.current.end();
+  if (!outermost) return;
+  const { replication } = server;
+  // Keys that expired before the unit moved the offset earlier: they are nobody's effect.
+  const before = replication.offset;
+  server.current.end();
+  if (replication.offset !== before) client.writeOffset = replication.offset;
 }

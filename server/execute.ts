@@ -160,7 +160,7 @@ function isPaused(server: Server, client: Caller, bits: number): boolean {
 
 /** Finishes a request: queues the reply, then the messages held back behind it, and serves clients that it unblocks. */
 function conclude(server: Server, client: Caller, before: number, outcome: Outcome): Outcome {
-  client.writeOffset = server.replication.offset;
+  if (server.dialect.waitsFor === 'its last command') client.writeOffset = server.replication.offset;
   answer(client, (server.state & GATE_QUORUM) !== 0 ? untilQuorum(server, client, before, outcome) : outcome);
   // The request of a client that waits goes on until it is served.
   const ended = client.blocked === undefined && client.transaction === undefined;
@@ -175,7 +175,7 @@ function conclude(server: Server, client: Caller, before: number, outcome: Outco
 /** Delays the reply to a write until enough replicas have acknowledged it. Returns BLOCKED while it is delayed. */
 function untilQuorum(server: Server, client: Caller, before: number, outcome: Outcome): Outcome {
   const { replication, writeQuorum } = server;
-  const offset = client.writeOffset;
+  const { offset } = replication;
   const answered = !(outcome instanceof Unanswered);
   if (!answered || offset === before || client.has(IN_MULTI | PRIMARY_LINK)) return outcome;
   const reply: Reply = outcome;

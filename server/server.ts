@@ -313,6 +313,7 @@ export class Server {
       } while (this.blocking.hasReady && !this.slowScript.active);
       if (this.tracking.active) this.tracking.settle();
       if (this.depth === 0 && !this.stopped) this.expiry.arm();
+      if (this.depth === 0) this.waiting.askOnce();
       if (this.settings['maxmemory-clients'] !== '0' && this.depth === 0) evictClients(this);
       this.outbox.flush();
       this.stats.turns++;

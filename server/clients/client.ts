@@ -176,7 +176,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   readonly output = new Output(this);
   readonly replyBuffer: ReplyBuffer;
   blocked: Blocked | undefined;
-  /** The replication offset after the client's last command, which WAIT waits for. */
+  /** The replication offset that WAIT and WAITAOF wait for. */
   writeOffset = 0;
   /** No more requests are read; the connection closes when the output is delivered. */
   closing = false;

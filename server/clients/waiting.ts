@@ -2,6 +2,8 @@
 
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
+import { GATE_PAUSED } from '../gates.ts';
+import type { Gated } from '../ports.ts';
 import { BLOCKED, type Outcome } from '../table/outcome.ts';
 import type { Blocking } from './blocking.ts';
 import type { Client } from './client.ts';
@@ -15,7 +17,8 @@ interface AcknowledgementWaiter {
 }
 
 /** The node, as WAIT sees it. */
-interface WaitingNode {
+interface WaitingNode extends Pick<Gated, 'state'> {
+  readonly role: 'primary' | 'replica';
   readonly blocking: Pick<Blocking, 'block' | 'release'>;
   readonly replication: { askForAcknowledgement(): void };
 }
@@ -24,6 +27,8 @@ interface WaitingNode {
 export class Waiting {
   readonly #server: WaitingNode;
   readonly #waiters = new Set<AcknowledgementWaiter>();
+  // A client has begun to wait, and the replicas have not been asked yet.
+  #asks = false;
 
   constructor(server: WaitingNode) {
     this.#server = server;
@@ -42,8 +47,19 @@ export class Waiting {
     const outcome = server.blocking.block(client, { kind: 'wait', timeout, timeoutReply: count });
     if (outcome !== BLOCKED) return outcome;
     this.#waiters.add({ client, blocked: client.blocked, ready });
-    server.replication.askForAcknowledgement();
+    this.#asks = true;
     return BLOCKED;
+  }
+
+  /**
+   * Asks the replicas if a client has begun to wait. Called at the end of every event, so that the question is asked once
+   * for all, and comes after the offset that each of them waits for. It is put off while the node is paused.
+   */
+  askOnce(): void {
+    const server = this.#server;
+    if (!this.#asks || (server.state & GATE_PAUSED) !== 0) return;
+    this.#asks = false;
+    if (server.role === 'primary') server.replication.askForAcknowledgement();
   }
 
   /** Answers the clients whose replies are ready. Called for every acknowledgement. */

@@ -10,6 +10,7 @@ import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
 import type { Blocking } from '../clients/blocking.ts';
 import { type Client, IN_MULTI, PRIMARY_LINK, REPLICA_LINK } from '../clients/client.ts';
 import { PostponedRequests } from '../clients/postponed.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import { GATE_MIGRATING } from '../gates.ts';
 import type { Connection, PendingConnection, Receiver, Timer } from '../host/host.ts';
 import type { Gated, HasHost, Requests, Stream, Units } from '../ports.ts';
@@ -153,6 +154,7 @@ class Migration implements Receiver {
 interface MigratingNode extends Gated, MigratingHost, Requests, Stream, Units {
   readonly blocking: Pick<Blocking, 'block' | 'forget' | 'release'>;
   readonly slowScript: Pick<SlowScript, 'hold'>;
+  readonly dialect: Pick<Dialect, 'waitsFor'>;
   readonly replication: { readonly offset: number };
   readOnlyReplica(): boolean;
 }
@@ -175,6 +177,7 @@ export class Migrations {
   /** Sends the keys. The client is answered when the target has answered. */
   start(client: Client, shipment: Shipment): Outcome {
     const server = this.#server;
+    const { dialect, replication } = server;
     const { db } = client;
     if (client.has(IN_MULTI)) {
       const conclude = server.slowScript.hold(client);
@@ -187,11 +190,13 @@ export class Migrations {
     }
     server.blocking.block(client, { kind: 'migrate', timeout: 0, timeoutReply: null });
     this.#begin(shipment, (migration, reply) => {
-      server.unit(() => {
+      const before = server.unit(() => {
         const moved = this.#remove(db, migration);
         if (moved.length > 0) server.effects.propagateAlso(db, ['DEL', ...moved]);
+        return replication.offset;
       }, client);
-      client.writeOffset = server.replication.offset;
+      const { offset } = replication;
+      if (offset !== before || dialect.waitsFor === 'its last command') client.writeOffset = offset;
       if (client.blocked?.kind === 'migrate') {
         server.blocking.release(client, server.readOnlyReplica() ? new ReplyError(ROLE_CHANGED) : reply);
       }

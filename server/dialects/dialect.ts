@@ -139,6 +139,12 @@ export interface Dialect {
   readonly manifestOffsets: boolean;
   /** What the replication offset does without a backlog while writes are stored on the disk. */
   readonly offsetWithoutReplicas: 'stands still' | 'counts effects';
+  /**
+   * Which offset WAIT and WAITAOF wait for: the one after the client's last command, whatever that was; or the one after its
+   * last command with an effect of its own in the stream. Since a blocked client is served within the request of another,
+   * that is no command with an effect of its own.
+   */
+  readonly waitsFor: 'its last command' | 'its last effect';
 
   /** How CONFIG SET refuses a negative value of an unsigned parameter: by its bounds, or as negative. */
   readonly unsignedSettings: 'within bounds' | 'not negative';
@@ -269,4 +275,6 @@ export interface Dialect {
   readonly cluster: ClusterTraits;
   /** Whether a script may call WAIT and XREAD with BLOCK, which then reply as if their timeout was over. */
   readonly blockInScript: 'refused' | 'answered';
+  /** Whose offset WAIT and WAITAOF count in a script: that of the script's own client, which is always 0, or its caller's. */
+  readonly waitInScript: "the script's" | "its caller's";
 }

@@ -36,6 +36,7 @@ export const redis72: Dialect = {
   slowInScript: 'by nobody',
   aclLogIds: true,
   offsetWithoutReplicas: 'counts effects',
+  waitsFor: 'its last effect',
   denial: 'by name',
   sanitizeByDefault: true,
   bitArguments: 'before the key',

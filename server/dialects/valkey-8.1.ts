@@ -37,6 +37,7 @@ export const valkey81: Dialect = {
     'replica-lazy-flush': true,
   },
   saveLines: 'one line',
+  waitInScript: "its caller's",
   scanRemoves: 'those that match pattern and type',
   renamedSettings: [
     ['commandlog-execution-slower-than', 'slowlog-log-slower-than'],

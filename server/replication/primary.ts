@@ -118,8 +118,7 @@ export class Replication {
    */
   feed(all: readonly Effect[], atomic: boolean, limited = false): void {
     const server = this.#server;
-    const { durability } = server;
-    durability?.record(all, atomic, this.#isHeard);
+    server.durability?.record(all, atomic, this.#isHeard);
     if (server.role === 'replica') return;
     const effects = limited ? all.filter(({ to }) => to !== 'disk') : all;
     if (effects.length === 0) return;
@@ -131,7 +130,7 @@ export class Replication {
       if (atomic) bytes += encodeRequest(['EXEC']);
       server.observer.usage?.replicated(effects, atomic, this.online().length);
       this.feedBytes(bytes);
-    } else if (durability?.recording && server.dialect.offsetWithoutReplicas === 'counts effects') {
+    } else if (server.durability?.recording && server.dialect.offsetWithoutReplicas === 'counts effects') {
       const stored = effects.filter(isStored).length;
       this.offset += stored + (atomic && stored > 1 ? 2 : 0);
     }
@@ -161,7 +160,8 @@ export class Replication {
 
   /** Asks every replica, through the stream, to acknowledge at once. */
   askForAcknowledgement(): void {
-    if (this.online().length > 0) this.feedBytes(encodeRequest(['REPLCONF', 'GETACK', '*']));
+    if (this.backlog !== undefined) this.feedBytes(encodeRequest(['REPLCONF', 'GETACK', '*']));
+    else if (this.#server.dialect.offsetWithoutReplicas === 'counts effects') this.offset++;
   }
 
   /** The primary's stream continues under another id. The old id stays valid up to the current offset. */

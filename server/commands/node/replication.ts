@@ -165,6 +165,12 @@ const WAIT_REPLICA =
 const WAITAOF_REPLICA =
   'ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated.';
 
+/** Returns the offset that WAIT and WAITAOF of the client wait for. */
+function waitedFor(client: Caller): number {
+  const { dialect, running } = client.server;
+  return (dialect.waitInScript === "its caller's" ? (running ?? client) : client).writeOffset;
+}
+
 const ADMIN = ['admin', 'noscript', 'stale', 'no_async_loading'] as const;
 
 export const replicationCommands = defineCommands('replication', {
@@ -236,7 +242,8 @@ export const waitCommands = defineCommands('generic', {
     categories: ['connection'],
     tips: ['request_policy:all_shards', 'response_policy:agg_min'],
     run(client, argv) {
-      const { server, writeOffset } = client;
+      const { server } = client;
+      const writeOffset = waitedFor(client);
       if (server.role === 'replica') fail(WAIT_REPLICA);
       const wanted = integer(argv[1]);
       const timeout = millisToWait(client, argv[2]);
@@ -255,7 +262,8 @@ export const waitCommands = defineCommands('generic', {
     categories: ['connection'],
     tips: ['request_policy:all_shards', 'response_policy:agg_min'],
     run(client, argv) {
-      const { server, writeOffset } = client;
+      const { server } = client;
+      const writeOffset = waitedFor(client);
       const local = integer(argv[1]);
       if (local < 0 || local > 1) fail('ERR value is out of range, value must between 0 and 1');
       const wanted = integerBetween(argv[2], 0, Number.MAX_VALUE, NOT_POSITIVE, NOT_POSITIVE);

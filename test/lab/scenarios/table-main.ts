@@ -21,7 +21,7 @@ interface Noted {
 
 const FILES = ['wait', 'copies', 'split-brain', 'roles'].map((name) => `test/lab/scenarios/${name}.test.ts`);
 /** S30 to S50. */
-const TITLES = /^S(3\d|4\d|50) /;
+const TITLES = /^S(3\d|4\d|50)b? /;
 
 /** Plays all scenarios. @param program a real server; undefined for lostlock nodes */
 async function play(folder: string, program: string | undefined): Promise<Noted[]> {

@@ -1,4 +1,4 @@
-/** S30 to S36: a primary that dies before it has replicated, and what WAIT does and does not promise. */
+/** S30 to S36b: a primary that dies before it has replicated, and what WAIT does and does not promise. */
 import { expect } from 'vitest';
 import { always, configure, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
 
@@ -176,7 +176,7 @@ unsafe(
     if (held) for (const { name } of pair.replicas) pair.linkTo(name).hold();
     await scene.take(a, 'A');
     if (!held) await a.wait(2, 1000);
-    // It waits for the offset after its own last command, which all replicas have.
+    // It waits for what this connection itself has done, which all replicas have.
     expect(await pooled.wait(2, 0)).toBe(2);
     const lost = await scene.loses();
     return scene.letB(held && lost);
@@ -253,7 +253,8 @@ always('S35 WAIT is not allowed in a script of Redis 7.0', { dialect: 'redis-7.0
   );
 });
 
-unsafe("S36 WAIT after a failed SET NX waits for other clients' writes", {}, async (scene) => {
+/** B is refused, and asks WAIT all the same. True: the replicas do not have A's write. */
+async function refusedAndWaits(scene: PairScene): Promise<{ held: boolean; copies: number; tookMs: number }> {
   const { pair, a, b } = scene;
   await scene.connect();
   const held = scene.chance(0.8);
@@ -262,9 +263,23 @@ unsafe("S36 WAIT after a failed SET NX waits for other clients' writes", {}, asy
   if (!held) await a.wait(1, 1000);
   expect(await scene.take(b, 'B')).toBeUndefined();
   const begun = scene.now;
-  const copies = await b.wait(1, 300);
-  expect(copies).toBe(held ? 0 : 1);
-  return { fired: held, violated: scene.now - begun >= 300 };
+  return { held, copies: await b.wait(1, 300), tookMs: scene.now - begun };
+}
+
+unsafe(
+  "S36 WAIT after a failed SET NX of Redis 7 waits for other clients' writes",
+  { dialect: 'redis-7.0' },
+  async (scene) => {
+    const { held, copies, tookMs } = await refusedAndWaits(scene);
+    expect(copies).toBe(held ? 0 : 1);
+    return { fired: held, violated: tookMs >= 300 };
+  },
+);
+
+safe('S36 WAIT after a failed SET NX of Redis 8 answers at once', {}, async (scene) => {
+  const { held, copies, tookMs } = await refusedAndWaits(scene);
+  expect(copies).toBe(1);
+  return { fired: held, violated: tookMs >= 300 };
 });
 
 safe('S36 a refused client does not call WAIT, and is not delayed', {}, async (scene) => {
@@ -277,3 +292,84 @@ safe('S36 a refused client does not call WAIT, and is not delayed', {}, async (s
   expect(await locks.simple(L).tryAcquire({ leaseMs: LEASE })).toBeNull();
   return { fired: true, violated: scene.now - begun >= 300 };
 });
+
+/** Writes the lock again as it is, for its owner only: the key, the owner's value. */
+const STAMP =
+  "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],redis.call('pttl',KEYS[1])) end return 0";
+
+/**
+ * The replica hears nothing. A's grant is executed, and its reply is lost with the connection. A asks again on another
+ * connection, is refused, and finds its own token.
+ */
+async function findsItsToken(scene: PairScene): Promise<{ held: boolean; sent: number }> {
+  const { pair, a } = scene;
+  const broken = scene.client('A');
+  await scene.connect(broken);
+  const held = scene.chance(0.8);
+  if (held) pair.link.hold();
+  const sent = scene.now;
+  await broken.set(L, 'A', 'PX', LEASE, 'NX');
+  broken.disconnect();
+  expect(await scene.take(a, 'A')).toBeUndefined();
+  expect(await a.get(L)).toBe('A');
+  return { held, sent };
+}
+
+unsafe(
+  'S36b the lock was granted to a request whose reply was lost, and WAIT of Redis 8 counts for the refused one: two holders',
+  {},
+  async (scene) => {
+    const { sent } = await findsItsToken(scene);
+    expect(await scene.a.wait(1, 200)).toBe(1);
+    scene.checker.granted('A', L, { until: sent + LEASE });
+    const lost = await scene.loses();
+    return scene.letB(lost);
+  },
+);
+
+safe(
+  'S36b WAIT of Redis 7 waits for the granted request too, on whichever connection',
+  { dialect: 'redis-7.0' },
+  async (scene) => {
+    const { held, sent } = await findsItsToken(scene);
+    const copies = await scene.a.wait(1, 200);
+    expect(copies).toBe(held ? 0 : 1);
+    if (copies === 1) scene.checker.granted('A', L, { until: sent + LEASE });
+    await scene.loses();
+    return scene.letB(held);
+  },
+);
+
+safe('S36b WAIT of Redis 8 waits for a write that changes nothing, behind the refusal', {}, async (scene) => {
+  const { held, sent } = await findsItsToken(scene);
+  await scene.a.eval(STAMP, 1, L, 'A');
+  const copies = await scene.a.wait(1, 200);
+  expect(copies).toBe(held ? 0 : 1);
+  if (copies === 1) scene.checker.granted('A', L, { until: sent + LEASE });
+  await scene.loses();
+  return scene.letB(held);
+});
+
+safe(
+  'S36b a lock asks again with its token, and its script writes even if it holds the lock',
+  {},
+  async (scene) => {
+    const { pair, a } = scene;
+    await scene.connect();
+    pair.link.hold();
+    const locks = scene.locks(a, { replicas: 1, replicaTimeoutMs: 200 });
+    let asked = 0;
+    // The first grant's reply is lost with the connection, and the lock asks again with the same token.
+    const lose = (): void => pair.world.network.reset('A', 'redis-1');
+    const acquired = locks.simple(L).acquire({ leaseMs: LEASE, waitMs: 0 });
+    while ((await stored(pair.primary, L)) === undefined && asked++ < 50) await scene.world.advance(1);
+    lose();
+    const refusal = await acquired.then(
+      () => undefined,
+      (error: Error) => error.name,
+    );
+    expect(refusal).toBe('NotReplicated');
+    await scene.loses();
+    return scene.letB(true);
+  },
+);
