@@ -33,12 +33,14 @@ export async function exploreCommand(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The message of an error that is about the user's arguments or options; undefined for any other error. */
+/** The codes of errors whose message is all that the user has to see. */
+const PLAIN: readonly unknown[] = ['LOSTLOCK_BAD_OPTION', 'LOSTLOCK_NO_WORLD', 'LOSTLOCK_NO_IOREDIS'];
+
+/** The message of an error that is about the user's arguments, options or packages; undefined for any other error. */
 function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error ? error.code : undefined;
-  const isPlain =
-    error instanceof WrongUsage || code === 'LOSTLOCK_BAD_OPTION' || code === 'LOSTLOCK_NO_WORLD';
+  const isPlain = error instanceof WrongUsage || PLAIN.includes(code);
   return isPlain ? error.message : undefined;
 }
 

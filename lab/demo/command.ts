@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { didYouMean, wrongArguments } from '../../embed/similar.ts';
 import type { Timeline } from '../../page/format.ts';
 import { checkTimelineFile, writeTimeline } from '../timeline/write.ts';
+import { loadIoredis, MissingIoredis } from '../virtual/client.ts';
 import { painter, storyLines, verdictTable } from './print.ts';
 import type { Played } from './stage.ts';
 import { type Cure, cures, namedStories } from './stories.ts';
@@ -51,6 +52,10 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
     process.stdout.write(`\nWritten to ${values.html}\n`);
     return 0;
   } catch (error) {
+    if (error instanceof MissingIoredis) {
+      process.stderr.write(`${error.message}\n`);
+      return 2;
+    }
     if (!(error instanceof TypeError)) throw error;
     process.stderr.write(`${wrongArguments(error, Object.keys(OPTIONS))}\n`);
     return 2;
@@ -58,6 +63,7 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
 }
 
 async function realStory(): Promise<Played> {
+  await loadIoredis(); // Rejects with what to install.
   return (await import('./real-story.ts')).realFailover();
 }
 

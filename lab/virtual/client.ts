@@ -17,6 +17,17 @@ export type IoredisConstructor = new (options: RedisOptions) => Redis;
 /** The constructor of ioredis' client of clusters. */
 export type ClusterConstructor = new (addresses: readonly Address[], options: RedisClusterOptions) => Cluster;
 
+/** ioredis is not installed beside lostlock. Its message says what to install. */
+export class MissingIoredis extends Error {
+  readonly code = 'LOSTLOCK_NO_IOREDIS';
+
+  constructor() {
+    super(
+      "lostlock: clients of the lab need the package 'ioredis' beside lostlock: npm install --save-dev ioredis",
+    );
+  }
+}
+
 let loaded: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor } | undefined;
 
 /**
@@ -38,9 +49,8 @@ async function loadBoth(): Promise<NonNullable<typeof loaded>> {
     loaded ??= (await import('ioredis')) as unknown as NonNullable<typeof loaded>;
     return loaded;
   } catch (error) {
-    throw new Error("clients of the lab need the package 'ioredis': npm install --save-dev ioredis", {
-      cause: error,
-    });
+    if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new MissingIoredis();
   }
 }
 

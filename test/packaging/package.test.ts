@@ -187,6 +187,35 @@ test('the command starts from the package', async () => {
   await once(child, 'exit');
 });
 
+test('where ioredis is missing, each command says in one line what to install', () => {
+  const ioredis = join(modules, 'ioredis');
+  rmSync(ioredis);
+  try {
+    writeFileSync(
+      join(project, 'lock.explore.mjs'),
+      "export const lock = { name: 'lock', client: async () => {} };",
+    );
+    const cli = join(modules, 'lostlock', manifest.bin.lostlock);
+    for (const args of [
+      ['demo', 'failover'],
+      ['demo', '--redis'],
+      ['explore', 'lock.explore.mjs'],
+    ]) {
+      const { status, stderr } = spawnSync(process.execPath, [cli, ...args], {
+        cwd: project,
+        encoding: 'utf8',
+      });
+      expect([args.join(' '), status, stderr]).toEqual([
+        args.join(' '),
+        2,
+        expect.stringMatching(/^lostlock: .* 'ioredis' .*: npm install --save-dev ioredis\n$/),
+      ]);
+    }
+  } finally {
+    symlinkSync(resolve('node_modules', 'ioredis'), ioredis, 'junction');
+  }
+});
+
 test('the types compile without skipLibCheck in a .cts file and in a .mts file', () => {
   const imports = entries.map((name, i) => `import * as m${i} from '${name}'; export { m${i} };`);
   const use =
