@@ -5,7 +5,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
 import type { NextSend, Watched } from '../failover/write-log.ts';
-import type { RealNetwork } from './network.ts';
+import type { RealNetwork, RealWire } from './network.ts';
 import type { RealProcess } from './process.ts';
 
 /** Stands between a node and its socket; delays both directions while the node is paused. */
@@ -38,8 +38,13 @@ export class RealConnection implements Connection, Receiver, Watched {
     return this.#near.pending;
   }
 
+  /** The connection as the network sees it. */
+  get #wire(): RealWire | undefined {
+    return this.#network.wireBetween(this.remote, this.local);
+  }
+
   get peer(): string | undefined {
-    return this.#network.wireFrom(this.remote)?.from;
+    return this.#wire?.from;
   }
 
   attach(receiver: Receiver): void {
@@ -67,7 +72,7 @@ export class RealConnection implements Connection, Receiver, Watched {
     this.#process.run(() => {
       this.#read += kept.length;
       this.#receiver?.receive(kept);
-      this.#network.wireFrom(this.remote)?.wasRead(this.#read);
+      this.#wire?.wasRead(this.#read);
     });
   }
 
@@ -89,7 +94,7 @@ export class RealConnection implements Connection, Receiver, Watched {
   }
 
   delivered(position: number): boolean {
-    return this.#network.wireFrom(this.remote)?.tookUpTo(position) ?? true;
+    return this.#wire?.tookUpTo(position) ?? true;
   }
 
   send(bytes: Bytes): void {

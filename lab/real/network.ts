@@ -45,8 +45,8 @@ export class RealNetwork extends Lanes<RealLane> {
   readonly #behind = new Map<number, number>();
   #closed = false;
   readonly #wires = new Set<RealWire>();
-  /** By the address of the dialling end, which the server sees as the remote address. */
-  readonly #byAddress = new Map<string, RealWire>();
+  /** By the addresses of both ends, as `endsOf` writes them. */
+  readonly #byEnds = new Map<string, RealWire>();
 
   /** @internal The record of what happens on the links and to their parties. */
   readonly trace = new RealTrace();
@@ -100,18 +100,23 @@ export class RealNetwork extends Lanes<RealLane> {
   /** @internal Records a new connection. @param local the dialling end's address, if known */
   add(wire: RealWire, local?: string): void {
     this.#wires.add(wire);
-    if (local !== undefined) this.#byAddress.set(local, wire);
+    if (local !== undefined) this.#byEnds.set(endsOf(local, this.behind(wire.port)), wire);
   }
 
   /** @internal Forgets a connection that has ended. */
   remove(wire: RealWire, local?: string): void {
     this.#wires.delete(wire);
-    if (local !== undefined && this.#byAddress.get(local) === wire) this.#byAddress.delete(local);
+    if (local === undefined) return;
+    const ends = endsOf(local, this.behind(wire.port));
+    if (this.#byEnds.get(ends) === wire) this.#byEnds.delete(ends);
   }
 
-  /** @internal The connection that was dialled from this address. */
-  wireFrom(address: string): RealWire | undefined {
-    return this.#byAddress.get(address);
+  /**
+   * @internal The connection that a party has dialled from the first address to the second; undefined when a program that
+   * the network does not know has dialled it.
+   */
+  wireBetween(remote: string, local: string): RealWire | undefined {
+    return this.#byEnds.get(endsOf(remote, portOf(local)));
   }
 
   /** @internal Node's host for one party: connections that it dials pass the lanes. */
@@ -135,6 +140,16 @@ export class RealNetwork extends Lanes<RealLane> {
     for (const lane of this.all) lane.close();
     for (const wire of [...this.#wires]) wire.reset();
   }
+}
+
+/** The port of an address. */
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+/** Linux gives one local port to several connections at a time if their destinations differ, so both ends tell them apart. */
+function endsOf(dialling: string, port: number): string {
+  return `${dialling}>${port}`;
 }
 
 /** Why a message that a lane has lost did not arrive. */
