@@ -9,6 +9,8 @@ import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { checkClientOptions, checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
+
+import { obstacle } from '../failover/obstacle.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
 import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/sets.ts';
@@ -170,13 +172,30 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     return redis;
   }
 
-  /** Waits until `synchronized`, at most `maxMs` milliseconds (default 60,000). Rejects when that takes longer. */
-  async synchronize(maxMs = 60_000): Promise<void> {
+  /**
+   * Waits until `synchronized`, at most `maxMs` milliseconds (default 60,000). Rejects when that takes longer, with what is in
+   * the way if that is a held or cut link or a paused node.
+   */
+  synchronize(maxMs = 60_000): Promise<void> {
+    return this.#catchUp(maxMs, false);
+  }
+
+  /** @internal As `synchronize`, but rejects at once when a held or cut link or a paused node is in the way. */
+  synchronizeUnlessStopped(maxMs = 60_000): Promise<void> {
+    return this.#catchUp(maxMs, true);
+  }
+
+  async #catchUp(maxMs: number, isImpatient: boolean): Promise<void> {
     this.checkOpen();
     checkMillis('synchronize', maxMs);
     const end = nodeClock.now() + maxMs;
     while (!this.synchronized) {
-      if (nodeClock.now() > end) throw new Error(`the replicas did not catch up within ${maxMs} ms`);
+      const why = obstacle(this.primary, this.replicas, (from, to) => this.network.lane(from, to));
+      if (isImpatient && why !== undefined) throw new Error(`the replicas cannot catch up: ${why}`);
+      if (nodeClock.now() > end) {
+        const reason = why === undefined ? '' : `: ${why}`;
+        throw new Error(`the replicas did not catch up within ${maxMs} ms${reason}`);
+      }
       await this.pass(2);
     }
   }

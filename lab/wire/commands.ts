@@ -11,10 +11,12 @@ import type { Command, Flag } from '../../server/table/command.ts';
 import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
 import type { KeepData } from '../failover/journal.ts';
 import type { CrashOptions } from '../failover/node.ts';
+import { ANYBODY } from '../real/endpoint.ts';
+import type { RealNode } from '../real/node.ts';
 import type { RealPair } from '../real/set.ts';
 import { timelineFile } from '../timeline/timeline.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
-import { failoverReply, nodeReply, writeReply } from './replies.ts';
+import { failoverReply, type NodeState, nodeReply, stateOf, writeReply } from './replies.ts';
 
 const FLAGS: readonly Flag[] = ['admin', 'noscript', 'no_multi', 'loading', 'stale'];
 const about = { since: '1.0.0', complexity: 'O(1)', flags: FLAGS } as const;
@@ -88,9 +90,23 @@ function partyOf(lab: RealPair, word: Bytes): string {
   return fail(fromText(`ERR no party is called '${name}'; there are ${parties.join(', ')}`));
 }
 
+/** The names of two parties. Throws an error for one party twice, which has no link to itself. */
+function partiesOf(lab: RealPair, one: Bytes, other: Bytes): [string, string] {
+  if (one === other) fail(fromText(`ERR ${textOf(one)} has no link to itself`));
+  return [partyOf(lab, one), partyOf(lab, other)];
+}
+
+/** A node in one of the states that a control needs. Throws an error in others, in which the control would do nothing. */
+function nodeThat(lab: RealPair, word: Bytes, ...needed: readonly NodeState[]): RealNode {
+  const node = attempt(() => lab.node(textOf(word)));
+  const state = stateOf(node);
+  if (!needed.includes(state)) fail(fromText(`ERR ${node.name} is ${state}, not ${needed.join(' or ')}`));
+  return node;
+}
+
 /** The subcommands for one direction of a link. */
 function laneCommands(lab: () => RealPair): Command<Caller> {
-  const lane = (from: Bytes, to: Bytes) => lab().network.lane(partyOf(lab(), from), partyOf(lab(), to));
+  const lane = (from: Bytes, to: Bytes) => lab().network.lane(...partiesOf(lab(), from, to));
   return defineContainer('server', 'lab', HEAD, {
     hold: {
       ...about,
@@ -140,7 +156,7 @@ function laneCommands(lab: () => RealPair): Command<Caller> {
 
 /** The subcommands for both directions of a link. */
 function linkCommands(lab: () => RealPair): Command<Caller> {
-  const link = (one: Bytes, other: Bytes) => lab().network.link(partyOf(lab(), one), partyOf(lab(), other));
+  const link = (one: Bytes, other: Bytes) => lab().network.link(...partiesOf(lab(), one, other));
   return defineContainer('server', 'lab', HEAD, {
     partition: {
       ...about,
@@ -184,14 +200,14 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
     sync: {
       ...about,
       summary:
-        'Waits until every replica has what the primary has, for at most a minute, or the given number of milliseconds.',
+        'Waits until every replica has what the primary has, for at most a minute, or the given number of milliseconds. Says at once which hold, partition or pause is in the way.',
       syntax: '[milliseconds:int]',
       arity: -2,
       run(client, argv) {
         const most = lastNumber('sync', argv.slice(2));
         return whenDone(client, () =>
           lab()
-            .synchronize(...most)
+            .synchronizeUnlessStopped(...most)
             .then(() => OK),
         );
       },
@@ -214,7 +230,11 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
       summary: 'Returns a URL for one client, whose links and lost writes have its name.',
       syntax: 'name',
       arity: 3,
-      run: (client, argv) => whenDone(client, async () => fromText((await lab().actor(textOf(argv[2]))).url)),
+      run(client, argv) {
+        if (argv[2] === ANYBODY)
+          fail(`ERR '${ANYBODY}' is the party of clients without a name; choose another name`);
+        return whenDone(client, async () => fromText((await lab().actor(textOf(argv[2]))).url));
+      },
     },
   });
 }
@@ -229,7 +249,7 @@ function nodeCommands(lab: () => RealPair): Command<Caller> {
       syntax: `node ${KEEP} [SILENT]`,
       arity: -3,
       run(client, argv) {
-        const node = attempt(() => lab().node(textOf(argv[2])));
+        const node = nodeThat(lab(), argv[2], 'up', 'paused');
         const options = crashOf(new LabArguments(argv.slice(3), ['KEEP'], ['SILENT']));
         return whenDone(client, () => node.crash(options).then(() => OK));
       },
@@ -239,26 +259,31 @@ function nodeCommands(lab: () => RealPair): Command<Caller> {
       summary: 'Starts a node that crashed, as a replica unless it is still the primary.',
       syntax: 'node',
       arity: 3,
-      run: (client, argv) =>
-        whenDone(client, () =>
+      run(client, argv) {
+        const { name } = nodeThat(lab(), argv[2], 'down');
+        return whenDone(client, () =>
           lab()
-            .restart(textOf(argv[2]))
+            .restart(name)
             .then(() => OK),
-        ),
+        );
+      },
     },
     pause: {
       ...about,
       summary: 'Stops the process of a node, as SIGSTOP does.',
       syntax: 'node',
       arity: 3,
-      run: (client, argv) => whenDone(client, async () => done(() => lab().pause(textOf(argv[2])))),
+      run(client, argv) {
+        const { name } = nodeThat(lab(), argv[2], 'up');
+        return whenDone(client, async () => done(() => lab().pause(name)));
+      },
     },
     resume: {
       ...about,
       summary: 'Continues a paused node.',
       syntax: 'node',
       arity: 3,
-      run: (_client, argv) => done(() => lab().resume(textOf(argv[2]))),
+      run: (_client, argv) => done(() => lab().resume(nodeThat(lab(), argv[2], 'paused').name)),
     },
     clock: {
       ...about,

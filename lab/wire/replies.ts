@@ -5,10 +5,19 @@ import type { Failover } from '../failover/roles.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { RealNode } from '../real/node.ts';
 
+/** What a node's process does. */
+export type NodeState = 'up' | 'paused' | 'down';
+
+/** What the node's process does. */
+export function stateOf({ up, paused }: RealNode): NodeState {
+  if (!up) return 'down';
+  return paused ? 'paused' : 'up';
+}
+
 /** The entry of a node in LAB NODES. */
 export function nodeReply(node: RealNode, isPrimary: boolean): Reply {
-  const { name, up, paused, port, server } = node;
-  const state = up ? (paused ? 'paused' : 'up') : 'down';
+  const { name, port, server } = node;
+  const state = stateOf(node);
   const fields = { name: fromText(name), role: isPrimary ? 'primary' : 'replica', state, port };
   return new MapReply([...Object.entries(fields).flat(), 'offset', server.replication.offset]);
 }

@@ -140,6 +140,11 @@ test.each([
   [['DELAY', 'redis-1', 'redis-2', 'x'], 'ERR value is not a valid float'],
   [['BANDWIDTH', 'redis-1', 'redis-2', '0'], 'ERR lostlock: option bandwidth is 0'],
   [['PAUSE', 'client'], 'ERR '],
+  [['RESUME', 'redis-1'], 'ERR redis-1 is up, not paused'],
+  [['RESTART', 'redis-2'], 'ERR redis-2 is up, not down'],
+  [['ACTOR', 'client'], "ERR 'client' is the party of clients without a name; choose another name"],
+  [['PARTITION', 'redis-1', 'redis-1'], 'ERR redis-1 has no link to itself'],
+  [['HOLD', 'redis-2', 'redis-2'], 'ERR redis-2 has no link to itself'],
   [['SYNC', '1', '2'], "ERR wrong number of arguments for 'lab|sync' command"],
   [['DROP', 'redis-1', 'redis-2', '1', '2'], "ERR wrong number of arguments for 'lab|drop' command"],
   [['NONSENSE'], "ERR unknown subcommand 'NONSENSE'. Try LAB HELP."],
@@ -150,6 +155,44 @@ test.each([
     ['primary', 'up'],
     ['replica', 'up'],
   ]);
+});
+
+test('a control that a node in its state cannot suffer is refused, with the state', async () => {
+  await lab('PAUSE', 'redis-2');
+  await expect(lab('PAUSE', 'redis-2')).rejects.toThrow('ERR redis-2 is paused, not up');
+  await expect(lab('RESTART', 'redis-2')).rejects.toThrow('ERR redis-2 is paused, not down');
+  await lab('CRASH', 'redis-2');
+  for (const words of [['CRASH'], ['PAUSE'], ['RESUME']] as const) {
+    await expect(lab(...words, 'redis-2')).rejects.toThrow('ERR redis-2 is down, not');
+  }
+});
+
+test('SYNC says at once what is in the way: a hold that is older than the roles, a partition, a pause', async () => {
+  await lab('HOLD', 'redis-1', 'redis-2');
+  await client.set('lock', 'A');
+  await expect(lab('SYNC')).rejects.toThrow(
+    'ERR the replicas cannot catch up: what redis-1 sends to redis-2 is held',
+  );
+  await lab('FAILOVER', 'CRASH');
+  await lab('RESTART', 'redis-1');
+  // The hold still stands. redis-1 is the replica now, and its request for the stream waits at it.
+  await expect(lab('SYNC')).rejects.toThrow('what redis-1 sends to redis-2 is held');
+  await lab('RELEASE', 'redis-1', 'redis-2');
+  expect(await lab('SYNC')).toBe('OK');
+  await lab('PARTITION', 'redis-1', 'redis-2');
+  await client.set('lock', 'B');
+  await expect(lab('SYNC')).rejects.toThrow('what redis-2 sends to redis-1 is cut off by a partition');
+  await lab('HEAL', 'redis-1', 'redis-2');
+  expect(await lab('SYNC')).toBe('OK');
+  await lab('PAUSE', 'redis-1');
+  await client.set('lock', 'C');
+  await expect(lab('SYNC')).rejects.toThrow('redis-1 is paused');
+  await lab('RESUME', 'redis-1');
+  expect(await lab('SYNC')).toBe('OK');
+  // A held acknowledgement does not keep the data back.
+  await lab('HOLD', 'redis-1', 'redis-2');
+  await client.set('lock', 'D');
+  expect(await lab('SYNC')).toBe('OK');
 });
 
 test('LAB FAILOVER NODEMOTE leaves the old primary alone, so that two nodes accept writes', async () => {
