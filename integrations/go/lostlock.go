@@ -5,12 +5,15 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 )
+
+var word, quote = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'])+`), regexp.MustCompile(`["']`)
 
 var ready = regexp.MustCompile(`(Lab ready|Ready to accept connections) tcp (\d+)`)
 
@@ -27,6 +30,8 @@ type Pair struct {
 	Server
 	t   testing.TB
 	lab *Conn
+	// The streams that Hold has stopped: from and to.
+	held [][2]string
 }
 
 // Lost is an acknowledged write that the new primary does not have.
@@ -34,12 +39,21 @@ type Lost struct {
 	Key, Holder, Client string
 }
 
-// Command returns the words that start lostlock: the environment's LOSTLOCK, or npx --yes lostlock.
+// Command returns the words that start lostlock: the environment's LOSTLOCK, or npx --yes lostlock. A path with blanks
+// stands alone or in quotes.
 func Command() []string {
-	if command := os.Getenv("LOSTLOCK"); command != "" {
-		return strings.Fields(command)
+	command := strings.TrimSpace(os.Getenv("LOSTLOCK"))
+	if command == "" {
+		return []string{"npx", "--yes", "lostlock"}
 	}
-	return []string{"npx", "--yes", "lostlock"}
+	if file, err := os.Stat(command); err == nil && !file.IsDir() {
+		return []string{command}
+	}
+	words := word.FindAllString(command, -1)
+	for i := range words {
+		words[i] = quote.ReplaceAllString(words[i], "")
+	}
+	return words
 }
 
 // Start starts a server for the test, which stops it at its end. The flags are those of npx lostlock --help.
@@ -70,28 +84,44 @@ func (p *Pair) Lab(words ...string) any {
 	return reply
 }
 
-// Hold stops replication to the first replica: it receives nothing until Release.
+// Hold stops replication: no replica receives anything until Release.
 func (p *Pair) Hold() {
 	p.t.Helper()
 	p.Lab("SYNC")
-	p.Lab("HOLD", "redis-1", "redis-2")
+	primary, replicas := "", []string{}
+	nodes, _ := p.Lab("NODES").([]any)
+	for _, each := range nodes {
+		if node := fieldsOf(each); node["role"] == "primary" {
+			primary = node["name"].(string)
+		} else {
+			replicas = append(replicas, node["name"].(string))
+		}
+	}
+	p.held = nil
+	for _, replica := range replicas {
+		p.held = append(p.held, [2]string{primary, replica})
+		p.Lab("HOLD", primary, replica)
+	}
 }
 
 // Release delivers what was held.
 func (p *Pair) Release() {
 	p.t.Helper()
-	p.Lab("RELEASE", "redis-1", "redis-2")
+	for _, stream := range p.held {
+		p.Lab("RELEASE", stream[0], stream[1])
+	}
+	p.held = nil
 }
 
-// Failover crashes the primary and promotes a replica. It returns the acknowledged writes that are lost.
+// Failover crashes the primary and promotes a replica. It returns the acknowledged writes that this failover has lost.
+// Lab("LOST") lists those of all failovers.
 func (p *Pair) Failover() []Lost {
 	p.t.Helper()
-	p.Lab("FAILOVER", "CRASH")
-	all, _ := p.Lab("LOST").([]any)
+	all, _ := fieldsOf(p.Lab("FAILOVER", "CRASH"))["lost"].([]any)
 	lost := make([]Lost, 0, len(all))
 	for _, each := range all {
-		fields := fieldsOf(each)
-		lost = append(lost, Lost{Key: fields["key"], Holder: fields["holder"], Client: fields["client"]})
+		write := fieldsOf(each)
+		lost = append(lost, Lost{Key: text(write["key"]), Holder: text(write["holder"]), Client: text(write["client"])})
 	}
 	return lost
 }
@@ -119,13 +149,16 @@ func start(t testing.TB, flags []string) map[string]string {
 		t.Fatalf("lostlock: %v", err)
 	}
 	ports := map[string]string{}
-	for lines := bufio.NewScanner(output); lines.Scan(); {
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
 		found := ready.FindStringSubmatch(lines.Text())
 		if found == nil {
 			continue
 		}
 		ports[found[1]] = found[2]
 		if found[1] != "Lab ready" {
+			// A server whose pipe is full would wait, so its log is read to the end.
+			go io.Copy(io.Discard, output)
 			t.Cleanup(func() {
 				input.Close()
 				process.Wait()
@@ -139,11 +172,19 @@ func start(t testing.TB, flags []string) map[string]string {
 }
 
 // fieldsOf turns a reply of names and values in turn into a map.
-func fieldsOf(reply any) map[string]string {
+func fieldsOf(reply any) map[string]any {
 	words, _ := reply.([]any)
-	fields := map[string]string{}
+	fields := map[string]any{}
 	for i := 0; i+1 < len(words); i += 2 {
-		fields[fmt.Sprint(words[i])] = fmt.Sprint(words[i+1])
+		fields[fmt.Sprint(words[i])] = words[i+1]
 	}
 	return fields
+}
+
+// text is a value as text; empty for none.
+func text(value any) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }

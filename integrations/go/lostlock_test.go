@@ -2,6 +2,8 @@ package lostlock
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -69,5 +71,64 @@ func TestALockIsLostInAFailover(t *testing.T) {
 	}
 	if reply := do(t, pair.Addr, "SET", "my:lock", "B", "PX", "30000", "NX"); reply != "OK" {
 		t.Fatalf("the new primary knows the lock: %v", reply)
+	}
+}
+
+func TestAHoldStopsEveryReplicaAndAFailoverReturnsItsOwnLossesOnly(t *testing.T) {
+	pair := StartPair(t, "--replicas", "2")
+	for _, holder := range []string{"A", "B"} {
+		pair.Hold()
+		do(t, pair.Addr, "SET", "lock:"+holder, holder)
+		if lost := pair.Failover(); len(lost) != 1 || lost[0].Holder != holder {
+			t.Fatalf("lost: %v", lost)
+		}
+		pair.Release()
+		for _, each := range pair.Lab("NODES").([]any) {
+			if node := fieldsOf(each); node["state"] == "down" {
+				pair.Lab("RESTART", node["name"].(string))
+			}
+		}
+	}
+	if all := pair.Lab("LOST").([]any); len(all) != 2 {
+		t.Fatalf("all losses: %v", all)
+	}
+}
+
+func TestSeveralGoroutinesMayUseTheLabOfAPair(t *testing.T) {
+	pair := StartPair(t)
+	replies := make(chan any)
+	for i := 0; i < 200; i++ {
+		go func() { replies <- pair.Lab("CLOCK", "redis-1") }()
+	}
+	for i := 0; i < 200; i++ {
+		if reply, ok := (<-replies).(int64); !ok {
+			t.Fatalf("a reply of another command: %v", reply)
+		}
+	}
+}
+
+func TestACommandMayHaveBlanksAndQuotes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lost lock")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, expected := range map[string]string{
+		"npx --yes lostlock":     "npx|--yes|lostlock",
+		`'a b/lostlock' "c d" e`: "a b/lostlock|c d|e",
+		path:                     path,
+		" ":                      "npx|--yes|lostlock",
+	} {
+		t.Setenv("LOSTLOCK", command)
+		if words := strings.Join(Command(), "|"); words != expected {
+			t.Fatalf("%s: %s", command, words)
+		}
+	}
+}
+
+func TestALongLogDoesNotStopTheServer(t *testing.T) {
+	server := Start(t)
+	script := "redis.log(redis.LOG_WARNING, '" + strings.Repeat("x", 1000) + "')"
+	for i := 0; i < 200; i++ {
+		do(t, server.Addr, "EVAL", script, "0")
 	}
 }

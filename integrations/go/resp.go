@@ -8,10 +8,12 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Conn is a plain connection, for tests that use no Redis client.
+// Conn is a plain connection, for tests that use no Redis client. Goroutines may share it: one command follows the other.
 type Conn struct {
+	turn   sync.Mutex
 	socket net.Conn
 	input  *bufio.Reader
 }
@@ -32,6 +34,8 @@ func (c *Conn) Do(words ...string) (any, error) {
 	for _, word := range words {
 		fmt.Fprintf(&request, "$%d\r\n%s\r\n", len(word), word)
 	}
+	c.turn.Lock()
+	defer c.turn.Unlock()
 	if _, err := io.WriteString(c.socket, request.String()); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import shlex
 import socket
 import subprocess
 import tempfile
+import threading
 
 import pytest
 
@@ -17,9 +18,10 @@ class LostlockError(Exception):
 
 
 class Resp:
-    """A connection that sends commands and reads replies, for tests that use no Redis client."""
+    """A connection that sends commands and reads replies, for tests that use no Redis client. Threads may share it."""
 
     def __init__(self, host, port):
+        self._turn = threading.Lock()
         self._socket = socket.create_connection((host, port), timeout=30)
         self._input = self._socket.makefile("rb")
 
@@ -27,8 +29,10 @@ class Resp:
         """Sends one command and returns its reply. Raises LostlockError for an error reply."""
         parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
         head = b"*%d\r\n" % len(parts)
-        self._socket.sendall(head + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts))
-        reply = self._read()
+        request = head + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
+        with self._turn:
+            self._socket.sendall(request)
+            reply = self._read()
         if isinstance(reply, LostlockError):
             raise reply
         return reply
@@ -66,9 +70,16 @@ class Server:
     def __init__(self, process, ports):
         self._process = process
         self._ports = ports
+        # A server whose pipe is full would wait, so its log is read to the end.
+        self._log = threading.Thread(target=self._drain, name="lostlock's log", daemon=True)
+        self._log.start()
         self.host = "127.0.0.1"
         self.port = ports["Ready to accept connections"]
         self.url = f"redis://{self.host}:{self.port}"
+
+    def _drain(self):
+        for _ in self._process.stdout:
+            pass
 
     def connect(self):
         """Opens a plain connection, for tests that use no Redis client."""
@@ -78,6 +89,7 @@ class Server:
         """Stops the server. Standard input ends, and the server with it, also when the tests are killed."""
         self._process.stdin.close()
         self._process.wait(timeout=30)
+        self._log.join(timeout=30)
         self._process.stdout.close()
 
 
@@ -88,24 +100,31 @@ class Pair(Server):
         super().__init__(process, ports)
         self._lab = Resp(self.host, ports["Lab ready"])
         self._lab.command("HELLO", 3)
+        self._held = []
 
     def lab(self, *words):
         """Sends a LAB command, such as lab("CRASH", "redis-1"), and returns its reply."""
         return self._lab.command("LAB", *words)
 
     def hold(self):
-        """Stops replication to the first replica: it receives nothing until `release`."""
+        """Stops replication: no replica receives anything until `release`."""
         self.lab("SYNC")
-        self.lab("HOLD", "redis-1", "redis-2")
+        nodes = self.lab("NODES")
+        [primary] = [node["name"] for node in nodes if node["role"] == "primary"]
+        self._held = [(primary, node["name"]) for node in nodes if node["role"] == "replica"]
+        for stream in self._held:
+            self.lab("HOLD", *stream)
 
     def release(self):
         """Delivers what was held."""
-        self.lab("RELEASE", "redis-1", "redis-2")
+        for stream in self._held:
+            self.lab("RELEASE", *stream)
+        self._held = []
 
     def failover(self, crash=True):
-        """Promotes a replica. Returns the acknowledged writes that are lost, as dictionaries with key, holder and client."""
-        self.lab("FAILOVER", *(["CRASH"] if crash else []))
-        return self.lab("LOST")
+        """Promotes a replica. Returns the acknowledged writes that this failover has lost, as dictionaries with key, holder
+        and client. `lab("LOST")` lists those of all failovers."""
+        return self.lab("FAILOVER", *(["CRASH"] if crash else []))["lost"]
 
     def stop(self):
         self._lab.close()

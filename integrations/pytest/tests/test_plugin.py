@@ -57,6 +57,41 @@ def test_a_lock_is_lost_in_a_failover(lostlock_pair):
     second.close()
 
 
+@pytest.mark.lostlock("--replicas", "2")
+def test_a_hold_stops_every_replica_and_a_failover_returns_its_own_losses_only(lostlock_pair):
+    for holder in ["A", "B"]:
+        lostlock_pair.hold()
+        redis = lostlock_pair.connect()
+        assert redis.command("SET", f"lock:{holder}", holder) == "OK"
+        redis.close()
+        assert [lost["holder"] for lost in lostlock_pair.failover()] == [holder]
+        lostlock_pair.release()
+        for node in lostlock_pair.lab("NODES"):
+            if node["state"] == "down":
+                lostlock_pair.lab("RESTART", node["name"])
+    assert len(lostlock_pair.lab("LOST")) == 2
+
+
+def test_several_threads_may_use_the_lab_of_a_pair(lostlock_pair):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def ask(turn):
+        return lostlock_pair.lab("CLOCK", "redis-1") if turn % 2 else lostlock_pair.lab("ACTOR", f"client-{turn % 8}")
+
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(ask, range(400)))
+    assert {type(reply) for reply in replies[1::2]} == {int}
+    assert {type(reply) for reply in replies[::2]} == {str}
+
+
+def test_a_long_log_does_not_stop_the_server(lostlock):
+    redis = lostlock.connect()
+    for _ in range(200):
+        redis.command("EVAL", f"redis.log(redis.LOG_WARNING, '{'x' * 1000}')", 0)
+    assert redis.command("PING") == "PONG"
+    redis.close()
+
+
 def test_a_command_that_does_not_start_is_an_error_with_its_reason():
     from pytest_lostlock import LostlockError, start
 

@@ -9,7 +9,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Gives the tests of a class, or one test, a parameter of type {@link LostlockServer} or {@link LostlockPair}. Every test has
- * a server of its own, which stops after the test.
+ * a server of its own, which stops after the test. A parameter of the constructor is the same server. With
+ * {@code @TestInstance(PER_CLASS)} the constructor runs once, and its server serves all tests of the class.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
@@ -18,4 +19,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 public @interface Lostlock {
   /** Further flags, as {@code npx lostlock --help} lists them. */
   String[] flags() default {};
+
+  /**
+   * The words of the command that starts lostlock, such as {@code "/opt/lostlock"}. By default the system property
+   * {@code lostlock.command}, then the environment variable {@code LOSTLOCK}, then {@code npx --yes lostlock}.
+   */
+  String[] command() default {};
 }

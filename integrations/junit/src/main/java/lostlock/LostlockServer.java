@@ -1,6 +1,7 @@
 package lostlock;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
@@ -16,6 +17,7 @@ import java.util.regex.Pattern;
 
 /** A running lostlock. */
 public class LostlockServer implements AutoCloseable {
+  private static final Pattern WORD = Pattern.compile("(?:\"[^\"]*\"|'[^']*'|[^\\s\"'])+");
   private static final Pattern READY =
       Pattern.compile("(Lab ready|Ready to accept connections) tcp (\\d+)");
 
@@ -39,18 +41,36 @@ public class LostlockServer implements AutoCloseable {
 
   /** Starts a server with further flags. */
   public static LostlockServer start(List<String> flags) {
-    return new LostlockServer(launch(flags));
+    return start(command(), flags);
   }
 
-  /** The words that start lostlock: the environment's LOSTLOCK, or npx --yes lostlock. */
+  /** Starts a server by a command, given as words, with further flags. */
+  public static LostlockServer start(List<String> command, List<String> flags) {
+    return new LostlockServer(launch(command, flags));
+  }
+
+  /**
+   * The words that start lostlock: the system property lostlock.command, the environment's LOSTLOCK, or npx --yes lostlock.
+   */
   static List<String> command() {
-    String command = System.getenv("LOSTLOCK");
-    boolean isSet = command != null && !command.isBlank();
-    return List.of((isSet ? command : "npx --yes lostlock").trim().split("\\s+"));
+    for (String command :
+        new String[] {System.getProperty("lostlock.command"), System.getenv("LOSTLOCK")}) {
+      if (command != null && !command.isBlank()) return words(command.trim());
+    }
+    return List.of("npx", "--yes", "lostlock");
   }
 
-  static Launched launch(List<String> flags) {
-    List<String> words = new ArrayList<>(command());
+  /** A command's words: the path of a file as it is, else split at blanks outside of quotes. */
+  static List<String> words(String command) {
+    if (new File(command).isFile()) return List.of(command);
+    List<String> words = new ArrayList<>();
+    Matcher word = WORD.matcher(command);
+    while (word.find()) words.add(word.group().replaceAll("[\"']", ""));
+    return words;
+  }
+
+  static Launched launch(List<String> command, List<String> flags) {
+    List<String> words = new ArrayList<>(command);
     words.addAll(List.of("--port", "0", "--exit-with-parent"));
     words.addAll(flags);
     try {
@@ -65,7 +85,9 @@ public class LostlockServer implements AutoCloseable {
         Matcher ready = READY.matcher(line);
         if (!ready.find()) continue;
         launched.ports.put(ready.group(1), Integer.valueOf(ready.group(2)));
-        if (!ready.group(1).equals("Lab ready")) return launched;
+        if (ready.group(1).equals("Lab ready")) continue;
+        drain(output);
+        return launched;
       }
       end(launched.process);
       throw new IllegalStateException(
@@ -73,6 +95,22 @@ public class LostlockServer implements AutoCloseable {
     } catch (IOException error) {
       throw new UncheckedIOException(error);
     }
+  }
+
+  /** Reads the log to its end, because a server whose pipe is full would wait. */
+  private static void drain(BufferedReader output) {
+    Thread reader =
+        new Thread(
+            () -> {
+              try (output) {
+                while (output.readLine() != null) {}
+              } catch (IOException ended) {
+                // The server has ended.
+              }
+            },
+            "lostlock's log");
+    reader.setDaemon(true);
+    reader.start();
   }
 
   /** The address for clients. */

@@ -11,7 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A connection that sends commands and reads replies, for tests that use no Redis client. */
+/**
+ * A connection that sends commands and reads replies, for tests that use no Redis client. Several threads may share it: one
+ * command follows the other.
+ */
 public final class RespConnection implements AutoCloseable {
   /** The server answered with an error. */
   public static final class ErrorReply extends RuntimeException {
@@ -35,7 +38,7 @@ public final class RespConnection implements AutoCloseable {
   }
 
   /** Sends one command. Returns a String, a Long, a List, or null. Throws {@link ErrorReply} for an error reply. */
-  public Object command(String... words) {
+  public synchronized Object command(String... words) {
     try {
       ByteArrayOutputStream request = new ByteArrayOutputStream();
       request.writeBytes(("*" + words.length + "\r\n").getBytes(StandardCharsets.UTF_8));

@@ -1,13 +1,18 @@
 package lostlock;
 
+import static java.util.stream.Collectors.toList;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +58,58 @@ class LostlockExtensionTest {
     try (RespConnection b = pair.connect()) {
       assertEquals("OK", b.command("SET", "my:lock", "B", "PX", "30000", "NX"));
     }
+  }
+
+  @Test
+  @Lostlock(flags = {"--replicas", "2"})
+  void aHoldStopsEveryReplicaAndAFailoverReturnsItsOwnLossesOnly(LostlockPair pair) {
+    for (String holder : List.of("A", "B")) {
+      pair.hold();
+      try (RespConnection redis = pair.connect()) {
+        assertEquals("OK", redis.command("SET", "lock:" + holder, holder));
+      }
+      List<Map<String, Object>> lost = pair.failover();
+      assertEquals(List.of(holder), lost.stream().map(write -> write.get("holder")).collect(toList()));
+      pair.release();
+      for (Object node : (List<?>) pair.lab("NODES")) {
+        List<?> fields = (List<?>) node;
+        if (fields.contains("down")) pair.lab("RESTART", (String) fields.get(1));
+      }
+    }
+    assertEquals(2, ((List<?>) pair.lab("LOST")).size());
+  }
+
+  @Test
+  void severalThreadsMayUseThePairsLab(LostlockPair pair) {
+    List<String> names = IntStream.range(0, 200).mapToObj(i -> "client-" + i % 8).collect(toList());
+    List<String> wrong =
+        names.parallelStream()
+            .filter(name -> !((String) pair.lab("ACTOR", name)).startsWith("redis://"))
+            .collect(toList());
+    List<Object> offsets =
+        IntStream.range(0, 200).parallel().mapToObj(i -> pair.lab("CLOCK", "redis-1")).collect(toList());
+    assertEquals(List.of(), wrong);
+    for (Object offset : offsets) assertTrue(offset instanceof Long, () -> "a reply of another command: " + offset);
+  }
+
+  @Test
+  void aCommandMayHaveBlanksAndQuotes() throws IOException {
+    assertEquals(List.of("npx", "--yes", "lostlock"), LostlockServer.words("npx --yes lostlock"));
+    assertEquals(List.of("a b/lostlock", "--strict", "yes no"), LostlockServer.words("'a b/lostlock' --strict \"yes no\""));
+    Path file = Files.createFile(Files.createTempDirectory("a folder with blanks").resolve("lost lock"));
+    assertEquals(List.of(file.toString()), LostlockServer.words(file.toString()));
+    System.setProperty("lostlock.command", "'a b' c");
+    try {
+      assertEquals(List.of("a b", "c"), LostlockServer.command());
+    } finally {
+      System.clearProperty("lostlock.command");
+    }
+  }
+
+  @Test
+  @Lostlock(command = {"sh", "-c", "echo '* Ready to accept connections tcp 1'; cat"})
+  void theAnnotationNamesTheCommand(LostlockServer server) {
+    assertEquals(1, server.port());
   }
 
   @Test
