@@ -1,6 +1,7 @@
 /** The history of one world, as promises of the user judge it and as files hold it. */
 import type { TraceEvent } from '../lab/time/event.ts';
 import type { Visit } from './ledger.ts';
+import { PROBE } from './names.ts';
 import type { PlannedFault } from './plan.ts';
 import type { PlayedWorld, StoryLine } from './played-world.ts';
 
@@ -36,8 +37,13 @@ export interface HistoryWrite {
 export interface History {
   /** The clients and nodes. */
   readonly lanes: readonly string[];
-  /** Which client was inside which resource, and when. */
+  /** Which client was inside which resource, and when; without the probe, which is none of the clients. */
   readonly visits: readonly Visit[];
+  /**
+   * The visits of the probe: a new client, called `probe`, that runs the code once the others are done, to see whether it
+   * still gets the lock.
+   */
+  readonly probe: readonly Visit[];
   /** The faults that struck. */
   readonly faults: readonly PlannedFault[];
   /** What the clients and faults did, in order. */
@@ -58,7 +64,8 @@ export function historyOf(world: PlayedWorld): History {
   let messages: HistoryMessage[] | undefined;
   return {
     lanes: [...plan.clients, ...nodes],
-    visits,
+    visits: visits.filter(({ client }) => client !== PROBE),
+    probe: visits.filter(({ client }) => client === PROBE),
     faults: struck,
     lines,
     get writes() {

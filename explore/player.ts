@@ -5,6 +5,7 @@ import type { Actor } from '../lab/time/actor.ts';
 import { needsReadyCheck } from '../lab/virtual/client.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
+import { PROBE } from './names.ts';
 import { type ClientSession, resourceFor } from './session.ts';
 import type { Nodes } from './topology.ts';
 
@@ -112,6 +113,7 @@ export class Player implements LedgerClient {
     const servers = this.#servers;
     return {
       name: this.name,
+      probe: this.name === PROBE,
       redis: servers[0] as Redis,
       servers,
       urls: nodes.urls,

@@ -36,6 +36,11 @@ export interface ProtectedResource {
 export interface ClientSession {
   /** The client's name: A, B, C and so on. */
   readonly name: string;
+  /**
+   * True for the probe, which runs your code once the clients are done, to see whether it still gets the lock. Code with roles
+   * plays the one of a newcomer then.
+   */
+  readonly probe: boolean;
   /** An ioredis client that follows the primary; in a cluster, an ioredis `Cluster`. The first one of `servers`. */
   readonly redis: Redis;
   /** One ioredis client for each primary. */

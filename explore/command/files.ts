@@ -1,5 +1,6 @@
 /** The files and lines that an exploration writes: histories, tests to commit, JUnit, annotations and progress. */
 import type { History } from '../history.ts';
+import type { Visit } from '../ledger.ts';
 import type { ExploreProgress } from '../options.ts';
 import { counted, type Finding, type ReportData } from '../report.ts';
 
@@ -15,11 +16,8 @@ export function historyLines(name: string, finding: Finding, history: History): 
   const rows: object[] = [
     { type: 'head', format: FORMAT, name, promise, cause, replay, lanes: history.lanes },
     ...events.map((event) => ({ type: 'event', ...event })),
-    ...history.visits.map((visit) => ({
-      type: 'visit',
-      ...visit,
-      to: Number.isFinite(visit.to) ? visit.to : null,
-    })),
+    ...history.visits.map((visit) => rowOf('visit', visit)),
+    ...history.probe.map((visit) => rowOf('probe', visit)),
     ...history.faults.map((fault) => ({ type: 'fault', ...fault })),
     ...history.lines.map((line) => ({ type: 'line', ...line })),
     ...history.writes.map((write) => ({ type: 'write', ...write })),
@@ -27,6 +25,10 @@ export function historyLines(name: string, finding: Finding, history: History): 
     ...history.messages.map((message) => ({ type: 'message', ...message })),
   ];
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+function rowOf(type: string, visit: Visit): object {
+  return { type, ...visit, to: Number.isFinite(visit.to) ? visit.to : null };
 }
 
 const HEADS: Record<TestRunner, string> = {

@@ -1,6 +1,7 @@
 /** One client of a play on real servers. It runs in this process: what it sends, receives and sleeps can be held up. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../../lab/ioredis-types.ts';
 import type { Ledger, LedgerClient } from '../ledger.ts';
+import { PROBE } from '../names.ts';
 import { type ClientCode, describe, type LifeEnd, lightOptions } from '../player.ts';
 import { type ClientSession, resourceFor } from '../session.ts';
 import type { RealNodes } from './nodes.ts';
@@ -93,7 +94,8 @@ export class RealPlayer implements LedgerClient {
       if (life !== this.life || !this.alive) throw new Error('this process is dead');
     };
     return {
-      ...{ name: this.name, redis: servers[0] as Redis, servers, urls: this.#urls, signal },
+      ...{ name: this.name, probe: this.name === PROBE, servers, urls: this.#urls, signal },
+      redis: servers[0] as Redis,
       connect: (options: RedisOptions | RedisClusterOptions = {}, primary = 0) => {
         alive();
         if (primary < 0 || primary >= nodes.entrances)

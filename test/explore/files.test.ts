@@ -93,6 +93,7 @@ test('a history is JSON lines with a head', () => {
   const history = {
     lanes: ['A', 'redis-1'],
     visits: [{ ...visit, ...rest }],
+    probe: [{ ...visit, ...rest, client: 'probe', to: 2 }],
     faults: [],
     lines: [],
     writes: [],
@@ -107,6 +108,7 @@ test('a history is JSON lines with a head', () => {
     { type: 'head', format: 1, name: 'lock', lanes: ['A', 'redis-1'], replay: finding.replay },
     { type: 'event', who: 'A' },
     { type: 'visit', client: 'A', to: null },
+    { type: 'probe', client: 'probe', to: 2 },
   ]);
 });
 

@@ -1,6 +1,6 @@
 /** Single worlds: what is judged, what the history has, and what the story tells. */
 import { expect, test } from 'vitest';
-import { type ClientSession, type ExploreOptions, replay } from '../../explore/index.ts';
+import { type ClientSession, type ExploreOptions, type History, replay } from '../../explore/index.ts';
 import { encodePlan, NO_HASH, type PlannedFault } from '../../explore/plan.ts';
 
 /** Virtual milliseconds. */
@@ -134,4 +134,43 @@ test('a client that the resource refuses takes no permit', async () => {
   };
   const { breaches } = await play(refused, [], ['A', 'B', 'C']);
   expect(breaches.map(({ promise }) => promise)).not.toContain('permits');
+});
+
+/** No two worlds leave the same behind, so that each of them is probed. */
+let runs = 0;
+
+/** A job that each client runs once. */
+const job = (more: Partial<ExploreOptions>): ExploreOptions => ({
+  ...{ name: 'job', topology: { replicas: 0 }, clients: 1 },
+  async client({ redis, resource, sleep }) {
+    const inside = resource('job').enter();
+    await sleep(SHORT);
+    await redis.set('runs', ++runs);
+    inside.leave();
+  },
+  ...more,
+});
+
+test("the probe's visits are no visits of the clients, also for promises of the user", async () => {
+  const ranOnce = ({ visits }: History) =>
+    visits.length > 1 && `ran ${visits.length} times: ${visits.map(({ client }) => client).join(', ')}`;
+  const { breaches, history } = await play(job({ promises: [ranOnce] }), [fault('client-death', 60, 'A')]);
+  expect(breaches).toEqual([]);
+  expect(history.visits.map(({ client, ended }) => [client, ended])).toEqual([['A', 'left']]);
+  expect(history.probe.map(({ client, resource }) => [client, resource])).toEqual([['probe', 'job']]);
+});
+
+test('the code knows whether the probe runs it, so that it need not play every role', async () => {
+  const roles: string[] = [];
+  const leading = job({
+    async client({ name, probe, resource, redis }) {
+      const role = probe ? 'newcomer' : name === 'A' ? 'leader' : 'worker';
+      roles.push(role);
+      resource('job').enter().leave();
+      await redis.set('runs', ++runs);
+    },
+  });
+  await play(leading, [fault('script-flush', 1, '')], ['A', 'B']);
+  // The world without faults comes first, with A alone.
+  expect(roles).toEqual(['leader', 'newcomer', 'leader', 'worker', 'newcomer']);
 });
