@@ -56,6 +56,23 @@ export async function playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWo
   }
 }
 
+/** A key that is left in a database, and its text with the value. */
+interface KeyLeft {
+  readonly key: string;
+  readonly text: string;
+}
+
+/** What is left, in one line. */
+function textOf(left: readonly (readonly KeyLeft[])[]): string {
+  const lists = left.map((keys) =>
+    keys
+      .map(({ text }) => text)
+      .sort()
+      .join(' '),
+  );
+  return lists.join(' | ');
+}
+
 class Game implements PlayerStage {
   readonly world: World;
   readonly nodes: Nodes;
@@ -74,7 +91,7 @@ class Game implements PlayerStage {
   #startedAt = 0;
   #span = 0;
   /** What is left in the databases before anybody looks whether the lock can be had. */
-  #left = '';
+  #left: readonly (readonly KeyLeft[])[] = [];
   #contended = false;
   #stopped = false;
   #failure: Failure | undefined;
@@ -182,8 +199,8 @@ class Game implements PlayerStage {
     this.#ending.abort(OVER);
     if (this.#stopped) return;
     await this.#settle();
-    this.#left = this.#remains();
-    if (this.#left !== this.#rules.remains) await this.#probe();
+    this.#left = this.#keysLeft();
+    if (textOf(this.#left) !== this.#rules.remains) await this.#probe();
   }
 
   /** Connects the clients. Each has its own latency, so that few events happen at the same instant. */
@@ -263,16 +280,20 @@ class Game implements PlayerStage {
   }
 
   /** What is left in the databases of the primaries. */
-  #remains(): string {
-    return this.sets
-      .map(({ primary }) => {
-        const { entries } = primary.server.db(0);
-        return [...entries]
-          .map(([key, { held }]) => `${key}=${typeof held === 'string' ? held : held.type}`)
-          .sort()
-          .join(' ');
-      })
-      .join(' | ');
+  #keysLeft(): KeyLeft[][] {
+    return this.sets.map(({ primary }) =>
+      [...primary.server.db(0).entries].map(([key, { held }]) => {
+        const text = `${key}=${typeof held === 'string' ? held : held.type}`;
+        return { key, text };
+      }),
+    );
+  }
+
+  /** What was left behind when the clients were done, and is there still. */
+  #stillLeft(): KeyLeft[][] {
+    return this.#keysLeft().map((keys, i) =>
+      keys.filter(({ key }) => this.#left[i]?.some((before) => before.key === key)),
+    );
   }
 
   /** A new client runs the user's code, again and again until it gets the lock. */
@@ -298,15 +319,16 @@ class Game implements PlayerStage {
     const waited = this.now() - since;
     const bound = 2 * this.#rules.holdMs + 2 * this.#rules.scales.reconnectMs;
     if (got && waited <= bound) return;
+    // A key whose lease has ended meanwhile does not keep the lock closed; if the probe got in at last, it did until then.
     this.#reportClosed(
       last,
+      textOf(got ? this.#left : this.#stillLeft()),
       `${got ? 'gets the lock only after' : 'does not get the lock within'} ${Math.round(waited)} ms`,
     );
   }
 
   /** Nobody gets the lock, or much too late: because it is left behind, or for another reason. */
-  #reportClosed(last: Visit | undefined, how: string): void {
-    const held = this.#left;
+  #reportClosed(last: Visit | undefined, held: string, how: string): void {
     const inside = this.ledger.inside.filter(({ client }) => client !== PROBE);
     const orphan = inside.length === 0 && held.replaceAll(' | ', '') !== '' && held !== this.#rules.remains;
     const promise = orphan ? 'no-orphan' : 'progress';
@@ -352,7 +374,8 @@ class Game implements PlayerStage {
       ...(this.#failure !== undefined && { failure: this.#failure }),
       contended: this.#contended,
       span: this.#span,
-      remains: this.#left,
+      remains: textOf(this.#left),
+      endedAt: this.now(),
       hash: () => trace.hash(),
     };
   }

@@ -23,13 +23,13 @@ export function judge(
   if (failure !== undefined)
     found.push({ promise: NO_ERROR, at: failure.at, what: failure.what, visits: [] });
   // The history of a world that failed is not whole: what it lacks may be what a promise of the user looks for.
-  else for (const promise of own) found.push(...saidBy(promise, history));
+  else for (const promise of own) found.push(...saidBy(promise, history, world.endedAt));
   return found.sort((a, b) => a.at - b.at);
 }
 
-/** What a promise of the user says about the history. */
-function saidBy(promise: UserPromise, history: History): Breach[] {
-  const breach = (name: string, what: string): Breach => ({ promise: name, at: Infinity, what, visits: [] });
+/** What a promise of the user says about the history, which it knows only when the world has ended. */
+function saidBy(promise: UserPromise, history: History, endedAt: number): Breach[] {
+  const breach = (name: string, what: string): Breach => ({ promise: name, at: endedAt, what, visits: [] });
   try {
     const said = promise(history);
     return (said ? [said].flat() : []).map((what) => breach(promise.name, what));

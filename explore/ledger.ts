@@ -44,7 +44,7 @@ export interface Visit {
 export interface Breach {
   /** The promise, or the name of the user's function. */
   readonly promise: string;
-  /** When, in milliseconds since the clients started. */
+  /** When, in milliseconds since the clients started; for a promise of the user, when the world ended. */
   readonly at: number;
   /** What was observed. */
   readonly what: string;

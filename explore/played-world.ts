@@ -62,6 +62,8 @@ export interface PlayedWorld {
   readonly contended: boolean;
   /** When the last client's code was done, in milliseconds since the start. */
   readonly span: number;
+  /** When the world ended, in milliseconds since the clients started. */
+  readonly endedAt: number;
   /** The keys that were left, with their values. */
   readonly remains: string;
   /** The SHA-256 of the trace, computed when it is asked for. */

@@ -25,18 +25,17 @@ type Granting = Pick<HistoryWrite, 'at' | 'node' | 'client' | 'command'>;
 /** The events that matter for the breach, in order; 12 at most. */
 export function eventsOf(world: PlayedWorld, breach: Breach): FindingEvent[] {
   const visits = breach.visits.flatMap((id) => world.visits[id] ?? []);
-  const end = Math.min(breach.at, Number.MAX_VALUE);
   const actors = new Set(visits.map(({ client }) => client));
   const first = Math.min(...visits.map(({ askedAfter }) => askedAfter), Infinity);
   const chosen: (FindingEvent & { readonly weight: number })[] = [];
   for (const grant of grantsOf(world, visits)) chosen.push({ ...grant, weight: 3 });
   for (const { at, who, what, kind } of world.lines) {
-    if (at > end) continue;
+    if (at > breach.at) continue;
     const weight = weightOf(kind, actors.size === 0 || actors.has(who), at >= first);
     if (weight > 0) chosen.push({ at, who, text: what, weight });
   }
   chosen.push({
-    at: Math.min(end, lastOf(world)),
+    at: Math.min(breach.at, world.endedAt),
     who: '*',
     text: `${breach.promise} is broken: ${breach.what}`,
     weight: 9,
@@ -46,10 +45,6 @@ export function eventsOf(world: PlayedWorld, breach: Breach): FindingEvent[] {
     .slice(0, MOST)
     .sort(([i, a], [k, b]) => a.at - b.at || i - k);
   return kept.map(([, { at, who, text }]) => ({ at, who, text }));
-}
-
-function lastOf(world: PlayedWorld): number {
-  return world.lines.at(-1)?.at ?? 0;
 }
 
 /** How much a line matters; 0 for not at all. */

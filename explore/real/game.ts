@@ -260,6 +260,7 @@ class RealGame implements RealStage {
       contended: false,
       span: this.#span,
       remains: '',
+      endedAt: this.now(),
       ordered: this.order.kept,
       hash: () => '',
     };

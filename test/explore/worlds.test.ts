@@ -174,3 +174,42 @@ test('the code knows whether the probe runs it, so that it need not play every r
   // The world without faults comes first, with A alone.
   expect(roles).toEqual(['leader', 'newcomer', 'leader', 'worker', 'newcomer']);
 });
+
+test('what has expired before the verdict is not left behind, and then the lock is no orphan', async () => {
+  const stubborn = (more: (redis: ClientSession['redis']) => Promise<unknown>) =>
+    job({
+      async client({ probe, redis, resource }) {
+        // Nothing would keep the probe out, but it never comes in.
+        if (probe) return;
+        await redis.set('l', 'A', 'PX', 1000);
+        await more(redis);
+        resource('job').enter().leave();
+      },
+    });
+  const told = async (options: ExploreOptions): Promise<string[]> =>
+    (await play(options, [])).breaches.map(
+      ({ promise, what }) => `${promise}: ${what.replace(/\d+ ms/, '#')}`,
+    );
+  expect(await told(stubborn(async () => {}))).toEqual([
+    'progress: a new client does not get the lock within #',
+  ]);
+  expect(await told(stubborn((redis) => redis.set('done', 1)))).toEqual([
+    'no-orphan: nobody is inside, but a new client does not get the lock within #; left behind: done=1',
+  ]);
+});
+
+test('a promise of the user is broken when the world has ended, not at its last event', async () => {
+  const never = (): string => 'as always';
+  const closed = job({
+    promises: [never],
+    async client({ probe, redis, resource, sleep }) {
+      if (probe) return sleep(AFTER * AFTER);
+      await redis.set('runs', ++runs);
+      resource('job').enter().leave();
+    },
+  });
+  const { breaches, events } = await play(closed, []);
+  // The probe gets ten seconds at least.
+  expect(breaches[0]?.at).toBeGreaterThan(10_000);
+  expect(events.at(-1)).toMatchObject({ at: breaches[0]?.at, text: 'never is broken: as always' });
+});
