@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { requireKept } from './embed/files/kept-code.ts';
+import { isNode } from './embed/running/runtime.ts';
 
 /** Undefined in the single executable, which is one file. */
 const folder: string | undefined = import.meta.dirname;
@@ -12,7 +13,7 @@ const twin = folder === undefined ? '' : join(folder, 'command.cjs');
 // Commands such as `explore` import files of their user, which kept code cannot do. They begin with a word, not with a flag.
 const serves = process.argv.slice(2, 3).every((word) => word.startsWith('-'));
 
-if (serves && existsSync(twin)) requireKept(twin);
+if (isNode && serves && existsSync(twin)) requireKept(twin);
 else {
   // From version 22.1 on, Node keeps the code of ES modules.
   (module as { enableCompileCache?(): unknown }).enableCompileCache?.();

@@ -1,13 +1,13 @@
 /** What the command line does: it starts a server, or runs another command, which loads what it needs. */
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isSea } from 'node:sea';
 import { setFlagsFromString } from 'node:v8';
 import { passwordOptions, startOptionsOf } from './embed/arguments.ts';
 import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
 import { BadDirective } from './embed/configuration.ts';
 import { DiskConfigFile } from './embed/files/config-file.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
+import { isNode } from './embed/running/runtime.ts';
 import type { LostlockServer } from './embed/running/server.ts';
 import { startServer } from './embed/start.ts';
 import { toBuffer } from './protocol/bytes.ts';
@@ -15,6 +15,9 @@ import type { LogLevel } from './server/ports.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
 const parent = process.ppid;
+
+/** True in the single executable. Only Node has such executables. */
+const isSea = (): boolean => isNode && process.getBuiltinModule('node:sea').isSea();
 
 /**
  * V8 collects young objects on several threads, and the main thread waits for the others. A server keeps few of these objects, so
@@ -204,7 +207,7 @@ function refuse(error: UsageError): never {
 
 /** Serves as the flags say. */
 function serverCommand(argv: readonly string[]): void {
-  setFlagsFromString(COLLECTS_ALONE);
+  if (isNode) setFlagsFromString(COLLECTS_ALONE);
   try {
     serve(parseCommandLine(argv)).catch((error: Error) => {
       if (error instanceof BadDirective) console.error(error.message);

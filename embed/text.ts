@@ -2,6 +2,8 @@
  * Converts between the API's text and byte strings: strings are UTF-8, and bytes that are not valid UTF-8 become
  * Buffers.
  */
+// Not the global one, which Jest's jsdom lacks.
+import { TextDecoder } from 'node:util';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 
 /** A byte string as users may give it: text (encoded as UTF-8), a number (in decimal), or bytes. */

@@ -1,5 +1,6 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { isNode } from '../../embed/running/runtime.ts';
 import { type ExploreOptions, type ExploreProgress, fullOptions } from '../options.ts';
 import { type ExploreReport, mergeReports, type ReportData } from '../report.ts';
 import { type Chosen, WrongUsage } from './arguments.ts';
@@ -30,6 +31,7 @@ export const WORLD_FLAGS: readonly string[] = [
 
 /** The flags but for those that the user sets in NODE_OPTIONS, which a process' own flags would override. */
 function worldFlags(options = ''): string[] {
+  if (!isNode) return [];
   return WORLD_FLAGS.filter((flag) => !options.includes(flag.split('=')[0] as string));
 }
 

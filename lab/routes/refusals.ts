@@ -5,7 +5,8 @@ import zlib from 'node:zlib';
 import { present } from '../time/present.ts';
 import { type AnyFunction, lay } from './lay.ts';
 
-const { subtle } = globalThis.crypto;
+// The global object of Jest's jsdom has no such functions.
+const subtle = globalThis.crypto.subtle ?? crypto.webcrypto.subtle;
 
 /** Work that Node does not list among its active resources, unlike files and sockets. */
 const work: readonly [owner: object, label: string, names: readonly string[]][] = [
@@ -26,8 +27,12 @@ export function routeRefusals(): void {
   }
 }
 
-/** Wraps one function. A call without a callback, such as crypto.sign, is synchronous and allowed. */
+/**
+ * Wraps one function. A call without a callback, such as crypto.sign, is synchronous and allowed. Calls to a frozen module,
+ * such as Deno's zlib, cannot be seen.
+ */
 function watch(owner: object, label: string, name: string): void {
+  if (Object.isFrozen(owner)) return;
   const promised = owner === subtle || owner === dns.promises;
   lay(owner as Record<string, AnyFunction>, name, (real) => {
     return function (this: unknown, ...args: unknown[]): unknown {

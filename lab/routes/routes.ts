@@ -19,8 +19,9 @@ export function layRoutes(): void {
   const routed = { ...routeTimers(globalThis), Date: routeDate() };
   present.routed = routed;
   for (const [name, route] of Object.entries(routed)) {
-    const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
-    Object.defineProperty(globalThis, name, { ...descriptor, value: route });
+    // On Deno, the timers are accessors.
+    const { enumerable = false } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
+    Object.defineProperty(globalThis, name, { value: route, writable: true, configurable: true, enumerable });
   }
   // node:timers gets functions of its own, because Jest disables those of a realm's globalThis when its test file ends.
   if (!present.routes.has(timers.setTimeout)) Object.assign(timers, routeTimers(timers));
@@ -33,7 +34,7 @@ export function layRoutes(): void {
   syncBuiltinESMExports();
 }
 
-/** Routes for the six timer functions of globalThis or of node:timers. */
+/** Routes for the six timer functions of globalThis or of node:timers. Jest's jsdom has no global immediates, as browsers have none. */
 function routeTimers(owner: typeof timers | typeof globalThis): Record<string, unknown> {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = owner;
   const schedule = (real: typeof setTimeout, repeat: boolean) => {
@@ -45,21 +46,24 @@ function routeTimers(owner: typeof timers | typeof globalThis): Record<string, u
     };
     return routeOver(route, real);
   };
-  const later = routeOver((callback: Callback, ...args: unknown[]): unknown => {
-    const { inside } = present;
-    if (inside === undefined) return (setImmediate as (...all: unknown[]) => unknown)(callback, ...args);
-    assertCallback(callback);
-    return inside.setImmediate(callback, args);
-  }, setImmediate);
+  const later = (real: typeof setImmediate) =>
+    routeOver((callback: Callback, ...args: unknown[]): unknown => {
+      const { inside } = present;
+      if (inside === undefined) return (real as (...all: unknown[]) => unknown)(callback, ...args);
+      assertCallback(callback);
+      return inside.setImmediate(callback, args);
+    }, real);
   const clear = (real: typeof clearTimeout) => routeOver((handle: unknown) => cancel(handle, real), real);
   // util.promisify finds the promise form among the extra properties: that of node:timers/promises, which is routed.
   return {
     setTimeout: schedule(setTimeout, false),
     setInterval: schedule(setInterval as unknown as typeof setTimeout, true),
-    setImmediate: later,
     clearTimeout: clear(clearTimeout),
     clearInterval: clear(clearInterval as unknown as typeof clearTimeout),
-    clearImmediate: clear(clearImmediate as unknown as typeof clearTimeout),
+    ...(setImmediate !== undefined && {
+      setImmediate: later(setImmediate),
+      clearImmediate: clear(clearImmediate as unknown as typeof clearTimeout),
+    }),
   };
 }
 

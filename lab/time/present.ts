@@ -55,7 +55,10 @@ class Present {
   readonly #shared: Shared;
   /** Set while routes are laid: the functions that this realm's globalThis must have. */
   routed: Readonly<Record<string, unknown>> | undefined = undefined;
-  readonly real: Real = { setImmediate: globalThis.setImmediate as (task: () => void) => unknown };
+  readonly real: Real = {
+    // Jest's jsdom has none.
+    setImmediate: (globalThis.setImmediate ?? timers.setImmediate) as (task: () => void) => unknown,
+  };
   /** Resources that outside code has started on purpose while a world was running. */
   readonly excused: Map<string, number>;
   /** Work for Node's thread pool that code in the world has requested. Node does not list it among its resources. */

@@ -98,6 +98,7 @@ export const nodeModule = { syncBuiltinESMExports: (): void => {} };
 
 /** node:util. */
 export const util = {
+  TextDecoder: globalThis.TextDecoder,
   inspect: (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value)),
   inherits(child: NodeFunction, parent: NodeFunction): void {
     Object.setPrototypeOf(child.prototype, parent.prototype);

@@ -15,6 +15,11 @@ function original<T extends object>(routed: T): T {
   return (routed as { [REPLACED]?: T })[REPLACED] ?? routed;
 }
 
+/** Bun, whose timers are native code, lists no timers. A fake is written in JavaScript. */
+function isNative(name: string, timer: object): boolean {
+  return Function.prototype.toString.call(timer) === `function ${name}() { [native code] }`;
+}
+
 /** Returns whether Node lists the new timer among its active resources, which it does not do for a fake. */
 function isListed(resource: 'Timeout' | 'Immediate', begin: () => () => void): boolean {
   const count = (): number => process.getActiveResourcesInfo().filter((name) => name === resource).length;
@@ -65,9 +70,13 @@ function genuineDelay(): Delay {
     const { setTimeout: set, clearTimeout: clear } = source;
     const begin = (): (() => void) => {
       const handle = original(set)(() => {}, 1000);
-      return () => original(clear)(handle);
+      const end = (): void => original(clear)(handle);
+      if (typeof handle === 'object') return end;
+      // Jest's jsdom gives numbers, as browsers do. Such a timer would keep the process alive.
+      end();
+      throw new TypeError('not a timer of Node');
     };
-    if (isListed('Timeout', begin)) return timeoutsOf(source);
+    if (isNative('setTimeout', original(set)) || isListed('Timeout', begin)) return timeoutsOf(source);
   }
   return socketDelay;
 }
@@ -85,12 +94,13 @@ const socketDelay: Delay = (task, ms) => {
 
 function genuineSoon(): Soon {
   for (const source of sources) {
-    const { setImmediate: set, clearImmediate: clear } = source;
+    const { setImmediate: set, clearImmediate: clear } = source as Partial<typeof timers>;
+    if (set === undefined || clear === undefined) continue; // Jest's jsdom has the browser's functions only.
     const begin = (): (() => void) => {
       const handle = original(set)(() => {});
       return () => original(clear)(handle);
     };
-    if (isListed('Immediate', begin)) return immediatesOf(source);
+    if (isNative('setImmediate', original(set)) || isListed('Immediate', begin)) return immediatesOf(source);
   }
   return messageSoon();
 }
@@ -147,12 +157,13 @@ export const realTick: (task: () => void) => void = genuineTick();
 /** Returns whole milliseconds since the Unix epoch. */
 export const realNow: () => Millis = genuineDate().now;
 
-// Fakes and the lab's replacements are own properties of the object; the inherited methods are Node's.
-const inherited = Object.getPrototypeOf(meter) as typeof meter;
+// Fakes and the lab's replacements are own properties of the object; the inherited method is Node's. On Bun the genuine one
+// is an own property too.
+const inherited = Object.getPrototypeOf(meter) as Partial<typeof meter>;
 const { timeOrigin } = meter;
 
 /** Returns milliseconds, with fractions, since the process started. */
-export const realElapsed: () => number = inherited.now.bind(meter);
+export const realElapsed: () => number = (inherited.now ?? original(meter.now)).bind(meter);
 
 /** Returns whole microseconds since the Unix epoch. */
 export const realMicros = (): number => Math.floor((timeOrigin + realElapsed()) * 1000);

@@ -25,6 +25,7 @@ const TURN = 5;
  * only where it exists.
  */
 interface ListeningHandle {
+  readStart?: unknown;
   onconnection?: (status: number, handle?: object) => void;
 }
 
@@ -217,7 +218,8 @@ export class Listener {
   #readInPlace(): void {
     if (this.#isSecure) return;
     const handle = (this.#net as unknown as { _handle?: ListeningHandle })._handle;
-    if (typeof handle?.onconnection !== 'function') return;
+    // Bun's handle has an `onconnection` of another kind.
+    if (typeof handle?.onconnection !== 'function' || typeof handle.readStart !== 'function') return;
     const chunks = (memory ??= new ChunkMemory(READ_BYTES));
     const ordinary = handle.onconnection;
     handle.onconnection = (status, client) => {

@@ -1,36 +1,26 @@
 /** The packed package as npm installs it into an empty project: by npx, and in a Jest run. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { ensureBuilt } from '../support/built.ts';
+import { InstalledProject, mayDownload } from './installed-project.ts';
 
 const jest = '30.5.2';
 const olderJest = '29.7.0';
-const mayDownload = process.env.LOSTLOCK_NETWORK === '1';
 
 describe.skipIf(!mayDownload)('installed by npm (needs the registry: LOSTLOCK_NETWORK=1)', () => {
-  const project = mkdtempSync(join(tmpdir(), 'lostlock-installed-'));
-  const run = (command: string, ...args: string[]): string =>
-    execFileSync(command, args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const installed = new InstalledProject();
+  const { folder: project } = installed;
+  const run = (command: string, ...args: string[]): string => installed.run(command, ...args);
 
-  beforeAll(async () => {
-    await ensureBuilt();
-    execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', project], { stdio: 'ignore' });
-    writeFileSync(join(project, 'package.json'), '{ "private": true }');
-    const packages = [
-      `./lostlock-${manifest.version}.tgz`,
-      `jest@${jest}`,
-      `jest29@npm:jest@${olderJest}`,
-      'ioredis@6.0.0',
-    ];
-    run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', ...packages);
-  }, 240_000);
-  afterAll(() => rmSync(project, { recursive: true, force: true }));
+  beforeAll(
+    () => installed.install(`jest@${jest}`, `jest29@npm:jest@${olderJest}`, 'ioredis@6.0.0'),
+    240_000,
+  );
+  afterAll(() => installed.remove());
 
   test('npx serves until it receives a signal', async () => {
     const child = spawn('npx', ['--no-install', 'lostlock', '--port', '0'], { cwd: project });

@@ -1,0 +1,181 @@
+/** The packed package on runtimes other than plain Node: Bun, Deno, and Jest with jsdom, whose globals are a browser's. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InstalledProject, mayDownload } from './installed-project.ts';
+
+const packages = ['bun@1.4.5', 'deno@2.9.6', 'jest@30.5.2', 'jest-environment-jsdom@30.5.2', 'ioredis@6.0.0'];
+
+/** Each function prints or returns nothing but what is the same on every runtime. */
+const work = `
+  async function useServer({ startServer }, { Redis }) {
+    const server = await startServer();
+    const redis = new Redis(server.url);
+    const subscriber = new Redis(server.url);
+    await redis.config('SET', 'notify-keyspace-events', 'Ex');
+    await subscriber.subscribe('__keyevent@0__:expired');
+    const expired = new Promise((done) => subscriber.on('message', (_channel, key) => done(key)));
+    const seen = [await redis.set('short', 'A', 'PX', 20, 'NX'), await expired];
+    seen.push(await redis.set('my:lock', 'A', 'PX', 30_000, 'NX'));
+    await redis.set('long', 'x'.repeat(3_000_000));
+    seen.push((await redis.get('long')).length);
+    seen.push(await redis.eval("return redis.call('set', KEYS[1], ARGV[1], 'NX')", 1, 'my:lock', 'B'));
+    const inMemory = new Redis({ Connector: server.connector });
+    seen.push(await inMemory.get('my:lock'));
+    for (const client of [redis, subscriber, inMemory]) client.disconnect();
+    await server.stop();
+    return seen;
+  }
+
+  async function useLab({ startPair }) {
+    const pair = await startPair({ clock: 'virtual', seed: 7 });
+    const [a, b] = [pair.client('A'), pair.client('B')];
+    pair.link.hold();
+    const seen = [await a.set('my:lock', 'A', 'PX', 30_000, 'NX')];
+    seen.push((await pair.failover({ crash: true })).lost.length, await b.set('my:lock', 'B', 'PX', 30_000, 'NX'));
+    const waited = await pair.run(async () => {
+      const begun = [Date.now(), performance.now()];
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const ticks = await new Promise((resolve) => {
+        let count = 0;
+        const interval = setInterval(() => {
+          if (++count < 3) return;
+          clearInterval(interval);
+          resolve(count);
+        }, 10);
+      });
+      return [Date.now() - begun[0], performance.now() - begun[1], ticks, Math.random(), crypto.randomUUID()];
+    });
+    seen.push(waited, String(pair.trace));
+    await pair.close();
+    return seen;
+  }
+
+  async function useRealPair({ startPair }) {
+    const pair = await startPair({ clock: 'real' });
+    const a = pair.client('A');
+    pair.link.hold();
+    const seen = [await a.set('my:lock', 'A', 'PX', 30_000, 'NX')];
+    seen.push((await pair.failover({ crash: true })).lost.length);
+    await pair.close();
+    return seen;
+  }
+
+  const stock = {
+    name: 'stock', topology: { replicas: 1 }, clients: 3, seed: 1, budget: { worlds: 40 },
+    async client({ name, redis, sleep, resource }) {
+      while ((await redis.set('stock:lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(50);
+      const inside = resource('stock').enter();
+      await sleep(300);
+      inside.write();
+      inside.leave();
+      await redis.del('stock:lock');
+    },
+  };
+
+  async function useExplorer({ explore, replay }) {
+    const { findings } = await explore(stock);
+    return [findings.map((each) => each.replay), (await replay(stock, findings[0].replay)).story];
+  }
+`;
+
+const everything = `${work}
+  export { stock };
+  import ioredis from 'ioredis';
+  import * as lostlock from 'lostlock';
+  import * as explorer from 'lostlock/explore';
+  const seen = [await useServer(lostlock, ioredis), await useLab(lostlock), await useRealPair(lostlock)];
+  seen.push(await useExplorer(explorer));
+  console.log(JSON.stringify(seen, null, 1));
+`;
+
+/** How each runtime is started, from the project's folder. */
+const runtimes: Readonly<Record<'Node' | 'Bun' | 'Deno', readonly [program: string, ...args: string[]]>> = {
+  Node: [process.execPath],
+  Bun: [join('node_modules', '.bin', 'bun')],
+  Deno: [join('node_modules', '.bin', 'deno'), 'run', '--allow-all', '--quiet'],
+};
+
+describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_NETWORK=1)', () => {
+  const project = new InstalledProject();
+  const cli = join('node_modules', 'lostlock', 'dist', 'cli.js');
+  const run = (runtime: keyof typeof runtimes, ...args: string[]): string => {
+    const [program, ...before] = runtimes[runtime];
+    return project.run(program, ...before, ...args);
+  };
+
+  beforeAll(async () => {
+    await project.install(...packages);
+    writeFileSync(join(project.folder, 'everything.mjs'), everything);
+    writeFileSync(join(project.folder, 'stock.explore.mjs'), `${work}\nexport { stock };`);
+  }, 240_000);
+  afterAll(() => project.remove());
+
+  test.each(['Bun', 'Deno'] as const)(
+    'on %s, server, lab and explorer do the same as on Node, to the last byte of traces and replays',
+    (runtime) => {
+      const onNode = run('Node', 'everything.mjs');
+      expect(onNode).toContain('1:1:0:A,B,C:');
+      expect(run(runtime, 'everything.mjs')).toBe(onNode);
+    },
+  );
+
+  test.each(['Bun', 'Deno'] as const)(
+    'on %s, the command line serves until a signal, and explores',
+    async (runtime) => {
+      const [program, ...before] = runtimes[runtime];
+      const child = spawn(program, [...before, cli, '--port', '0'], { cwd: project.folder });
+      const [line] = (await once(child.stdout, 'data')) as [Buffer];
+      const socket = createConnection(Number(/ tcp (\d+)$/m.exec(String(line))?.[1]), '127.0.0.1');
+      socket.on('error', () => {}).write('PING\r\n');
+      expect(String((await once(socket, 'data'))[0])).toBe('+PONG\r\n');
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      const replay = /replay: (.*)/.exec(tryToRun(() => run(runtime, cli, 'explore', 'stock.explore.mjs')));
+      expect(replay?.[1]).toMatch(/^1:1:0:A,B,C:/);
+    },
+  );
+
+  test("in Jest with jsdom, which has a browser's timers, server, lab and explorer work", () => {
+    mkdirSync(join(project.folder, 'jsdom'));
+    const config = { testEnvironment: 'jsdom', rootDir: 'jsdom', transform: {} };
+    writeFileSync(join(project.folder, 'jest.config.json'), JSON.stringify(config));
+    writeFileSync(
+      join(project.folder, 'jsdom', 'all.test.js'),
+      `${work}
+       const ioredis = require('ioredis');
+       const lostlock = require('lostlock');
+       const explorer = require('lostlock/explore');
+       test('the environment is that of a browser', () => {
+         expect([typeof window, typeof setImmediate, typeof setTimeout(() => {})]).toEqual(['object', 'undefined', 'number']);
+       });
+       test('a server', async () => {
+         expect(await useServer(lostlock, ioredis)).toEqual(['OK', 'short', 'OK', 3_000_000, null, 'A']);
+       });
+       test('the lab', async () => {
+         const [...seen] = await useLab(lostlock);
+         expect(seen.slice(0, 3)).toEqual(['OK', 1, 'OK']);
+         expect(seen[3].slice(0, 3)).toEqual([1030, 1030, 3]);
+         expect(await useRealPair(lostlock)).toEqual(['OK', 1]);
+       });
+       test('an exploration', async () => {
+         expect((await useExplorer(explorer))[0][0]).toMatch(/^1:1:0:A,B,C:/);
+       });`,
+    );
+    const jest = join('node_modules', 'jest', 'bin', 'jest.js');
+    expect(() => run('Node', jest, '--ci', '--config', 'jest.config.json')).not.toThrow();
+  });
+});
+
+/** What a program prints that fails on purpose, as an exploration does that finds something. */
+function tryToRun(task: () => string): string {
+  try {
+    return task();
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout ?? error);
+  }
+}
