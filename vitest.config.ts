@@ -24,6 +24,7 @@ export const realTime: string[] = [
   'test/cluster/{moving,ports,real,tls}.test.ts',
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
   'test/embed/*.test.ts',
+  'test/embed/running/*.test.ts',
   'test/explore/{cluster-on-real,command,on-real}.test.ts',
   'test/lab/{demo,pair}.test.ts',
   'test/lab/{processes,real,wire}/*.test.ts',

@@ -72,7 +72,7 @@ export class LostlockServer extends AddressedServer {
     this.#parts = parts;
     this.replicas = parts.replicas;
     this.sentinels = parts.sentinels;
-    this.connector = connectorFor(() => this.connect());
+    this.connector = connectorFor(() => parts.door.connect(this));
     this.scripts = new ScriptRegistry(node, () => this.#assertRunning('scripts.register()'));
     this.#obey(node);
   }
@@ -97,14 +97,12 @@ export class LostlockServer extends AddressedServer {
   }
 
   /**
-   * Opens an in-memory connection: write requests to the stream and read replies from it, both as RESP bytes. Throws
-   * when the server has stopped, like the methods below.
+   * Opens an in-memory connection: write requests to the stream and read replies from it, both as RESP bytes. While the
+   * server is not `connected`, the stream ends with ECONNRESET. Throws when the server has stopped, like the methods below.
    */
   connect(): Duplex {
     this.#assertRunning('connect()');
-    if (!this.connected)
-      throw new Error(`lostlock: connect() on a server that is not connected (${this.host}:${this.port})`);
-    return this.#parts.door.connect();
+    return this.#parts.door.connect(this);
   }
 
   /** Stores keys, overwriting existing ones, in one step. Throws TypeError for invalid data and then stores nothing. */

@@ -47,7 +47,7 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
     super(described);
     this.#thread = thread;
     this.#id = described.id;
-    this.connector = connectorFor(() => this.connect());
+    this.connector = connectorFor(() => this.#dial());
     this.replicas = described.replicas.map((each) => new ThreadedServer(thread, each));
     this.sentinels = described.sentinels.map(({ id, host, port }) => {
       const stop = (): Promise<void> => thread.stop(id);
@@ -61,8 +61,11 @@ export class ThreadedServer extends AddressedServer implements ThreadMembers {
 
   /** Opens a TCP connection to the server. Throws when the server has stopped, or when every port speaks TLS. */
   connect(): Duplex {
-    if (!this.connected)
-      throw new Error(`lostlock: connect() on a server that is not connected (${this.host}:${this.port})`);
+    void this.connected; // Throws when the server has stopped.
+    return this.#dial();
+  }
+
+  #dial(): Duplex {
     if (this.port === this.tlsPort)
       throw new Error('lostlock: connect() on a server in a thread whose ports all speak TLS: use its url');
     return createConnection(this.port, this.host);

@@ -5,17 +5,17 @@ import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { ChunkMemory } from './chunk-memory.ts';
 import { flows, isIdle } from './direct.ts';
 import type { Acceptor, Connection, Receiver } from './host.ts';
-import { realTick } from './real-time.ts';
+import { realSoon, realTick } from './real-time.ts';
 
 /** In characters. Texts up to this length are encoded into memory that is reused. */
 const SHORT_TEXT = 4096;
 /** A character takes at most three bytes. */
 const memory = new ChunkMemory(3 * SHORT_TEXT);
 
-/** Bytes that a server has sent and a stream has not taken. */
+/** Bytes that a server has sent and a stream has not taken, or the error with which the connection ends. */
 interface Delivery {
   readonly stream: MemoryStream;
-  readonly bytes: Buffer;
+  readonly content: Buffer | Error;
 }
 
 /** The deliveries of a turn, in the order in which servers wrote, which clients can observe. */
@@ -27,7 +27,7 @@ let isTurn = false;
 function handOn(): void {
   try {
     for (let next = deliveries.shift(); next !== undefined; next = deliveries.shift())
-      next.stream.deliver(next.bytes);
+      next.stream.deliver(next.content);
   } finally {
     isTurn = !deliveries.isEmpty();
     if (isTurn) realTick(handOn);
@@ -44,7 +44,7 @@ function chunkOf(written: readonly (Uint8Array | string)[]): Uint8Array {
 
 /** The user's end. Requests written to it run after the current tick; replies are read from it. */
 class MemoryStream extends Duplex {
-  readonly connecting = false;
+  connecting = false;
   reading = true;
   /** How many bytes the stream has not taken yet. */
   unread = 0;
@@ -101,14 +101,24 @@ class MemoryStream extends Duplex {
       return;
     }
     this.unread += bytes.length;
-    deliveries.push({ stream: this, bytes });
+    deliveries.push({ stream: this, content: bytes });
   }
 
-  deliver(bytes: Buffer): void {
-    this.unread -= bytes.length;
+  deliver(content: Buffer | Error): void {
+    if (content instanceof Error) {
+      this.destroy(content);
+      return;
+    }
+    this.unread -= content.length;
     if (this.destroyed) return;
-    if (flows(this)) this.emit('data', bytes);
-    else this.push(bytes);
+    if (flows(this)) this.emit('data', content);
+    else this.push(content);
+  }
+
+  /** The connection breaks. What the server sent before still arrives. */
+  break(error: Error): void {
+    if (isTurn) deliveries.push({ stream: this, content: error });
+    else this.destroy(error);
   }
 
   /** The server's bytes end here. */
@@ -116,7 +126,7 @@ class MemoryStream extends Duplex {
     const all = deliveries.toArray();
     deliveries.clear();
     for (const delivery of all) {
-      if (delivery.stream === this) this.push(delivery.bytes);
+      if (delivery.stream === this && !(delivery.content instanceof Error)) this.push(delivery.content);
       else deliveries.push(delivery);
     }
     this.unread = 0;
@@ -192,7 +202,7 @@ class MemoryConnection implements Connection {
   abort(): void {
     const error: NodeJS.ErrnoException = new Error('read ECONNRESET');
     error.code = 'ECONNRESET';
-    this.#stream.destroy(error);
+    this.#stream.break(error);
   }
 
   pause(): void {
@@ -210,5 +220,13 @@ export function connectInMemory(server: Acceptor): Duplex {
   const stream = new MemoryStream();
   const client = server.accept(new MemoryConnection(stream));
   if (client !== undefined) stream.attach(client);
+  return stream;
+}
+
+/** Dials in vain: returns a stream that is connecting, and then ends with the error, as a socket does. */
+export function failInMemory(error: Error): Duplex {
+  const stream = new MemoryStream();
+  stream.connecting = true;
+  realSoon(() => stream.destroy(error));
   return stream;
 }

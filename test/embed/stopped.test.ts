@@ -41,7 +41,9 @@ test('an in-memory ioredis client of a stopped server gets an error, and its com
   });
   redis.on('error', (error) => errors.push(error));
   await expect(redis.ping()).rejects.toThrow();
-  expect(errors.map((error) => error.message).join()).toContain('on a server that has stopped');
+  expect(errors.map((error) => error.message).join()).toContain(
+    `connect ECONNREFUSED 127.0.0.1:${server.port}`,
+  );
 });
 
 test('a connected client loses its connection and cannot reconnect', async () => {
@@ -49,7 +51,7 @@ test('a connected client loses its connection and cannot reconnect', async () =>
   const redis = new Redis({ Connector: server.connector, retryStrategy: () => 1 });
   const refused = new Promise<void>((resolve) => {
     redis.on('error', (error) => {
-      if (error.message.includes('has stopped')) resolve();
+      if (error.message.includes('ECONNREFUSED')) resolve();
     });
   });
   expect(await redis.ping()).toBe('PONG');

@@ -76,7 +76,8 @@ test('data, clock, rules, recordings and connections are controlled as in the sa
   expect(server.disconnectAll()).toBe(1);
   server.connected = false;
   expect(server.connected).toBe(false);
-  expect(() => server.connect()).toThrow('is not connected');
+  const cut = await new Promise((resolve) => server.connect().once('error', resolve));
+  expect(cut).toMatchObject({ code: 'ECONNRESET' });
   server.connected = true;
   expect(await redis.get('kept')).toBe('v');
   await redis.call('no.such').catch(() => {});
