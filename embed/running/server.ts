@@ -127,7 +127,10 @@ export class LostlockServer extends AddressedServer {
     this.#parts.contents.flush();
   }
 
-  /** The command names that clients sent and the server does not have, each with the number of requests. */
+  /**
+   * The names of the commands that clients and scripts called and the server does not have, in lower case ('json.get',
+   * 'client nosuch'), each with the number of calls. At most 1,000 names are kept.
+   */
   unknownCommands(): { readonly command: string; readonly count: number }[] {
     return [...this.node.stats.unknownCommands].map(([command, count]) => ({ command, count }));
   }

@@ -1,9 +1,9 @@
 /** The counters of a node: connections, commands, expiries, and the calls of each command. */
-import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import type { ReplyError } from '../../protocol/reply.ts';
 import { Histogram } from './latency.ts';
 
-/** How many distinct unknown requests are remembered. */
+/** How many distinct unknown commands are remembered. */
 const UNKNOWN_MAX = 1000;
 
 /** The figures for which a rate per second is reported. */
@@ -71,7 +71,7 @@ export class Statistics extends Figures {
   readonly times: (Histogram | undefined)[] = [];
   /** The numbers of error replies, by first word. */
   readonly errors = new Map<Bytes, number>();
-  /** Unknown requests and their counts, by first words. */
+  /** The numbers of calls of unknown commands, by name in lower case. */
   readonly unknownCommands = new Map<string, number>();
 
   #ratedAt: Millis;
@@ -137,12 +137,15 @@ export class Statistics extends Figures {
     if (known !== undefined || this.errors.size < UNKNOWN_MAX) this.errors.set(code, (known ?? 0) + 1);
   }
 
-  /** Counts a request for an unknown command. */
-  unknown(argv: readonly Bytes[]): void {
-    const words = argv.slice(0, 2).join(' ').slice(0, 128);
-    const known = this.unknownCommands.get(words);
+  /**
+   * Counts a call of an unknown command.
+   * @param name in any case; for a subcommand, the container's name and its own
+   */
+  unknown(name: Bytes): void {
+    const lower = asciiLower(name).slice(0, 128);
+    const known = this.unknownCommands.get(lower);
     if (known !== undefined || this.unknownCommands.size < UNKNOWN_MAX) {
-      this.unknownCommands.set(words, (known ?? 0) + 1);
+      this.unknownCommands.set(lower, (known ?? 0) + 1);
     }
   }
 

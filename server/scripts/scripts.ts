@@ -306,7 +306,10 @@ export class Scripts implements ScriptHost {
     const server = this.#server;
     const name = argv[0] ?? '';
     let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
-    if (command === undefined) return refuse(server.dialect.unknownInScript);
+    if (command === undefined) {
+      server.stats.unknown(name);
+      return refuse(server.dialect.unknownInScript);
+    }
     if (command.subcommands !== undefined) {
       const found = checkWords(server, command, argv);
       const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] ?? ''));

@@ -4,9 +4,9 @@ import { wrongArity } from '../../protocol/errors.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { arityFits, type Command } from './command.ts';
 
-/** Counts requests for unknown commands. */
+/** Counts calls of unknown commands. */
 interface Counting {
-  readonly stats: { unknown(argv: readonly Bytes[]): void };
+  readonly stats: { unknown(name: Bytes): void };
 }
 
 /** The commands of a node, by name. */
@@ -28,7 +28,7 @@ export function resolve<C>(
   const name = asciiLower(argv[0] ?? '');
   const command = commands.get(name) ?? (every ? everyCommand.get(name) : undefined);
   if (command !== undefined) return command;
-  stats.unknown(argv);
+  stats.unknown(name);
   return new ReplyError(unknownText(argv));
 }
 
@@ -66,7 +66,7 @@ export function checkWords<C>(
 ): Command<C> | ReplyError {
   const found = step(command, argv);
   if (found === undefined) {
-    stats.unknown(argv);
+    stats.unknown(`${command.name} ${argv[1]}`);
     const text = cString(argv[1] ?? '', 128);
     return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
   }

@@ -181,13 +181,29 @@ test('the methods that Testcontainers users know exist', async () => {
   expect(server.getPassword()).toBe('secret');
 });
 
-test('unknown commands that a client sent are listed', async () => {
+test('unknown commands are listed by name, whatever their arguments, and those of scripts too', async () => {
   await using server = await startServer();
   const redis = new Redis({ Connector: server.connector });
-  await expect(redis.call('NOSUCH', 'x')).rejects.toThrow('unknown command');
-  await expect(redis.call('NOSUCH', 'x')).rejects.toThrow('unknown command');
+  const fails = (...words: [string, ...string[]]): Promise<void> =>
+    expect(redis.call(...words)).rejects.toThrow(/unknown|Unknown/);
+  for (let i = 0; i < 5; i++) await fails(i < 3 ? 'NOSUCH' : 'nosuch', `key:${i}`);
+  await fails('CLIENT', 'Nothing', 'x');
+  await fails('EVAL', "return redis.call('JSON.GET', KEYS[1])", '1', 'a');
+  await fails('EVAL', "return redis.call('client', 'nothing')", '0');
+  await redis.call('EVAL', "redis.pcall('json.get', KEYS[1]) return 1", '1', 'b');
+  await redis.call(
+    'FUNCTION',
+    'LOAD',
+    "#!lua name=l\nredis.register_function('f', function() return redis.call('x.y') end)",
+  );
+  await fails('FCALL', 'f', '0');
   redis.disconnect();
-  expect(server.unknownCommands()).toEqual([{ command: 'NOSUCH x', count: 2 }]);
+  expect(server.unknownCommands()).toEqual([
+    { command: 'nosuch', count: 5 },
+    { command: 'client nothing', count: 2 },
+    { command: 'json.get', count: 2 },
+    { command: 'x.y', count: 1 },
+  ]);
 });
 
 test('an address in use rejects and leaves nothing behind', async () => {
