@@ -1,5 +1,5 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
-import { realSoon } from '../server/host/real-time.ts';
+import { present } from '../lab/time/present.ts';
 import type { Captured } from './capture.ts';
 import type { Cast, Scales } from './faults/scene.ts';
 import { findingOf, firstOfEach, isPartOf, kindsOf, toldFinding } from './findings.ts';
@@ -136,7 +136,8 @@ export class Explorer {
       this.#tell('this world cannot be played', error, encodePlan(plan, NO_HASH));
     }
     this.#showProgress(strategy);
-    if (this.#worlds % BREATHES === 0) await new Promise<void>((resolve) => realSoon(resolve));
+    if (this.#worlds % BREATHES === 0)
+      await new Promise<void>((resolve) => present.real.setImmediate(resolve));
   }
 
   async #play(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
