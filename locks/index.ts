@@ -127,7 +127,8 @@ export class Locks implements AsyncDisposable {
    * https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
    *
    * Acquiring throws BadConfiguration unless there is an odd number of servers (3 or more), all primaries and all
-   * different, and QuorumFailed when too few of them answer.
+   * different, and QuorumFailed when too few of them answer. A server that came back empty gets a held lock back with the
+   * next renewal or `extend()`; docs/locks.md says when that is sound.
    */
   redlock(name: string): Redlock {
     return new Redlock(this.#core, name);
@@ -201,9 +202,13 @@ export class Locks implements AsyncDisposable {
     return this;
   }
 
-  /** Stops renewals and Pub/Sub. Held locks end with their leases; pending acquisitions reject with LocksClosed. */
+  /**
+   * Stops renewals, Pub/Sub, and releases that go on in the background. Held locks end with their leases; pending acquisitions
+   * reject with LocksClosed.
+   */
   close(): void {
     this.#core.watchdog.close();
+    this.#core.releases.close();
     for (const server of this.#core.servers) server.close();
   }
 

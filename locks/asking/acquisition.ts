@@ -9,7 +9,7 @@ import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import type { Choose, Successor } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import type { AcquireOptions, AcquireParams } from './lock.ts';
-import { type LockRequest, take, type UndoableGrant } from './requests.ts';
+import { type LockRequest, type RetryOptions, take, type UndoableGrant } from './requests.ts';
 import type { Acquisition, Attempt } from './waiting.ts';
 
 /** How long an abandoned request is remembered, in milliseconds: longer than it can be under way. */
@@ -189,18 +189,18 @@ export abstract class ServerAcquisition<
     }
   }
 
-  /** The handle on a granted hold. @param giveBack releases it, with retries until the hold is over */
+  /** The handle on a granted hold. @param giveBack releases it, with retries until the hold is over unless told otherwise */
   protected held(
     sentAt: number,
     renewal: Renewal,
-    giveBack: (validUntil: number) => Promise<boolean>,
+    giveBack: (validUntil: number, how?: RetryOptions) => Promise<boolean>,
     fence?: number,
   ): HoldHandle {
     const hold = this.hold(sentAt, { token: renewal.token, fence, callbacks: { renewal: () => renewal } });
     return new HoldHandle(hold, {
-      release: () => {
+      release: (_, again) => {
         hold.end();
-        return giveBack(hold.endsAt);
+        return giveBack(hold.endsAt, again);
       },
       extend: (_, ms) => this.renew(renewal, hold.serverLeaseMs(ms)),
     });

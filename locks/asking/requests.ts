@@ -61,6 +61,8 @@ export interface RetryOptions {
   readonly background?: boolean;
   /** Whether an earlier request for the same got no reply. */
   readonly unanswered?: boolean;
+  /** Sends it once, instead of until a reply comes. */
+  readonly once?: boolean;
 }
 
 /**
@@ -74,12 +76,12 @@ export function releaseUntilAnswered(
   release: () => Promise<unknown>,
   released: (reply: unknown) => boolean,
   validUntil: number,
-  { background = false, unanswered = false }: RetryOptions = {},
+  { background = false, unanswered = false, once = false }: RetryOptions = {},
 ): Promise<boolean> {
   return retryUntilAnswered(
     release,
     (reply, unknown) => released(reply) || ((unanswered || unknown > 0) && elapsed() < validUntil),
-    Math.max(validUntil, elapsed() + server.requestTimeoutMs),
+    once ? 0 : Math.max(validUntil, elapsed() + server.requestTimeoutMs),
     background,
   );
 }

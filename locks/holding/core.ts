@@ -18,6 +18,7 @@ import { Deadlines } from '../timing/deadlines.ts';
 import { LockEvents } from './events.ts';
 import type { Hold } from './hold.ts';
 import { Owners } from './owner.ts';
+import { Releases } from './releases.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Options of `createLocks`. Times are in milliseconds. */
@@ -108,6 +109,7 @@ export class Core {
   readonly events = new LockEvents();
   readonly leases = new Deadlines(false);
   readonly watchdog: Watchdog;
+  readonly releases = new Releases();
   readonly leaseMs: number;
   readonly maxSleepMs: number;
   readonly driftFactor: number;

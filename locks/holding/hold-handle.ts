@@ -38,10 +38,12 @@ export interface HeldLock extends AsyncDisposable {
    */
   extend(leaseMs?: number): Promise<void>;
   /**
-   * Releases the lock. A second call throws what the first one threw, or NotOwner if that one succeeded. The end of an
-   * `await using` block releases the lock unless `release()` was called.
-   * @throws NotOwner or LockLost when the lock was not held any more, OutcomeUnknown when no reply came until the lease
-   *   was over
+   * Releases the lock. If it rejects because no reply came or the server refused, the release goes on in the background until its
+   * outcome is known, `Locks.close()` is called or the process ends, for which it does not keep the process alive. A second call
+   * then waits for that outcome, and resolves or rejects with it. After a first call that resolved, a second one throws NotOwner.
+   * The end of an `await using` block releases the lock unless `release()` was called.
+   * @throws NotOwner or LockLost when the lock was not held any more, OutcomeUnknown when no reply came until the lease was over
+   *   (30 seconds for a semaphore's permit), ServerRefused when the server refused
    */
   release(): Promise<void>;
 }
@@ -54,10 +56,21 @@ export interface FencedHold extends HeldLock {
 
 /** How a kind of lock releases and extends its holds. */
 export interface HoldOperations {
-  /** Releases it; false when the server has no such hold. Retries by itself. */
-  release(hold: Hold): Promise<boolean>;
+  /**
+   * Releases it; false when the server has no such hold. Retries by itself.
+   * @param again given when an earlier call rejected: then the release is sent once, and has no further effect if that one had
+   */
+  release(hold: Hold, again?: ReleaseAgain): Promise<boolean>;
   /** Requests a new lease; false when the server has no such hold. */
   extend(hold: Hold, leaseMs: number): Promise<boolean>;
+}
+
+/** A release that is repeated in the background. */
+export interface ReleaseAgain {
+  readonly once: true;
+  readonly background: true;
+  /** Whether a request of an earlier try got no reply, so that it may have released the hold. */
+  readonly unanswered: boolean;
 }
 
 /** The handle that an acquisition returns. */
@@ -66,6 +79,8 @@ export class HoldHandle implements HeldLock {
   readonly hold: Hold;
   readonly #operations: HoldOperations;
   #released: Promise<void> | undefined;
+  /** The outcome of a release that failed and goes on. */
+  #outcome: Promise<void> | undefined;
 
   /** @internal */
   constructor(hold: Hold, operations: HoldOperations) {
@@ -118,13 +133,16 @@ export class HoldHandle implements HeldLock {
   }
 
   release(): Promise<void> {
-    if (this.#released) {
-      return this.#released.then(() => {
-        throw new NotOwner(this.name, this.owner);
-      });
+    if (!this.#released) {
+      this.#released = this.#release();
+      return this.#released;
     }
-    this.#released = this.#release();
-    return this.#released;
+    return this.#released.then(
+      () => {
+        throw new NotOwner(this.name, this.owner);
+      },
+      (error: unknown) => this.#outcome ?? Promise.reject(error),
+    );
   }
 
   async #release(): Promise<void> {
@@ -138,8 +156,30 @@ export class HoldHandle implements HeldLock {
     try {
       released = await this.#operations.release(this.hold);
     } catch (error) {
+      this.#outcome = this.#goOn(error);
+      this.#outcome.catch(() => {}); // Perhaps nobody asks for it.
       throw this.#translate(error);
     }
+    this.#conclude(released);
+  }
+
+  /** Repeats a release that failed until its outcome is known. */
+  async #goOn(error: unknown): Promise<void> {
+    let unanswered = false;
+    const release = (last: unknown): Promise<boolean> => {
+      unanswered ||= isTransient(last);
+      return this.#operations.release(this.hold, { once: true, background: true, unanswered });
+    };
+    let released: boolean;
+    try {
+      released = await this.hold.goOnReleasing(release, error);
+    } catch (last) {
+      throw this.#translate(last);
+    }
+    this.#conclude(released);
+  }
+
+  #conclude(released: boolean): void {
     if (this.hold.lost) throw this.hold.lost;
     if (!released) throw new NotOwner(this.name, this.owner);
     this.hold.tell('released');

@@ -7,6 +7,7 @@ import { ChainLink } from '../timing/chain.ts';
 import { elapsed, wallClockAt } from '../timing/clock.ts';
 import type { Deadlines, ScheduledDeadline } from '../timing/deadlines.ts';
 import type { LockEvents } from './events.ts';
+import type { Releases } from './releases.ts';
 
 /** How the server recognises a hold, for the script that renews many holds at once. */
 export interface Renewal {
@@ -24,6 +25,8 @@ export interface HoldCallbacks {
   renewal(): Renewal;
   /** @internal The hold was lost. */
   lost?(hold: Hold): void;
+  /** @internal The server does not have the hold any more, but enough others have just confirmed it. */
+  restore?(server: LockServer): void;
 }
 
 /** What an acquisition knows about its hold. */
@@ -56,6 +59,8 @@ export interface HoldContext {
   /** Deadlines at the ends of leases. */
   readonly leases: Deadlines;
   readonly watchdog: Renewer;
+  /** Goes on with releases that failed. */
+  readonly releases: Releases;
 }
 
 /**
@@ -127,6 +132,15 @@ export class Hold extends ChainLink implements ScheduledDeadline {
       if (this.lost) this.#controller.abort(this.#lost);
     }
     return this.#controller.signal;
+  }
+
+  /**
+   * Repeats a release of this hold that failed, until its outcome is known; see Releases.goOn. Renewals that were sent before it
+   * may have prolonged the lease on the server once more; when that is over too, the hold is certainly gone.
+   */
+  goOnReleasing(release: (last: unknown) => Promise<boolean>, error: unknown): Promise<boolean> {
+    const gone = Math.max(this.at, elapsed()) + this.serverLeaseMs(this.#leaseMs);
+    return this.#context.releases.goOn(release, error, gone);
   }
 
   /** The TTL to request from the server for a lease, in milliseconds. */

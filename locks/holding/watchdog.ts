@@ -21,7 +21,8 @@ export class RenewalEntry extends ChainLink {
   readonly hold: Hold;
   readonly since: number;
   dueAt: number;
-  busy = false;
+  /** The last renewal, until it is decided. */
+  last: Ballot | undefined;
 
   constructor(hold: Hold, since: number) {
     super();
@@ -29,15 +30,31 @@ export class RenewalEntry extends ChainLink {
     this.since = since;
     this.dueAt = since + hold.leaseMs / 3;
   }
+
+  /** From when it may be renewed. Others that are due are no reason to repeat a renewal which may still be answered. */
+  get mayRenewAt(): number {
+    return this.last ? this.dueAt : this.dueAt - this.hold.leaseMs * TOGETHER;
+  }
 }
 
-/** The replies of the servers of one hold to a renewal. */
+/** The replies of the servers of one hold to one renewal. They count whenever they come. */
 interface Ballot {
+  readonly sentAt: number;
+  readonly leaseMs: number;
   yes: number;
+  /** How many servers do not have the hold, and those of them that it has to be restored on. */
   no: number;
-  /** Servers that have not replied. */
+  readonly missing: LockServer[];
+  /** How many servers have not replied. */
   open: number;
 }
+
+/** How long to wait for a reply before the renewal is repeated, in milliseconds: it, or its reply, may be lost. */
+const patienceMs = (leaseMs: number, requestTimeoutMs = Number.POSITIVE_INFINITY): number =>
+  Math.min(requestTimeoutMs, Math.max(20, leaseMs / 6));
+
+/** The pause before a renewal that failed is repeated, in milliseconds. */
+const retryPauseMs = (leaseMs: number): number => Math.max(10, leaseMs / 20);
 
 /** Renews the holds of one `createLocks` call. */
 export class Watchdog implements Renewer {
@@ -86,27 +103,26 @@ export class Watchdog implements Renewer {
     for (const entry of this.#entries.members()) {
       if (now - entry.since >= this.#maxHoldMs) entry.unlink(); // It ends with its present lease.
     }
-    const due = this.#entries
-      .members()
-      .filter(({ hold, dueAt, busy }) => !busy && dueAt - hold.leaseMs * TOGETHER <= now);
+    const due = this.#entries.members().filter(({ mayRenewAt }) => mayRenewAt <= now);
     if (due.length > 0) this.#renew(due);
     this.#plan();
   }
 
   #plan(): void {
     let next = Number.POSITIVE_INFINITY;
-    for (const { dueAt, busy } of this.#entries.members()) if (!busy && dueAt < next) next = dueAt;
+    for (const { dueAt } of this.#entries.members()) if (dueAt < next) next = dueAt;
     if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next);
   }
 
   #renew(entries: RenewalEntry[]): void {
     const sentAt = elapsed();
-    const ballots = new Map<RenewalEntry, Ballot>();
+    const repeated = new Set(entries.filter(({ last }) => last !== undefined));
     const byServer = new Map<LockServer, RenewalEntry[]>();
     for (const entry of entries) {
-      entry.busy = true;
-      const { servers } = entry.hold.spec;
-      ballots.set(entry, { yes: 0, no: 0, open: servers.length });
+      const { leaseMs, spec } = entry.hold;
+      const { servers } = spec;
+      entry.last = { sentAt, leaseMs, yes: 0, no: 0, missing: [], open: servers.length };
+      entry.dueAt = sentAt + patienceMs(leaseMs, servers[0]!.requestTimeoutMs) + retryPauseMs(leaseMs);
       for (const server of servers) {
         const group = byServer.get(server);
         if (group) group.push(entry);
@@ -114,22 +130,18 @@ export class Watchdog implements Renewer {
       }
     }
     for (const [server, group] of byServer) {
-      if (!this.#replication) {
-        this.#renewAll(server, group, ballots, sentAt);
-        continue;
-      }
       const isAlone = ({ hold }: RenewalEntry): boolean => hold.spec.servers.length === 1;
-      const [alone, shared] = [group.filter(isAlone), group.filter((entry) => !isAlone(entry))];
-      this.#renewAll(server, alone, ballots, sentAt, this.#replication);
-      this.#renewAll(server, shared, ballots, sentAt);
+      const alone = this.#replication ? group.filter(isAlone) : [];
+      const rest = this.#replication ? group.filter((entry) => !isAlone(entry)) : group;
+      this.#renewAll(server, alone, repeated, this.#replication);
+      this.#renewAll(server, rest, repeated);
     }
   }
 
   #renewAll(
     server: LockServer,
     entries: RenewalEntry[],
-    ballots: Map<RenewalEntry, Ballot>,
-    sentAt: number,
+    repeated: ReadonlySet<RenewalEntry>,
     replication?: ReplicaRequirement,
   ): void {
     for (const sameSlot of server.groupBySlot(
@@ -137,7 +149,10 @@ export class Watchdog implements Renewer {
       ({ hold }) => hold.spec.callbacks.renewal().keys[0]!,
     )) {
       for (let at = 0; at < sameSlot.length; at += BATCH) {
-        void this.#renewOn(server, sameSlot.slice(at, at + BATCH), ballots, sentAt, replication);
+        const batch = sameSlot.slice(at, at + BATCH);
+        // If the server does not know the script, there is no time to learn it from an answer that is late.
+        const byText = batch.some((entry) => repeated.has(entry));
+        void this.#renewOn(server, batch, byText, replication);
       }
     }
   }
@@ -146,68 +161,76 @@ export class Watchdog implements Renewer {
   async #renewOn(
     server: LockServer,
     entries: RenewalEntry[],
-    ballots: Map<RenewalEntry, Ballot>,
-    sentAt: number,
+    byText: boolean,
     replication: ReplicaRequirement | undefined,
   ): Promise<void> {
-    const replies = await renew(server, entries, replication);
+    const ballots = entries.map(({ last }) => last!);
+    const replies = await renew(server, entries, byText, replication);
     for (const [index, entry] of entries.entries()) {
-      const ballot = ballots.get(entry);
-      if (!ballot) continue; // Decided.
-      ballot.open--;
-      const vote = replies?.[index];
-      if (vote === true) ballot.yes++;
-      else if (vote === false) ballot.no++;
-      const { servers, quorum } = entry.hold.spec;
-      if (ballot.open > 0 && ballot.yes < quorum && ballot.no <= servers.length - quorum) continue;
-      ballots.delete(entry);
-      this.#settle(entry, ballot, sentAt);
+      this.#count(entry, ballots[index]!, server, replies?.[index]);
     }
     this.#plan();
   }
 
-  #settle(entry: RenewalEntry, { yes, no }: Ballot, sentAt: number): void {
+  /** Counts a server's reply. It proves what it says even if it is late, and later renewals were sent meanwhile. */
+  #count(entry: RenewalEntry, ballot: Ballot, server: LockServer, vote: boolean | undefined): void {
     const { hold } = entry;
-    entry.busy = false;
-    if (!entry.linked) return; // Released or lost meanwhile.
-    const { servers, quorum } = hold.spec;
-    if (yes >= quorum) {
-      hold.prolong(sentAt, hold.leaseMs);
-      entry.dueAt = sentAt + hold.leaseMs / 3;
-    } else if (no > servers.length - quorum) {
-      hold.lose('the server does not know it any more');
-    } else {
-      // No reply, or too few copies: the old lease stays valid and the renewal is retried soon. The hold's own timer ends it.
-      entry.dueAt = elapsed() + Math.max(10, hold.leaseMs / 20);
+    const { servers, quorum, callbacks } = hold.spec;
+    ballot.open--;
+    if (vote === true) ballot.yes++;
+    if (vote === false) {
+      ballot.no++;
+      ballot.missing.push(server);
     }
+    const confirmed = ballot.yes >= quorum;
+    const refuted = ballot.no > servers.length - quorum;
+    if (!confirmed && !refuted && ballot.open > 0) return;
+    if (entry.last === ballot) {
+      entry.last = undefined;
+      // No reply, or too few copies: the old lease stays valid. The hold's own timer ends it.
+      entry.dueAt = confirmed ? ballot.sentAt + hold.leaseMs / 3 : elapsed() + retryPauseMs(hold.leaseMs);
+    }
+    if (!entry.linked) return; // Released or lost meanwhile.
+    if (confirmed) {
+      hold.prolong(ballot.sentAt, ballot.leaseMs);
+      for (const empty of ballot.missing.splice(0)) callbacks.restore?.(empty);
+    } else if (refuted) hold.lose('the server does not know it any more');
   }
 }
 
 /**
  * One server's reply to the renewal of each entry. Undefined counts neither way: the server did not reply, or too few
- * replicas acknowledged the renewal.
+ * replicas acknowledged the renewal. A reply is of use until the renewed lease would be over.
  */
 async function renew(
   server: LockServer,
   entries: RenewalEntry[],
+  byText: boolean,
   replication: ReplicaRequirement | undefined,
 ): Promise<(boolean | undefined)[] | undefined> {
   const keys: string[] = [];
   const args: (string | number)[] = [];
-  let patience = server.requestTimeoutMs;
+  let longestMs = 0;
+  let shortestMs = Number.POSITIVE_INFINITY;
   for (const { hold } of entries) {
     const renewal = hold.spec.callbacks.renewal();
     keys.push(...renewal.keys);
     args.push(renewal.kind, renewal.keys.length, renewal.token, hold.serverLeaseMs(hold.leaseMs));
-    patience = Math.min(patience, Math.max(20, hold.leaseMs / 6));
+    longestMs = Math.max(longestMs, hold.leaseMs);
+    shortestMs = Math.min(shortestMs, hold.leaseMs);
   }
+  const options = { timeoutMs: longestMs, byText, background: true };
   try {
-    if (!replication) {
-      return votes(await server.run(renewScript, keys, args, patience), true);
-    }
-    const timeoutMs = Math.min(replication.timeoutMs, patience); // WAIT blocks the connection meanwhile.
-    const wanted = { ...replication, timeoutMs };
-    const { reply, copies, needed } = await server.runReplicated(renewScript, keys, args, wanted, patience);
+    if (!replication) return votes(await server.run(renewScript, keys, args, options), true);
+    // WAIT blocks the connection meanwhile.
+    const timeoutMs = Math.min(replication.timeoutMs, patienceMs(shortestMs, server.requestTimeoutMs));
+    const { reply, copies, needed } = await server.runReplicated(
+      renewScript,
+      keys,
+      args,
+      { ...replication, timeoutMs },
+      { ...options, renews: true },
+    );
     if (copies < needed) for (const { hold } of entries) hold.renewalMissedReplicas(copies, needed);
     return votes(reply, copies >= needed);
   } catch {

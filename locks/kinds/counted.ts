@@ -11,7 +11,7 @@ import type { LockRequest } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core, CountedHolds } from '../holding/core.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
-import { type HeldLock, HoldHandle, type HoldOperations } from '../holding/hold-handle.ts';
+import { type HeldLock, HoldHandle, type HoldOperations, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { abandonedKey } from '../keys.ts';
 import type { OnceArgs } from '../server/request-log.ts';
 import { retryUntilAnswered } from '../server/retry.ts';
@@ -281,8 +281,16 @@ export class CountedAcquisition
     return this.renew(hold.spec.callbacks.renewal(), hold.serverLeaseMs(leaseMs));
   }
 
-  release(hold: Hold): Promise<boolean> {
-    return this.inTurn((counted) => this.releaseOne(counted, hold));
+  release(hold: Hold, again?: ReleaseAgain): Promise<boolean> {
+    return this.inTurn((counted) =>
+      again ? this.releaseAgain(counted, hold, again) : this.releaseOne(counted, hold),
+    );
+  }
+
+  /** Repeats a release that failed. Every request sets the owner's count, so one for a later hold has done it already. */
+  protected async releaseAgain(counted: CountedHolds, hold: Hold, again: ReleaseAgain): Promise<boolean> {
+    if (counted.hold && counted.hold !== hold) return true;
+    return (await this.giveBack(counted.count, hold.endsAt, counted.count + 1, again)) >= 0;
   }
 
   protected async releaseOne(counted: CountedHolds, hold: Hold): Promise<boolean> {
@@ -322,6 +330,7 @@ export class CountedAcquisition
     target: number,
     validUntil = elapsed() + this.params.leaseMs,
     ending = target + 1,
+    again?: ReleaseAgain,
   ): Promise<number> {
     const { server, requests, owners } = this.core;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
@@ -338,10 +347,12 @@ export class CountedAcquisition
       });
     const read = (reply: unknown, unanswered: number): number => {
       const left = this.kind.readReleaseReply?.(server, reply) ?? Number(reply);
-      const byItself = number === 0 && unanswered > 0 && elapsed() < validUntil;
-      return left < 0 && byItself ? Number(target === 0) : left;
+      // An earlier try had another number, so its outcome is not known by that.
+      const byItself = again?.unanswered === true || (number === 0 && unanswered > 0);
+      return left < 0 && byItself && elapsed() < validUntil ? Number(target === 0) : left;
     };
-    const given = retryUntilAnswered(ask, read, Math.max(validUntil, elapsed() + server.requestTimeoutMs));
+    const until = again ? 0 : Math.max(validUntil, elapsed() + server.requestTimeoutMs);
+    const given = retryUntilAnswered(ask, read, until);
     return number > 0 ? given.finally(() => requests.settle(number)) : given;
   }
 

@@ -1,7 +1,7 @@
 /** A semaphore whose permits have leases, on the keys of Redisson's RPermitExpirableSemaphore; and a lock of one permit. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import { ask, releaseUntilAnswered } from '../asking/requests.ts';
+import { ask, type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
@@ -102,21 +102,21 @@ class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
     if (reply !== null) return { retryInMs: Number(reply) };
     const keys = [suffixed(this.lock, 'timeout'), this.lock];
     const renewal = { kind: 'permit', keys, token: this.#id } as const;
-    return { held: this.held(sentAt, renewal, (validUntil) => this.#giveBack(validUntil)) };
+    return { held: this.held(sentAt, renewal, (...args) => this.#giveBack(...args)) };
   }
 
   #keys(): string[] {
     return [...permitKeys(this.lock), abandonedKey(this.lock, this.#id)];
   }
 
-  #giveBack(validUntil: number, background = false): Promise<boolean> {
+  #giveBack(validUntil: number, how?: RetryOptions): Promise<boolean> {
     const { server } = this.core;
     const args = [this.#id, this.markerMs];
     const giveBack = (): Promise<unknown> => server.run(permitReleaseScript, this.#keys(), args);
-    return releaseUntilAnswered(server, giveBack, (reply) => Number(reply) === 1, validUntil, { background });
+    return releaseUntilAnswered(server, giveBack, (reply) => Number(reply) === 1, validUntil, how);
   }
 
   async abandon(unknown: boolean): Promise<void> {
-    if (unknown) this.#giveBack(elapsed() + this.params.leaseMs, true).catch(() => {});
+    if (unknown) this.#giveBack(elapsed() + this.params.leaseMs, { background: true }).catch(() => {});
   }
 }

@@ -15,12 +15,14 @@ export interface Votes {
 /**
  * Asks all servers at once. Resolves when `quorum` of them say yes, when too few are left for that, or after `limitMs`
  * milliseconds. Later answers are not counted.
+ * @param background whether the process may end meanwhile
  */
 export function askAll(
   servers: readonly LockServer[],
   quorum: number,
   limitMs: number,
   ask: (server: LockServer) => Promise<boolean>,
+  background = false,
 ): Promise<Votes> {
   return new Promise((resolve) => {
     const votes: Votes = { yes: 0, no: 0, failed: 0, cause: undefined };
@@ -34,6 +36,7 @@ export function askAll(
       settle();
     };
     const limit = setTimeout(giveUp, Math.min(limitMs, LONGEST_TIMER_MS));
+    if (background) limit.unref?.();
     const count = (): void => {
       open--;
       if (votes.yes >= quorum || votes.yes + open < quorum) settle();

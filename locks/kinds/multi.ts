@@ -102,6 +102,8 @@ class HeldMultiLock implements HeldLock {
   readonly #helds: readonly HeldLock[];
   #signal: AbortSignal | undefined;
   #released: Promise<void> | undefined;
+  /** Those whose release was rejected. Their own handles know whether it goes on. */
+  #failed: readonly HeldLock[] = [];
 
   constructor(name: string, owner: string, helds: readonly HeldLock[]) {
     this.name = name;
@@ -132,18 +134,22 @@ class HeldMultiLock implements HeldLock {
   }
 
   release(): Promise<void> {
-    if (this.#released) {
-      return this.#released.then(() => {
-        throw new NotOwner(this.name, this.owner);
-      });
+    if (!this.#released) {
+      this.#released = this.#releaseAll([...this.#helds].reverse());
+      return this.#released;
     }
-    this.#released = this.#releaseAll();
-    return this.#released;
+    return this.#released.then(
+      () => {
+        throw new NotOwner(this.name, this.owner);
+      },
+      () => this.#releaseAll(this.#failed),
+    );
   }
 
-  /** Releases all, the last acquired first, and then throws the first error. */
-  async #releaseAll(): Promise<void> {
-    const outcomes = await Promise.allSettled([...this.#helds].reverse().map((held) => held.release()));
+  /** Releases them, the last acquired first, and then throws the first error. */
+  async #releaseAll(helds: readonly HeldLock[]): Promise<void> {
+    const outcomes = await Promise.allSettled(helds.map((held) => held.release()));
+    this.#failed = helds.filter((_, index) => outcomes[index]!.status === 'rejected');
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }

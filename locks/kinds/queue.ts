@@ -1,7 +1,7 @@
 /** The queue lock, ZooKeeper's recipe: each waiter watches only its predecessor, and a release notifies one waiter. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
-import { releaseUntilAnswered } from '../asking/requests.ts';
+import { type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
 import type { FencedHold, HeldLock, HoldHandle } from '../holding/hold-handle.ts';
@@ -57,20 +57,20 @@ class QueueAcquisition extends ServerAcquisition {
     const [drawn, left] = (reply as unknown[]).map(Number) as [number, number];
     if (drawn < 0) return { retryInMs: left };
     const renewal = { kind: 'place', keys: [this.#seen], token: this.#id } as const;
-    return { held: this.held(sentAt, renewal, (validUntil) => this.#leave(validUntil), drawn) };
+    return { held: this.held(sentAt, renewal, (...args) => this.#leave(...args), drawn) };
   }
 
-  #leave(validUntil: number, background = false): Promise<boolean> {
+  #leave(validUntil: number, how?: RetryOptions): Promise<boolean> {
     const { server } = this.core;
     const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
     const args = [this.#id, this.markerMs];
     const leave = (): Promise<unknown> => server.run(queueLeaveScript, keys, args);
-    return releaseUntilAnswered(server, leave, (reply) => Number(reply) === 1, validUntil, { background });
+    return releaseUntilAnswered(server, leave, (reply) => Number(reply) === 1, validUntil, how);
   }
 
   async abandon(unknown: boolean): Promise<void> {
     if (!this.waits && !unknown) return;
-    const left = this.#leave(elapsed() + this.core.placeMs, unknown).catch(() => {});
+    const left = this.#leave(elapsed() + this.core.placeMs, { background: unknown }).catch(() => {});
     if (!unknown) await left;
   }
 }

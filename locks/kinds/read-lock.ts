@@ -4,7 +4,7 @@ import type { AcquireParams } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { CountedHolds } from '../holding/core.ts';
 import type { Hold, Renewal } from '../holding/hold.ts';
-import { HoldHandle } from '../holding/hold-handle.ts';
+import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { elapsed } from '../timing/clock.ts';
 import { CountedAcquisition, CountedLock, UNKNOWN_TO_SERVER } from './counted.ts';
 
@@ -58,6 +58,15 @@ class ReadAcquisition extends CountedAcquisition {
     const left = await this.giveBack(counted.count, hold.endsAt, this.#number);
     if (left < 0) loseAll(counted);
     return left >= 0;
+  }
+
+  protected override async releaseAgain(
+    counted: CountedHolds,
+    hold: Hold,
+    again: ReleaseAgain,
+  ): Promise<boolean> {
+    if (counted.holds?.[this.#number - 1] !== undefined) return true; // A later hold has its number.
+    return (await this.giveBack(counted.count, hold.endsAt, this.#number, again)) >= 0;
   }
 
   #drop(counted: CountedHolds, hold: Hold): void {

@@ -6,7 +6,7 @@ import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { QuorumFailed } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import type { Renewal } from '../holding/hold.ts';
-import { HoldHandle } from '../holding/hold-handle.ts';
+import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { simpleAcquireScript } from '../scripts/simple.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { isTransient } from '../server/retry.ts';
@@ -21,7 +21,7 @@ const independence = new WeakMap<Core, IndependenceCheck>();
 
 /**
  * Each server keeps a simple lock. A server that restarts without its data must stay down for the longest lease: otherwise
- * a second holder can get a majority.
+ * a second holder can get a majority. A renewal that a majority confirms restores the lock on the others.
  */
 export class Redlock extends Lock<HoldHandle> {
   /** @internal */
@@ -51,9 +51,14 @@ interface Round {
   readonly token: string;
   readonly granted: Set<LockServer>;
   readonly refused: Set<LockServer>;
+  /** Servers that are asked to take the lock again. */
+  readonly restoring: Set<LockServer>;
   /** In how many milliseconds the first lease of another holder ends; -1: unknown. */
   soonestMs: number;
 }
+
+/** What the servers answer to a release, as far as they have not failed. */
+type Giving = Map<LockServer, Promise<boolean>>;
 
 class RedlockAcquisition extends BaseAcquisition {
   readonly channel = simpleChannel(this.lock, this.core.server);
@@ -81,6 +86,7 @@ class RedlockAcquisition extends BaseAcquisition {
       token: this.core.owners.token(),
       granted: new Set(),
       refused: new Set(),
+      restoring: new Set(),
       soonestMs: -1,
     };
     const votes = await askAll(this.servers, this.quorum, this.#limitMs, (server) =>
@@ -101,10 +107,10 @@ class RedlockAcquisition extends BaseAcquisition {
       : { retryInMs: Math.max(round.soonestMs, -1) };
   }
 
-  async #ask(server: LockServer, round: Round): Promise<boolean> {
+  async #ask(server: LockServer, round: Round, ttlMs = this.ttlMs): Promise<boolean> {
     const keys = [this.lock, abandonedTokensKey(this.lock)];
     // The reply is read even if it comes too late to count: the release depends on it.
-    const reply = await server.run(simpleAcquireScript, keys, [round.token, this.ttlMs]);
+    const reply = await server.run(simpleAcquireScript, keys, [round.token, ttlMs]);
     if (reply === null) {
       round.granted.add(server);
       return true;
@@ -118,32 +124,66 @@ class RedlockAcquisition extends BaseAcquisition {
   #held(round: Round, sentAt: number): HoldHandle {
     const { token } = round;
     const renewal: Renewal = { kind: 'string', keys: [this.lock], token };
-    const hold = this.hold(sentAt, { token, quorum: this.quorum, callbacks: { renewal: () => renewal } });
+    const restore = (server: LockServer): void => {
+      if (hold.active) this.#restore(server, round, hold.serverLeaseMs(hold.leaseMs));
+    };
+    const callbacks = { renewal: () => renewal, restore };
+    const hold = this.hold(sentAt, { token, quorum: this.quorum, callbacks });
+    const giving: Giving = new Map();
     return new HoldHandle(hold, {
-      release: () => {
+      release: (_, again) => {
         hold.end();
-        return this.#release(round, hold.endsAt);
+        return this.#release(round, hold.endsAt, giving, again);
       },
-      extend: (_, ms) => this.#extend(renewal, hold.serverLeaseMs(ms)),
+      extend: (_, ms) => this.#extend(renewal, hold.serverLeaseMs(ms), restore),
     });
   }
 
-  /** True: a majority has the new lease. False: a majority is impossible. Throws when unknown; the old lease stays valid. */
-  async #extend(renewal: Renewal, ttlMs: number): Promise<boolean> {
-    const { servers, quorum } = this;
-    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
-      renewOne(server, renewal, ttlMs),
-    );
-    return this.#outcome(votes);
+  /**
+   * Takes the lock again on a server that came back empty, or did not grant it at first. A majority has just confirmed the lock,
+   * so nobody else can hold it; this server's vote counts from the next renewal on. Until it answers, a release lists the token as
+   * abandoned there, so that a request which arrives after the release takes nothing.
+   */
+  #restore(server: LockServer, round: Round, ttlMs: number): void {
+    if (round.restoring.has(server)) return;
+    round.granted.delete(server);
+    round.restoring.add(server);
+    this.#ask(server, round, ttlMs)
+      .catch(() => {}) // The next renewal tries again.
+      .finally(() => round.restoring.delete(server));
   }
 
-  /** Resolves when a majority has released it. The other servers are asked until the lease is over. */
-  async #release(round: Round, validUntil: number): Promise<boolean> {
+  /** True: a majority has the new lease. False: a majority is impossible. Throws when unknown; the old lease stays valid. */
+  async #extend(renewal: Renewal, ttlMs: number, restore: (server: LockServer) => void): Promise<boolean> {
     const { servers, quorum } = this;
-    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, (server) =>
-      this.#giveBack(server, round, validUntil),
-    );
-    return this.#outcome(votes);
+    let extended = false;
+    const missing: LockServer[] = [];
+    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, async (server) => {
+      const has = await renewOne(server, renewal, ttlMs);
+      if (has) return true;
+      if (extended) restore(server);
+      else missing.push(server);
+      return false;
+    });
+    extended = this.#outcome(votes);
+    if (extended) for (const server of missing) restore(server);
+    return extended;
+  }
+
+  /**
+   * Resolves when a majority has released it. The other servers are asked until the lease is over. When it is called again, it asks
+   * only those that have refused since.
+   */
+  async #release(round: Round, validUntil: number, giving: Giving, again?: ReleaseAgain): Promise<boolean> {
+    const { servers, quorum } = this;
+    const give = (server: LockServer): Promise<boolean> => {
+      const given = giving.get(server) ?? this.#giveBack(server, round, validUntil);
+      giving.set(server, given);
+      given.catch(() => giving.delete(server));
+      return given;
+    };
+    const limitMs = this.core.server.requestTimeoutMs;
+    return this.#outcome(await askAll(servers, quorum, limitMs, give, again?.background));
   }
 
   #outcome({ yes, no, cause }: Votes): boolean {

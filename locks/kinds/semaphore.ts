@@ -3,9 +3,9 @@ import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import { ask, GIVE_UP_AFTER_MS } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import { NotSetUp } from '../errors.ts';
+import { NotSetUp, OutcomeUnknown } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { HoldHandle } from '../holding/hold-handle.ts';
+import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { prefixed } from '../keys.ts';
 import { type AllowedOptions, check, count, flag, nothing } from '../options.ts';
 import {
@@ -14,6 +14,7 @@ import {
   semaphoreSetScript,
   semaphoreUndoScript,
 } from '../scripts/semaphore.ts';
+import { REMEMBER_MS } from '../server/request-log.ts';
 import { retryUntilAnswered } from '../server/retry.ts';
 import type { ChannelWaiter, Choose } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
@@ -82,7 +83,11 @@ export class Semaphore extends Lock<HoldHandle, PermitOptions> {
    */
   async addPermits(permits: number): Promise<void> {
     check('addPermits', permits, count(1));
-    await giveBack(this.core, this.name, permits);
+    const { core, name } = this;
+    const number = core.requests.open();
+    await ask(core, name, () => giveBack(core, name, number, permits)).finally(() =>
+      core.requests.settle(number),
+    );
   }
 
   /** @internal */
@@ -101,15 +106,19 @@ export async function setPermits(core: Core, name: string, permits: number): Pro
   return ask(core, name, set, 0).then((reply) => Number(reply) === 1);
 }
 
-/** Returns permits exactly once, even if replies are lost. */
-async function giveBack(core: Core, name: string, permits: number): Promise<void> {
-  const { server, requests } = core;
-  const number = requests.open();
+/** Returns permits, as request `number`, so exactly once even if it is sent again after a lost reply. */
+function giveBack(
+  { server, requests }: Core,
+  name: string,
+  number: number,
+  permits: number,
+): Promise<unknown> {
   const keys = [name, semaphoreChannel(name), requests.key(name)];
-  const give = (): Promise<unknown> =>
-    server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits]);
-  await ask(core, name, give).finally(() => requests.settle(number));
+  return server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits]);
 }
+
+/** For how many milliseconds a release without a reply may be repeated: the server must still remember the first one. */
+const FORGETS_AFTER_MS = REMEMBER_MS - 60_000;
 
 class PermitAcquisition extends ServerAcquisition<PermitOptions> {
   readonly channel = semaphoreChannel(this.lock);
@@ -145,7 +154,10 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
       },
       () => ({
         granted: (answer) => answer === null,
-        undo: () => this.#undo(number),
+        undo: () => {
+          this.#request = undefined; // It is settled when it is undone.
+          return this.#undo(number);
+        },
       }),
     );
     this.#settle(number);
@@ -162,24 +174,40 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
       renewed: false,
       callbacks: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
     });
+    let number: number | undefined;
+    let begunAt = 0;
     return new HoldHandle(hold, {
-      release: async () => {
+      release: (_, again) => {
         hold.end();
-        await giveBack(this.core, this.lock, this.demand);
-        return true;
+        if (number === undefined) {
+          number = this.core.requests.open();
+          begunAt = elapsed();
+        }
+        if (again?.unanswered && elapsed() > begunAt + FORGETS_AFTER_MS) {
+          // The server may have executed it and forgotten it, and would execute it again.
+          this.core.requests.settle(number);
+          throw new OutcomeUnknown(this.lock, this.owner, undefined);
+        }
+        return this.#giveBack(number, again);
       },
       extend: async () => true,
     });
+  }
+
+  /** @param again whether an earlier try failed, which may have been executed all the same */
+  async #giveBack(number: number, again?: ReleaseAgain): Promise<boolean> {
+    const { core, lock, demand } = this;
+    const give = (): Promise<unknown> => giveBack(core, lock, number, demand);
+    await retryUntilAnswered(give, (reply) => reply, again ? 0 : elapsed() + GIVE_UP_AFTER_MS);
+    core.requests.settle(number);
+    return true;
   }
 
   async abandon(unknown: boolean): Promise<void> {
     const number = this.#request;
     if (number === undefined) return;
     if (!unknown) this.#settle(number);
-    else
-      this.#undo(number, true)
-        .catch(() => {})
-        .finally(() => this.#settle(number));
+    else this.#undo(number).catch(() => {});
   }
 
   #settle(number: number): void {
@@ -187,11 +215,20 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
     this.core.requests.settle(number);
   }
 
-  #undo(number: number, background = false): Promise<unknown> {
-    const { server, requests } = this.core;
+  /** Undoes a request, and settles it. If that fails, it goes on in the background, because a permit has no lease. */
+  async #undo(number: number): Promise<void> {
+    const { server, requests, releases } = this.core;
     const keys = [this.lock, this.channel, requests.key(this.lock)];
-    const undo = (): Promise<unknown> =>
-      server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);
-    return retryUntilAnswered(undo, (reply) => reply, elapsed() + GIVE_UP_AFTER_MS, background);
+    const undo = async (): Promise<boolean> => {
+      await server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);
+      this.#settle(number);
+      return true;
+    };
+    try {
+      await undo();
+    } catch (error) {
+      releases.goOn(undo, error).catch(() => {});
+      throw error;
+    }
   }
 }

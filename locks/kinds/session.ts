@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
-import { ask } from '../asking/requests.ts';
+import { ask, type RetryOptions } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { RedisCommand } from '../clients/client.ts';
 import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../errors.ts';
@@ -29,6 +29,9 @@ export class Session implements AsyncDisposable, HoldCallbacks {
   readonly #core: Core;
   readonly #hold: Hold;
   readonly #helds = new Set<Hold>();
+  #closing: Promise<void> | undefined;
+  /** The outcome of a `close` that failed and goes on. */
+  #outcome: Promise<void> | undefined;
   /** The number of the last acquisition, and those that hold their lock or may still get it. */
   #last = 0;
   readonly #numbers = new Set<number>();
@@ -132,8 +135,18 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     if (!this.#hold.active) throw new LockLost(this.key, this.#hold.spec.owner, 'the session was closed');
   }
 
-  /** Ends the session and frees its locks at once. */
-  async close(): Promise<void> {
+  /**
+   * Ends the session and frees its locks at once. If that fails, it goes on in the background as `HeldLock.release()` does, and a
+   * second call waits for the outcome.
+   * @throws OutcomeUnknown when no reply came within 30 seconds, ServerRefused when the server refused
+   */
+  close(): Promise<void> {
+    if (this.#closing) return this.#closing.catch((error: unknown) => this.#outcome ?? Promise.reject(error));
+    this.#closing = this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     if (!this.#hold.active) return;
     this.#hold.end();
     const helds = [...this.#helds];
@@ -141,12 +154,18 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     const { server } = this.#core;
     const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock, server)]);
     const values = helds.map(({ spec }) => spec.token);
-    const closed = ask(this.#core, this.key, () =>
-      server.run(sessionCloseScript, [this.key, ...keys], values),
-    );
+    const close = (): Promise<unknown> => server.run(sessionCloseScript, [this.key, ...keys], values);
+    const closed = ask(this.#core, this.key, close);
     // Without waiting for the reply: waiters of this process send their requests right after this one.
     for (const held of helds) held.lose('its session was closed');
-    await closed;
+    try {
+      await closed;
+    } catch (error) {
+      const closeAgain = (): Promise<boolean> => close().then(() => true);
+      this.#outcome = this.#hold.goOnReleasing(closeAgain, error).then(() => {});
+      this.#outcome.catch(() => {}); // Perhaps nobody asks for it.
+      throw error;
+    }
   }
 
   /** @internal A lock was acquired in this session. */
@@ -260,18 +279,18 @@ class SessionAcquisition extends ServerAcquisition {
     });
     this.#session.keep(hold);
     return new SessionHoldHandle(this.#session, hold, {
-      release: () => {
+      release: (_, again) => {
         hold.end();
         this.#session.drop(hold);
         this.#session.settle(this.#number);
-        return this.#giveBack(this.#session.endsAt);
+        return this.#giveBack(this.#session.endsAt, again);
       },
       extend: async () => true,
     });
   }
 
-  #giveBack(until: number): Promise<boolean> {
-    return releaseByToken(this.core.server, this.lock, this.#token, until, this.markerMs);
+  #giveBack(until: number, how?: RetryOptions): Promise<boolean> {
+    return releaseByToken(this.core.server, this.lock, this.#token, until, this.markerMs, how);
   }
 
   async abandon(unknown: boolean): Promise<void> {

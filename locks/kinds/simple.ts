@@ -5,7 +5,7 @@ import { type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { Core } from '../holding/core.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
-import { HoldHandle, type HoldOperations } from '../holding/hold-handle.ts';
+import { HoldHandle, type HoldOperations, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { prefixed, suffixed } from '../keys.ts';
 import {
   SIMPLE_CHANNEL,
@@ -113,10 +113,10 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
     return new HoldHandle(this.hold(sentAt, { token: this.token, callbacks: this }), this);
   }
 
-  release(hold: Hold): Promise<boolean> {
+  release(hold: Hold, again?: ReleaseAgain): Promise<boolean> {
     const successor = this.successorFor(hold);
     hold.end();
-    if (!successor) return this.#giveBack(hold.endsAt);
+    if (!successor) return this.#giveBack(hold.endsAt, again);
     const args = [this.token, successor.token, successor.ttlMs];
     return this.handOver(successor, { script: simpleHandOverScript, keys: [this.lock], args }, (unanswered) =>
       this.#giveBack(hold.endsAt, { unanswered }),

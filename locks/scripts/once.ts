@@ -26,7 +26,7 @@ local function remember(what)
   heard = math.max(heard, tonumber(ARGV[2]))
   redis.call('zremrangebyscore', requests, 1, heard)
   redis.pcall('zadd', requests, -heard, 'heard', number, number .. ':' .. what)
-  redis.call('pexpire', requests, ARGV[3])
+  if redis.call('pttl', requests) < tonumber(ARGV[3]) then redis.call('pexpire', requests, ARGV[3]) end
   return what
 end
 `;

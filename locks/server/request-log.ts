@@ -5,8 +5,8 @@
  */
 import { prefixed } from '../keys.ts';
 
-/** How long the server remembers requests, in milliseconds: longer than a copy can be under way. */
-const REMEMBER_MS = 60_000;
+/** How long the server remembers requests, in milliseconds: longer than a copy can be under way, and than most outages last. */
+export const REMEMBER_MS = 3_600_000;
 
 /** The number, up to which number all replies were received, and how many milliseconds to remember it. */
 export type OnceArgs = readonly [number: number, heard: number, rememberMs: number];

@@ -10,8 +10,8 @@ const LONGEST_PAUSE_MS = 1000;
 export const isTransient = (error: unknown): boolean => error instanceof NoReply || error instanceof TryAgain;
 
 /** The pause before try number `failures + 1` in milliseconds, with jitter so that clients do not retry at the same time. */
-export function pauseMs(failures: number): number {
-  const full = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10));
+export function pauseMs(failures: number, longestMs = LONGEST_PAUSE_MS): number {
+  const full = Math.min(longestMs, FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10));
   return full / 2 + randomInt(Math.ceil(full / 2) + 1);
 }
 

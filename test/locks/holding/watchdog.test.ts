@@ -36,8 +36,9 @@ async function play(options: LocksOptions, code: (scene: Scene) => Promise<void>
     const client: LockClient = {
       ...inner,
       send(command) {
-        const [name, sha, count] = command;
-        if (name !== 'evalsha' || sha !== renewScript.sha) return inner.send(command);
+        const [, script, count] = command;
+        // A renewal that is repeated is sent as text.
+        if (script !== renewScript.sha && script !== renewScript.text) return inner.send(command);
         scene.renewals.push({ keys: command.slice(3, 3 + Number(count)), sentAt: Date.now() });
         if (scene.silent === 0) return inner.send(command);
         scene.silent--;

@@ -210,6 +210,7 @@ export const mutants: readonly Mutant[] = [
     ['heard = math.max(heard, tonumber(ARGV[2]))', 'heard = tonumber(ARGV[2])'],
     ["redis.call('zremrangebyscore', requests, 1, heard)", ''],
     ["redis.call('pexpire', requests, ARGV[3])", ''],
+    ["if redis.call('pttl', requests) < tonumber(ARGV[3])", 'if true'],
     ["-heard, 'heard', number", 'number'],
   ]),
   ...edits('semaphore', 'semaphore-undo', [
