@@ -9,6 +9,8 @@ import type { Judge } from './judge.ts';
 import { pass } from './lives.ts';
 import { ALL_REPLICAS, type Deed, describeFault, type Fault, type Way, type Who } from './plan.ts';
 import type { Mark } from './promises.ts';
+import { refuseReleases } from './refusing.ts';
+import { type Effect, effectsOf } from './troubles.ts';
 
 /** What faults strike. */
 export interface Scene {
@@ -17,10 +19,17 @@ export interface Scene {
   readonly clients: readonly Client[];
   readonly names: Names;
   readonly judge: Judge;
+  /** Whether grants need replicas. */
+  readonly replicated: boolean;
+  /** Whether some nodes may be down, or have the wrong role, when all faults are over. */
+  readonly isRoughlyMended: boolean;
 }
 
 /** How long after a failover the connections that were opened during it are cut, in milliseconds. */
 const SENTINEL_MS = 30;
+
+/** What mending is like for the clients. */
+const MENDING: Deed = { do: 'failover', crash: 'no', after: 0, backAfter: 0 };
 
 export class Chaos {
   readonly #scene: Scene;
@@ -37,15 +46,37 @@ export class Chaos {
       faults.map(async (fault) => {
         await pass(fault.at);
         this.#scene.judge.tell(describeFault(fault));
+        const over = this.#trouble(fault.deed);
         await this.#do(fault.deed);
+        over();
       }),
     );
+  }
+
+  /** Tells the judge which holds a deed may end; returns a function that ends the trouble. */
+  #trouble(deed: Deed): () => void {
+    const { judge, sets, replicated } = this.#scene;
+    const effects = effectsOf(deed, {
+      client: (who) => this.#ends(who)[0].name,
+      set: (node) => node % sets.length,
+      replicated,
+    });
+    const begun = effects.map(({ trouble }) => judge.troubles.begin({ ...trouble, from: judge.now }));
+    return () => {
+      // The connections to a lost machine hang until it is back, which may be when all faults are over.
+      const hangs = deed.do === 'failover' && deed.crash === 'silent';
+      for (const [index, each] of begun.entries()) {
+        each.to = hangs ? each.to : judge.now + (effects[index] as Effect).afterMs * 1000;
+      }
+    };
   }
 
   /** Ends what faults have left behind, and waits until all replicas are in step. */
   async mend(): Promise<void> {
     const { world, sets, clients, judge } = this.#scene;
     judge.tell('all faults end');
+    // Whoever was made primary or replica by force is found only after some time.
+    const over = this.#scene.isRoughlyMended ? this.#trouble(MENDING) : () => {};
     world.network.heal();
     for (const client of clients) if (client.alive) client.actor.resume();
     for (const set of sets) {
@@ -64,6 +95,7 @@ export class Chaos {
     }
     await pass(SENTINEL_MS);
     this.#cutStrays();
+    over();
   }
 
   async #do(deed: Deed): Promise<void> {
@@ -134,6 +166,13 @@ export class Chaos {
           if (deed.permits !== undefined) db.put('L', String(deed.permits));
         }
         return;
+      case 'slow client':
+        return await this.#delay(this.#lanes(deed.who, 'both'), deed);
+      case 'refuse releases':
+        return await refuseReleases(this.#setOf(deed.node), deed.error, () => pass(deed.ms));
+      case 'restart empty':
+        await this.#restartPrimary(this.#setOf(deed.node), deed.ms, 'nothing');
+        return;
       case 'client dies':
         if (this.#living().length > 1) {
           const [client] = this.#ends(deed.who);
@@ -197,13 +236,20 @@ export class Chaos {
     return chosen.flatMap(({ name }) => this.#between(primary.name, name, way));
   }
 
-  async #restartPrimary(set: ReplicaSet, ms: number): Promise<void> {
+  async #restartPrimary(
+    set: ReplicaSet,
+    ms: number,
+    keep: 'everything' | 'nothing' = 'everything',
+  ): Promise<void> {
     const node = set.primary;
     if (this.#busy || !node.up) return;
     this.#busy = set.nodes.length > 1;
-    node.crash({ keep: 'everything' });
+    const lost = keep === 'nothing' ? this.#mark('came back empty') : undefined;
+    if (lost) lost.to = Number.POSITIVE_INFINITY;
+    node.crash({ keep });
     await pass(ms);
     this.#restart(set, node);
+    if (lost) lost.to = this.#scene.judge.now;
     this.#busy = false;
   }
 

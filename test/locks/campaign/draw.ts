@@ -32,6 +32,9 @@ export const KINDS: readonly KindName[] = [
   'session',
 ];
 
+/** The number of the first fault that was drawn apart from the others. */
+export const LATER = 101;
+
 /** Re-entrant kinds. */
 const REENTRANT: readonly KindName[] = ['reentrant', 'fenced', 'fenced by the clock', 'fair', 'read-write'];
 const PARTS: readonly KindName[] = [
@@ -59,11 +62,14 @@ class Drawing {
   readonly #leastMs: number;
   readonly #latency: number;
   readonly #jitter: number;
+  /** Of the faults that were added later, so that the worlds of older seeds keep the rest. */
+  readonly #later: Random;
   #lives = 0;
 
   constructor(seed: number, only: KindName | undefined) {
     this.#seed = seed;
     this.#random = new Random(seed, 'campaign');
+    this.#later = new Random(seed, 'later faults');
     const kind = this.#random.pick(KINDS);
     this.#kind = only ?? kind;
     this.#latency = this.#random.pick([0.2, 1, 1, 5]);
@@ -106,7 +112,8 @@ class Drawing {
       tasks,
       faults: this.#faults(spanMs, replicas),
     };
-    return { ...plan, tasks: this.#withLeasesFor(plan) };
+    const faults = [...plan.faults, ...this.#laterFaults(plan, spanMs)].sort((a, b) => a.at - b.at);
+    return { ...plan, faults, tasks: this.#withLeasesFor(plan) };
   }
 
   /**
@@ -244,6 +251,46 @@ class Drawing {
     ]);
     const groups = replicas > 0 ? [client, node, pair, pair] : [client, client, node];
     return this.#random.pick(groups)();
+  }
+
+  /** Faults that a holder, or whoever releases, must bear. */
+  #laterFaults(plan: Plan, spanMs: number): Fault[] {
+    const random = this.#later;
+    const count = random.pick([0, 0, 1, 2, 3, 4]);
+    const ms = (): number => random.between(1, Math.ceil(random.pick([0.5, 2, 5]) * this.#leaseMs) + 1);
+    const node = (): number => random.between(0, ALL_REPLICAS + 1);
+    const slowMs = this.#slowMs(plan);
+    const kinds: (() => Deed)[] = [
+      () => ({
+        do: 'refuse releases',
+        ms: ms(),
+        node: node(),
+        error: random.pick(['OOM', 'MISCONF', 'BUSY', 'READONLY'] as const),
+      }),
+    ];
+    if (slowMs >= 1) {
+      const who = (): Who => ({ client: random.between(0, 4), node: node() });
+      const byMs = (): number => random.between(random.pick([1, Math.ceil(slowMs / 2)]), slowMs + 1);
+      kinds.push(() => ({ do: 'slow client', ms: 2 * ms(), who: who(), byMs: byMs() }));
+    }
+    if (plan.primaries > 1) {
+      const empty = (): Deed => ({ do: 'restart empty', ms: random.between(1, 200), node: node() });
+      kinds.push(empty, empty);
+    }
+    return Array.from({ length: count }, (_, index) => ({
+      id: LATER + index,
+      at: random.between(0, Math.ceil(spanMs) + 1),
+      deed: random.pick(kinds)(),
+    }));
+  }
+
+  /** By how much messages may be late, one way, so that a holder bears it. */
+  #slowMs({ primaries, settings }: Plan): number {
+    const { requestTimeoutMs = 3000 } = settings;
+    const ofServer = Math.max(50, 0.01 * this.#leaseMs);
+    const ofRedlock = Math.min(ofServer, this.#leaseMs / primaries / 2);
+    const most = Math.min(0.4 * this.#leaseMs, requestTimeoutMs, primaries > 1 ? ofRedlock : Infinity);
+    return Math.floor(0.95 * (most / 2 - this.#latency - this.#jitter));
   }
 
   #failover(): Deed {

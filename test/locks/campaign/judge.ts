@@ -5,6 +5,7 @@ import type { World } from '../../../lab/virtual/world.ts';
 import { type HeldLock, LockError, LockLost, NotOwner } from '../../../locks/index.ts';
 import type { Plan } from './plan.ts';
 import { Promises } from './promises.ts';
+import { Troubles } from './troubles.ts';
 
 /** A broken promise. */
 export interface Violation {
@@ -14,6 +15,10 @@ export interface Violation {
     | 'resource'
     | 'fence'
     | 'belief'
+    /** A hold ended by itself although enough of its servers could be reached and had it. */
+    | 'kept'
+    /** A key or a permit is left after everything. */
+    | 'returned'
     | 'conservation'
     | 'latch'
     | 'liveness'
@@ -40,6 +45,8 @@ export interface Holder {
   readonly shared: boolean;
   readonly units: number;
   readonly rules: Rules;
+  /** Whether it is renewed; otherwise it ends with its lease. */
+  readonly renewed: boolean;
   /** Microseconds of true time. */
   readonly askedAt: number;
   readonly grantedAt: number;
@@ -64,6 +71,7 @@ export class Judge {
   readonly violations: Violation[] = [];
   readonly story: string[] = [];
   readonly promises: Promises;
+  readonly troubles: Troubles;
   grants = 0;
   readonly #world: World;
   readonly #holders = new Map<string, Set<Holder>>();
@@ -74,6 +82,7 @@ export class Judge {
   constructor(world: World, plan: Plan) {
     this.#world = world;
     this.promises = new Promises(plan);
+    this.troubles = new Troubles(plan);
   }
 
   /** True time since the world began, in microseconds. */
@@ -99,11 +108,21 @@ export class Judge {
     all.add(holder);
     // A holder that lost its lock no longer believes in it, even if its lease has time left.
     setMaxListeners(0, holder.held.signal); // All holds of one owner share it.
-    holder.held.signal.addEventListener('abort', () => this.ended(holder, 'was lost'));
+    holder.held.signal.addEventListener('abort', () => this.#lost(holder));
     const until = Math.round(this.#timeLeft(holder));
     this.tell(`${holder.name} is granted, for ${Number.isFinite(until) ? `${until} ms` : 'good'}`);
     if (holder.held.fence !== undefined) this.#checkFence(holder, holder.held.fence);
     this.look(); // It may be released before the next event.
+  }
+
+  #lost(holder: Holder): void {
+    if (holder.over) return;
+    const late = holder.renewed || this.#timeLeft(holder) > BLUR_MS;
+    if (late && !this.troubles.explain(holder, this.now)) {
+      const { reason } = holder.held.signal as { reason: unknown };
+      this.report('kept', `${holder.name} was lost for no reason: ${String(reason)}`);
+    }
+    this.ended(holder, 'was lost');
   }
 
   /** Records that its task releases it, or has learned that it is lost. */

@@ -98,6 +98,11 @@ export class Kit {
     return [entry(held, 'L', rulesOf(kind), kind === 'read-write' && life.mode === 'read')];
   }
 
+  /** The key of its session, if it has opened one. */
+  async sessionKey(): Promise<string | undefined> {
+    return (await this.#session?.catch(() => undefined))?.key;
+  }
+
   async session(): Promise<Session> {
     const before = this.#session;
     if (before !== undefined) {

@@ -5,6 +5,22 @@ import type { Holder, Judge } from './judge.ts';
 import type { Entry, Kit } from './kinds.ts';
 import type { KindName, Life, Plan, Step } from './plan.ts';
 
+/** What the judge asks for when everything is over. */
+export const FINAL: Life = {
+  id: 0,
+  after: 0,
+  mode: 'write',
+  part: 0,
+  owner: undefined,
+  leaseMs: undefined,
+  waitMs: undefined,
+  abortAfter: undefined,
+  permits: 1,
+  using: false,
+  steps: [],
+  end: 'release',
+};
+
 /** Why a life gave up. */
 const ENOUGH = new Error('enough waited');
 
@@ -87,7 +103,8 @@ function begin(home: Home, life: Life, entries: readonly Entry[], askedAt: numbe
   const { actor, judge } = home;
   return entries.map((each) => {
     const name = `${nameOf(home, life)}${entries.length > 1 ? ` of ${each.lock}` : ''}`;
-    const holder: Holder = { ...each, name, actor, askedAt, grantedAt: judge.now, over: false };
+    const renewed = life.leaseMs === undefined || home.plan.kind === 'session';
+    const holder: Holder = { ...each, name, actor, renewed, askedAt, grantedAt: judge.now, over: false };
     judge.granted(holder);
     return holder;
   });

@@ -1,5 +1,6 @@
 /** What a world of the campaign is made of: which client locks what with which settings, and which faults happen when. */
 import type { LocksOptions } from '../../../locks/index.ts';
+import type { Refusal } from './refusing.ts';
 
 /** Every kind of lock that docs/using-locks.md lists. */
 export type KindName =
@@ -92,6 +93,12 @@ export type Deed =
   | { readonly do: 'drift client clock'; readonly rate: number; readonly who: Who }
   | { readonly do: 'step node clocks'; readonly byMs: number }
   | { readonly do: 'client dies'; readonly who: Who }
+  /** A holder must bear it: there and back, messages take at most 0.4 of the lease, and less than the client waits for. */
+  | { readonly do: 'slow client'; readonly ms: number; readonly who: Who; readonly byMs: number }
+  /** The primary answers every release with this error, and executes none. */
+  | { readonly do: 'refuse releases'; readonly ms: number; readonly node: number; readonly error: Refusal }
+  /** A primary crashes, and comes back without any data. */
+  | { readonly do: 'restart empty'; readonly ms: number; readonly node: number }
   /** Breaks every promise: never drawn, only planted to prove that the judge finds it. `permits`: what L has afterwards. */
   | { readonly do: 'lose the locks'; readonly permits?: number };
 
@@ -138,25 +145,6 @@ export function livesOf(plan: Plan): number {
   const count = ({ steps }: Life): number =>
     1 + steps.reduce((sum, step) => sum + (step.do === 'nest' ? count(step.life) : 0), 0);
   return plan.tasks.reduce((sum, task) => sum + task.lives.reduce((own, life) => own + count(life), 0), 0);
-}
-
-/** The longest time during which some lasting fault is always active, in milliseconds: requests may stay unanswered for so long. */
-export function longestTrouble({ faults }: Plan): number {
-  const lasts = (deed: Deed): number =>
-    deed.do === 'failover' ? deed.after + deed.backAfter : 'ms' in deed ? deed.ms : 0;
-  const end = Math.max(0, ...faults.map(({ at, deed }) => at + lasts(deed)));
-  let [longest, from, until] = [0, 0, -1];
-  for (const { at, deed } of [...faults].sort((a, b) => a.at - b.at)) {
-    if (at > until) from = at;
-    until = Math.max(until, hangsForGood(deed) ? end : at + lasts(deed));
-    longest = Math.max(longest, until - from);
-  }
-  return longest;
-}
-
-/** Connections to the old primary hang until all faults are over, because its machine does not come back earlier. */
-function hangsForGood(deed: Deed): boolean {
-  return deed.do === 'failover' && deed.crash === 'silent' && deed.backAfter === 0;
 }
 
 /** A fault in words. */

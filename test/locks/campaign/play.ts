@@ -7,9 +7,10 @@ import { Chaos } from './chaos.ts';
 import { type Client, loadNodeRedis, Names, openClient } from './clients.ts';
 import { Judge, type Violation } from './judge.ts';
 import { NAMES } from './kinds.ts';
-import { type Home, type Latch, liveAll, pass } from './lives.ts';
+import { FINAL, type Home, type Latch, liveAll, pass } from './lives.ts';
 import type { Life, Plan } from './plan.ts';
 import { type Plant, plantInWorld } from './plants.ts';
+import { checkRemains } from './remains.ts';
 
 /** The result of a world. */
 export interface Outcome {
@@ -87,6 +88,7 @@ async function setUp(
 class Game {
   readonly #plan: Plan;
   readonly #world: World;
+  readonly #sets: readonly ReplicaSet[];
   readonly #clients: readonly Client[];
   readonly #judge: Judge;
   readonly #chaos: Chaos;
@@ -104,9 +106,12 @@ class Game {
   ) {
     this.#plan = plan;
     this.#world = world;
+    this.#sets = sets;
     this.#clients = clients;
     this.#judge = judge;
-    this.#chaos = new Chaos({ world, sets, clients, names, judge });
+    const replicated = plan.settings.replicas !== undefined;
+    const isRoughlyMended = plan.faults.some(({ deed }) => deed.do === 'failover');
+    this.#chaos = new Chaos({ world, sets, clients, names, judge, replicated, isRoughlyMended });
     const { lockDelayMs = 0, leaseMs = 30_000 } = plan.settings;
     const jumps = plan.faults.map(({ deed }) => ('byMs' in deed ? Math.abs(deed.byMs) : 0));
     const leases = plan.tasks.flatMap(({ lives }) => lives.flatMap(leasesOf));
@@ -134,6 +139,10 @@ class Game {
       this.#judge.report('liveness', `tasks never ended: ${[...pending].join(', ')}`);
       return;
     }
+    await this.#as('umpire', async () => {
+      await pass(this.#boundMs);
+      await checkRemains(this.#plan, this.#sets, this.#clients, this.#judge);
+    });
     for (const client of this.#clients) if (client.alive) await this.#everybodyAgain(client);
   }
 
@@ -222,18 +231,3 @@ function leasesOf({ leaseMs = 0, steps }: Life): number[] {
   });
   return [leaseMs, ...more];
 }
-
-const FINAL: Life = {
-  id: 0,
-  after: 0,
-  mode: 'write',
-  part: 0,
-  owner: undefined,
-  leaseMs: undefined,
-  waitMs: undefined,
-  abortAfter: undefined,
-  permits: 1,
-  using: false,
-  steps: [],
-  end: 'release',
-};

@@ -7,7 +7,9 @@
  * | a client stalls | kept by its own clock | kept |
  * | a client dies | kept | a plain semaphore's permits and taken stock are gone (S102) |
  * | a client's wall clock is stepped, or runs up to 0.8 % too fast or slow | kept | kept |
- * | nobody gets an answer for more than 20 s | kept | excused: who releases permits without a lease gives up after 30 s |
+ * | answers take up to 0.4 of the lease | kept, and no hold is lost | kept |
+ * | releases are refused | kept | kept: they go on until they are executed |
+ * | a server of a Redlock comes back empty | excused for who asked before (S61) | kept |
  * | a node stalls, or restarts with its data | kept | kept |
  * | the clocks of all nodes are set back | kept: leases last longer; `fence: 'clock'` may fall in a lossy failover | kept |
  * | the clocks of all nodes are set forward | leases end early (S16): excused for who was granted before; fences kept | kept |
@@ -24,13 +26,19 @@
  * `fence: 'clock'` an owner that comes back to a hold whose release was lost gets that hold's fence again: the resource
  * refuses it, which is safe.
  * A failover never promotes a node that has not had the primary's data yet (S126). The count of a latch and the stock of
- * a segmented lock are not covered by `replicas`. Redlock is failed over by nobody; its servers keep their data (S69).
+ * a segmented lock are not covered by `replicas`. Redlock is failed over by nobody.
  */
-import { longestTrouble, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 
 /** Something that may break a promise, from one moment of true time to another, in microseconds. */
 export interface Mark {
-  readonly kind: 'lossy failover' | 'two primaries' | 'clock forward' | 'clock back' | 'client died';
+  readonly kind:
+    | 'lossy failover'
+    | 'two primaries'
+    | 'came back empty'
+    | 'clock forward'
+    | 'clock back'
+    | 'client died';
   readonly from: number;
   to: number;
   /** Every replica could have been promoted, and the one that was furthest was: no copy of a write is lost. */
@@ -49,13 +57,11 @@ export class Promises {
   readonly marks: Mark[] = [];
   readonly #copies: ReturnType<typeof copiesOf>;
   readonly #byClock: boolean;
-  readonly #silent: boolean;
   readonly #nameless: boolean;
 
   constructor(plan: Plan) {
     this.#copies = copiesOf(plan);
     this.#nameless = plan.kind === 'semaphore';
-    this.#silent = longestTrouble(plan) > 20_000;
     this.#byClock = plan.kind === 'fenced by the clock';
   }
 
@@ -89,7 +95,6 @@ export class Promises {
 
   /** Whether permits that have no lease, or stock, may be gone for good. */
   get excusesLeaks(): boolean {
-    if (this.#silent) return true;
     return this.marks.some(
       ({ kind }) => kind === 'lossy failover' || kind === 'two primaries' || kind === 'client died',
     );
