@@ -45,7 +45,13 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
     });
     return PAUSED;
   }
-  if (client.blocked !== undefined) client.blocked.argv = argv;
+  if (client.blocked !== undefined) {
+    client.blocked.argv = argv;
+    if (outcome === BLOCKED && server.dialect.waitingCalls === 'counted when they end') {
+      server.stats.calls[command.serial]!--;
+      client.blocked.isUncounted = true;
+    }
+  }
   if (looked) server.observer.end(client, command, argv, began);
   const { sizes, usage } = server.observer;
   usage?.called(client, command, outcome, server.host.clock.micros() - began, !outermost);

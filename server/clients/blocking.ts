@@ -54,7 +54,7 @@ const SERVES_NOBODY: ReadonlySet<string> = new Set([
 interface BlockingNode extends HasClients, HasHost, Mistakes, Requests, Units {
   readonly observer: Pick<Observer, 'now' | 'served' | 'usage'>;
   readonly stats: Statistics;
-  readonly dialect: Pick<Dialect, 'serveWaiting'>;
+  readonly dialect: Pick<Dialect, 'endedByForce' | 'serveWaiting'>;
   readonly slowScript: { readonly active: boolean };
   readonly pausing: { postpone(client: Client, argv: Bytes[]): void };
   /** Updates whether keyspaces must report their changes. */
@@ -118,6 +118,15 @@ export class Blocking {
    * @param served true if that is what the client waited for
    */
   release(client: Client, reply: Reply | undefined, served = false): void {
+    this.#count(client);
+    if (reply instanceof ReplyError) {
+      this.#server.stats.error(reply);
+      if (client.lastCommand !== undefined) this.#server.stats.failed[client.lastCommand.serial]!++;
+    }
+    this.#end(client, reply, served);
+  }
+
+  #end(client: Client, reply: Reply | undefined, served: boolean): void {
     const blocked = client.blocked;
     if (blocked === undefined) return;
     this.forget(client);
@@ -127,6 +136,13 @@ export class Blocking {
     this.#server.unblocked(client);
   }
 
+  /** Counts the call that ends now, if it was not counted when it began. */
+  #count({ blocked, lastCommand }: Client): void {
+    if (blocked?.isUncounted !== true || lastCommand === undefined) return;
+    this.#server.stats.calls[lastCommand.serial]!++;
+    blocked.isUncounted = false;
+  }
+
   /**
    * CLIENT UNBLOCK: ends a wait with the reply on timeout, or with an error. Returns false if the client is not
    * blocked.
@@ -134,11 +150,26 @@ export class Blocking {
   unblock(client: Client, asError: boolean): boolean {
     const blocked = client.blocked;
     if (blocked === undefined || isOurs(blocked.kind)) return false;
-    const reply = asError
-      ? new ReplyError('UNBLOCKED client unblocked via CLIENT UNBLOCK')
-      : blocked.timeoutReply();
-    this.release(client, reply);
+    const { stats, dialect } = this.#server;
+    if (dialect.endedByForce === 'failed, by CLIENT UNBLOCK' && client.lastCommand !== undefined)
+      stats.failed[client.lastCommand.serial]!++;
+    if (asError) this.abandon(client, new ReplyError('UNBLOCKED client unblocked via CLIENT UNBLOCK'));
+    else {
+      this.#count(client);
+      this.#end(client, blocked.timeoutReply(), false);
+    }
     return true;
+  }
+
+  /** Ends a wait with an error that has nothing to do with what the client waited for. */
+  abandon(client: Client, why: ReplyError): void {
+    const { stats, dialect } = this.#server;
+    stats.error(why);
+    this.#count(client);
+    const serial = client.lastCommand?.serial;
+    if (serial !== undefined && dialect.endedByForce === 'failed, with an error') stats.failed[serial]!++;
+    if (serial !== undefined && dialect.endedByForce === 'rejected, with an error') stats.refused[serial]!++;
+    this.#end(client, why, false);
   }
 
   /** Ends a wait without a reply because the connection is closed. */
@@ -261,7 +292,8 @@ export class Blocking {
   #mayGoOn(client: Client, { argv }: Blocked): boolean {
     const refusal = this.#server.admitAgain(client, argv);
     if (refusal === undefined) return true;
-    if (refusal !== 'later') this.release(client, refusal, true);
+    // It is counted as refused, not as a call.
+    if (refusal !== 'later') this.#end(client, refusal, true);
     else {
       this.forget(client);
       this.#server.pausing.postpone(client, argv);
@@ -269,14 +301,9 @@ export class Blocking {
     return false;
   }
 
-  /** Ends a wait with the reply of a key, and counts it if it is an error. */
+  /** Ends a wait with the reply of a key. */
   #conclude(client: Client, reply: Reply): void {
-    const { stats } = this.#server;
     client.totals.commands++;
-    if (reply instanceof ReplyError) {
-      stats.error(reply);
-      if (client.lastCommand !== undefined) stats.failed[client.lastCommand.serial]!++;
-    }
     this.release(client, reply, true);
   }
 

@@ -94,6 +94,8 @@ export interface Blocked {
   /** The reply on timeout. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
+  /** True while the call is not counted, because it is counted when it ends. */
+  isUncounted?: boolean;
   /** The words of the request that blocked the client, for the slow log. */
   argv: Bytes[];
   /** Tries to serve the client when a key has something for it only because time has passed. */

@@ -218,6 +218,10 @@ export interface Dialect {
   readonly negativeOffset: 'nothing' | 'from the end of a skiplist';
   /** How a client that waits for keys is served when one is ready: from that key alone, or as if it asked again. */
   readonly serveWaiting: 'from the ready key' | 'as if asked again';
+  /** When INFO commandstats counts the call of a client that waits. One that leaves is not counted at its end. */
+  readonly waitingCalls: 'counted when they begin' | 'counted when they end';
+  /** How commandstats counts a wait that CLIENT UNBLOCK or REPLICAOF ends: failed or rejected, and in which case. */
+  readonly endedByForce: 'failed, by CLIENT UNBLOCK' | 'failed, with an error' | 'rejected, with an error';
   /** Whether LREM refuses the smallest count, and LSET takes the lower 32 bits of the index. */
   readonly listNumbers: 'as they are' | 'checked and cut';
   /** How many of the members that SPOP removed are in one SREM for the replicas. */

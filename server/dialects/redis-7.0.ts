@@ -82,6 +82,8 @@ export const redis70: Dialect = {
   negativeOffset: 'nothing',
   queueWithoutMemory: 'nothing',
   serveWaiting: 'from the ready key',
+  waitingCalls: 'counted when they begin',
+  endedByForce: 'failed, by CLIENT UNBLOCK',
   poppedTogether: 1,
   msetexWithExat: 'as sent',
   transactionSelect: 'before MULTI',

@@ -48,6 +48,8 @@ export const redis72: Dialect = {
   negativeOffset: 'from the end of a skiplist',
   queueWithoutMemory: 'what needs none',
   serveWaiting: 'as if asked again',
+  waitingCalls: 'counted when they end',
+  endedByForce: 'failed, with an error',
   poppedTogether: 1024,
   transactionSelect: 'after MULTI',
   ownMessages: 'after the reply',

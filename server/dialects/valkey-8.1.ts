@@ -38,6 +38,7 @@ export const valkey81: Dialect = {
   },
   saveLines: 'one line',
   waitInScript: "its caller's",
+  endedByForce: 'rejected, with an error',
   scanRemoves: 'those that match pattern and type',
   renamedSettings: [
     ['commandlog-execution-slower-than', 'slowlog-log-slower-than'],

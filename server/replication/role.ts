@@ -13,7 +13,7 @@ const FORCED = 'UNBLOCKED force unblock from blocking operation, instance state 
 export interface RoleNode extends Gated, ReplicaNode {
   /** The primary that the node follows; undefined on a primary. */
   primary: ReplicaSide | undefined;
-  readonly blocking: Pick<Blocking, 'clients' | 'count' | 'release' | 'signalAll'>;
+  readonly blocking: Pick<Blocking, 'abandon' | 'clients' | 'count' | 'signalAll'>;
   readonly replication: ReplicaNode['replication'] & { becomeReplica(): void; beginHistory(): void };
 }
 
@@ -24,7 +24,7 @@ export function replicateFrom(server: RoleNode, host: Bytes, port: number): void
   if (server.primary === undefined) {
     for (const client of [...server.blocking.clients()]) {
       if (isOurs(client.blocked?.kind)) continue;
-      server.blocking.release(client, new ReplyError(FORCED));
+      server.blocking.abandon(client, new ReplyError(FORCED));
       client.close();
     }
   }
