@@ -1,4 +1,5 @@
 /** What the command line does: it starts a server, or runs another command, which loads what it needs. */
+import { spawn } from 'node:child_process';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -11,6 +12,7 @@ import { isNode } from './embed/running/runtime.ts';
 import type { LostlockServer } from './embed/running/server.ts';
 import { startServer } from './embed/start.ts';
 import { toBuffer } from './protocol/bytes.ts';
+import { shutdownBySignal } from './server/commands/node/shutdown.ts';
 import type { LogLevel } from './server/ports.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
 
@@ -98,9 +100,12 @@ async function serveCluster(invocation: Invocation, primaries: number): Promise<
   log('notice', `Ready to accept connections ${how} ${first?.port}`, 'primary');
 }
 
+/** Prepares the end that a signal asks for. Returns false if the server must go on. */
+type MayEnd = (signal: 'SIGTERM' | 'SIGINT') => boolean;
+
 /** Ends with a signal, with npm's shell, and with standard input if that was asked for. */
-function follow(serving: Serving, { exitWithParent }: Invocation): void {
-  stopOnSignals(serving);
+function follow(serving: Serving, { exitWithParent }: Invocation, mayEnd?: MayEnd): void {
+  stopOnSignals(serving, mayEnd);
   if (process.env.npm_command !== undefined) stopWithShell(serving);
   if (exitWithParent) process.stdin.resume().once('end', () => stop(serving));
 }
@@ -123,7 +128,7 @@ async function serveSentinel(invocation: Invocation): Promise<void> {
   follow(sentinel, invocation);
   const port = node.settings.port || node.settings['tls-port'];
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${port}\n`);
-  if (pidfile !== '') writePid(toBuffer(pidfile).toString());
+  if (pidfile !== '') writePid(toBuffer(pidfile).toString(), log);
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `redis://127.0.0.1:${port}\n`);
   log('notice', `Ready to accept connections ${node.settings.port === 0 ? 'tls' : 'tcp'} ${port}`);
 }
@@ -144,14 +149,15 @@ async function serve(invocation: Invocation): Promise<void> {
     write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };
   server = await startServer({ ...options, log });
-  follow(server, invocation);
+  const { node } = server;
+  follow(server, invocation, (signal) => shutdownBySignal(node, signal));
   if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
   server.node.onFatal = () => process.exit(1);
   if (invocation.configFile !== undefined) {
     server.node.configFile = new DiskConfigFile(invocation.configFile);
   }
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
-  if (pidfile !== '') writePid(toBuffer(pidfile).toString());
+  if (pidfile !== '') writePid(toBuffer(pidfile).toString(), (level, text) => log(level, text, node.role));
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
   for (const replica of server.replicas) log('notice', `Replica ready tcp ${replica.port}`, 'replica');
   for (const { port: ready } of server.sentinels) log('notice', `Sentinel ready tcp ${ready}`, 'sentinel');
@@ -175,9 +181,14 @@ function write(file: string, line: string): void {
   else appendFileSync(file, bytes);
 }
 
-/** Writes the process id to a file, and removes the file on exit. */
-function writePid(path: string): void {
-  writeFileSync(path, `${process.pid}\n`);
+/** Writes the process id to a file, and removes the file on exit. As in Redis, a server without the file goes on. */
+function writePid(path: string, log: (level: LogLevel, text: string) => void): void {
+  try {
+    writeFileSync(path, `${process.pid}\n`);
+  } catch (error) {
+    log('warning', `Failed to write PID file: ${(error as Error).message}`);
+    return;
+  }
   process.once('exit', () => rmSync(path, { force: true }));
 }
 
@@ -195,8 +206,12 @@ function stopWithShell(server: Serving): void {
   watch.unref();
 }
 
-function stopOnSignals(server: Serving): void {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(server));
+function stopOnSignals(server: Serving, mayEnd: MayEnd = () => true): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (mayEnd(signal)) stop(server);
+    });
+  }
 }
 
 /** Ends the process because of a wrong flag. */
@@ -205,11 +220,30 @@ function refuse(error: UsageError): never {
   process.exit(2);
 }
 
+/**
+ * `daemonize yes`: starts the server again as a process of its own, without a terminal, and ends. A log without a logfile is lost, as
+ * in Redis.
+ */
+function runInBackground(argv: readonly string[], { configText }: Invocation): void {
+  const script = isSea() ? [] : [...process.execArgv, process.argv[1] ?? ''];
+  const child = spawn(process.execPath, [...script, ...argv, '--daemonize', 'no'], {
+    detached: true,
+    stdio: [configText === undefined ? 'ignore' : 'pipe', 'ignore', 'ignore'],
+  });
+  child.stdin?.end(toBuffer(configText ?? ''));
+  child.unref();
+}
+
 /** Serves as the flags say. */
 function serverCommand(argv: readonly string[]): void {
   if (isNode) setFlagsFromString(COLLECTS_ALONE);
   try {
-    serve(parseCommandLine(argv)).catch((error: Error) => {
+    const invocation = parseCommandLine(argv);
+    if (invocation.configuration.settings.daemonize === true) {
+      runInBackground(argv, invocation);
+      return;
+    }
+    serve(invocation).catch((error: Error) => {
       if (error instanceof BadDirective) console.error(error.message);
       else console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
       process.exit(1);

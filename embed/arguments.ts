@@ -1,6 +1,7 @@
 /** The options of `startServer` for the arguments of redis-server. */
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
+import type { Renaming } from '../server/table/rename.ts';
 import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
 import { BadDirective } from './configuration.ts';
 import { badOption } from './options.ts';
@@ -17,6 +18,10 @@ export function passwordOptions(password: Bytes): {
   return typeof text === 'string' ? { password: text } : { settings: { requirepass: password } };
 }
 
+function textsOf([name, to]: Renaming): [string, string] {
+  return [toBuffer(name).toString(), toBuffer(to).toString()];
+}
+
 /** The options for what a configuration asks for. The port is Redis' 6379 unless the configuration names one. */
 export function startOptionsOf({ configuration, ...rest }: Invocation): StartOptions {
   const {
@@ -25,9 +30,10 @@ export function startOptionsOf({ configuration, ...rest }: Invocation): StartOpt
     unixsocket = '',
     requirepass = '',
     pidfile: _,
+    daemonize: _background,
     ...settings
   } = configuration.settings;
-  const { users, replicaOf } = configuration;
+  const { users, replicaOf, renamings } = configuration;
   const { password, settings: secret } = passwordOptions(requirepass);
   return {
     port,
@@ -35,6 +41,7 @@ export function startOptionsOf({ configuration, ...rest }: Invocation): StartOpt
     settings: { ...settings, ...secret },
     users,
     ...(replicaOf !== undefined && { replicaOf }),
+    ...(renamings.length > 0 && { renamedCommands: renamings.map(textsOf) }),
     ...(rest.replicas !== undefined && { replicas: rest.replicas }),
     ...(rest.sentinels !== undefined && { sentinels: rest.sentinels }),
     ...(rest.dialect !== undefined && { dialect: rest.dialect }),

@@ -53,6 +53,8 @@ export interface Invocation {
   readonly configuration: Configuration;
   /** The absolute path of the configuration file. */
   configFile?: string;
+  /** The configuration that standard input gave. */
+  configText?: Bytes;
   /** Start a Sentinel instead of a server. */
   sentinel?: boolean;
   portFile?: string;
@@ -85,17 +87,21 @@ function usage(why: string): never {
  * @throws UsageError for a wrong flag, and BadDirective for a wrong configuration file
  */
 export function parseCommandLine(argv: readonly string[]): Invocation {
-  const invocation: Invocation = { configuration: new Configuration(), exitWithParent: false };
   const sentinels = new Map<string, string>();
   const args = argv.flatMap((word) => (/^--[a-z-]+=/.test(word) ? splitOnce(word) : [word]));
+  // What a file may say depends on the server that it is for, which a later word names.
+  const later = (flag: string): string | undefined => args[args.lastIndexOf(flag) + 1];
+  const named = dialectNames.find((name) => args.includes('--dialect') && later('--dialect') === name);
+  const strict = args.includes('--strict') && later('--strict') === 'yes';
+  const invocation: Invocation = { configuration: new Configuration(named, strict), exitWithParent: false };
   const first = args[0] ?? '';
   if (/^\d+$/.test(first)) args.unshift('--port');
   else if (first !== '' && !first.startsWith('--')) {
     args.shift();
-    if (first !== '-') invocation.configFile = resolve(first);
-    invocation.configuration.load(readFile(first === '-' ? 0 : first), (path) =>
-      readFile(toBuffer(path).toString()),
-    );
+    const text = readFile(first === '-' ? 0 : first);
+    if (first === '-') invocation.configText = text;
+    else invocation.configFile = resolve(first);
+    invocation.configuration.load(text, (path) => readFile(toBuffer(path).toString()));
   }
   for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
     if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
@@ -119,6 +125,8 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   checkClusterNode(invocation);
   if (invocation.configuration.sentinelLines.length > 0) invocation.sentinel = true;
   if (invocation.sentinel === true) checkSentinel(invocation);
+  if (invocation.exitWithParent && invocation.configuration.settings.daemonize === true)
+    usage('--exit-with-parent does not work with --daemonize');
   return invocation;
 }
 
@@ -128,6 +136,7 @@ function checkSentinel(invocation: Invocation): void {
     if (invocation[name] !== undefined) usage(`--${name} does not work with a Sentinel`);
   }
   if (invocation.configuration.replicaOf !== undefined) usage('--replicaof does not work with a Sentinel');
+  if (invocation.configuration.renamings.length > 0) usage('--rename-command does not work with a Sentinel');
 }
 
 /** The parameters that a lab's nodes cannot have: all listen on 127.0.0.1, trust each other, and log nothing. */
@@ -148,6 +157,7 @@ function checkLab({ configuration }: Invocation, sentinels: ReadonlyMap<string, 
   if (wrong !== undefined) usage(`--${wrong} does not work with --lab`);
   if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --lab');
   if (Object.keys(configuration.users).length > 0) usage('--user does not work with --lab');
+  if (configuration.renamings.length > 0) usage('--rename-command does not work with --lab');
   for (const flag of sentinels.keys()) usage(`${flag} does not work with --lab`);
 }
 
@@ -176,6 +186,7 @@ function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap
   }
   if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --cluster');
   if (Object.keys(configuration.users).length > 0) usage('--user does not work with --cluster');
+  if (configuration.renamings.length > 0) usage('--rename-command does not work with --cluster');
   if (lab === true) usage('--lab does not work with --cluster');
   for (const flag of sentinels.keys()) usage(`${flag} does not work with --cluster`);
 }

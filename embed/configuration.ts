@@ -2,11 +2,17 @@
  * Reads redis.conf, and the same directives from the command line
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
  */
-import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
+import { isAbsolute, join } from 'node:path';
+import { asciiLower, type Bytes, fromText, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
+import { commandTable } from '../server/commands/index.ts';
+import type { Dialect } from '../server/dialects/dialect.ts';
+import { DEFAULT_DIALECT, type DialectName, dialectNamed } from '../server/dialects/index.ts';
 import { BadSetting } from '../server/settings/parameters.ts';
 import { refusalOf } from '../server/settings/refusals.ts';
 import { aliases, parameters, type Settings } from '../server/settings/settings.ts';
+import { hasParameter, readSetting } from '../server/settings/variants.ts';
+import { BadRenaming, type Named, type Renaming, renamed } from '../server/table/rename.ts';
 
 /** A directive cannot be applied. The message says why, in redis-server's words where it has some. */
 export class BadDirective extends Error {}
@@ -18,16 +24,25 @@ const SEVERAL_WORDS: ReadonlySet<string> = new Set<keyof Settings>([
   'latency-tracking-info-percentiles',
   'oom-score-adj-values',
   'save',
+  'shutdown-on-sigint',
+  'shutdown-on-sigterm',
+]);
+
+/** Parameters that a server inside a process refuses, and the command line does itself. */
+const OWN: ReadonlySet<string> = new Set<keyof Settings>(['daemonize', 'pidfile']);
+
+/** Parameters that servers no longer have, and still accept in a file. They have no effect. */
+const OUTDATED: ReadonlySet<string> = new Set([
+  'list-max-ziplist-entries',
+  'list-max-ziplist-value',
+  'lua-replicate-commands',
 ]);
 
 /** Parameters that may have several lines, which add up. */
 const ADDING: ReadonlySet<string> = new Set<keyof Settings>(['client-output-buffer-limit', 'save']);
 
 /** Directives that lostlock knows and does not implement, with the reason. */
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['rename-command', 'lostlock does not rename commands'],
-  ['loadmodule', 'lostlock loads no modules'],
-]);
+const REFUSED: ReadonlyMap<string, string> = new Map([['loadmodule', 'lostlock loads no modules']]);
 
 const UNKNOWN = 'Bad directive or wrong number of arguments';
 const WRONG_NUMBER = 'wrong number of arguments';
@@ -35,8 +50,10 @@ const WRONG_NUMBER = 'wrong number of arguments';
 /** The directives of redis.conf that lostlock knows. */
 export const directives: ReadonlySet<string> = new Set([
   ...Object.keys(parameters),
+  'rename-command',
   'replicaof',
   'user',
+  ...OUTDATED,
   ...REFUSED.keys(),
 ]);
 
@@ -48,13 +65,19 @@ export function isDirective(directive: string): boolean {
 /** True if a directive takes more than one word. */
 export function takesSeveralWords(directive: string): boolean {
   const name = nameOf(directive);
-  return SEVERAL_WORDS.has(name) || name === 'replicaof' || name === 'user';
+  return SEVERAL_WORDS.has(name) || ['rename-command', 'replicaof', 'user'].includes(name);
 }
 
 function nameOf(directive: Bytes): string {
   const lower = asciiLower(directive);
   if (lower === 'slaveof') return 'replicaof';
   return Object.hasOwn(aliases, lower) ? (aliases[lower] as string) : lower;
+}
+
+/** The directory that a line enters from another one. */
+function entered(from: Bytes | undefined, to: Bytes): Bytes {
+  const next = toBuffer(to).toString();
+  return from === undefined || isAbsolute(next) ? to : fromText(join(toBuffer(from).toString(), next));
 }
 
 /** A line of sentinel.conf that begins with `sentinel`. */
@@ -79,8 +102,23 @@ export class Configuration {
   readonly users: Record<string, string> = Object.create(null);
   /** The `sentinel` directives, in order. */
   readonly sentinelLines: SentinelLine[] = [];
+  /** The commands with other names, in order. */
+  readonly renamings: Renaming[] = [];
   /** The primary to follow. */
   replicaOf: { readonly host: string; readonly port: number } | undefined;
+  readonly #dialect: Dialect;
+  readonly #strict: boolean;
+  /** The commands as the `rename-command` lines so far have left them. */
+  #commands: Named<unknown> | undefined;
+
+  /**
+   * @param dialect the server whose file it is
+   * @param strict true: only what that server has
+   */
+  constructor(dialect: DialectName = DEFAULT_DIALECT, strict = false) {
+    this.#dialect = dialectNamed(dialect);
+    this.#strict = strict;
+  }
 
   /**
    * Applies one directive.
@@ -93,7 +131,20 @@ export class Configuration {
     if (refused !== undefined) throw new BadDirective(refused);
     if (name === 'replicaof') this.#follow(values.flatMap((value) => value.split(' ')));
     else if (name === 'user') this.#addUser(values);
+    else if (name === 'rename-command') this.#rename(values);
+    else if (OUTDATED.has(name) && values.length === 1) return;
     else this.#set(name, values);
+  }
+
+  #rename([name, to, ...more]: readonly Bytes[]): void {
+    if (name === undefined || to === undefined || more.length > 0) throw new BadDirective(UNKNOWN);
+    this.#commands ??= commandTable([], this.#dialect, this.#strict);
+    try {
+      this.#commands = renamed(this.#commands, [name, to]);
+    } catch (error) {
+      throw error instanceof BadRenaming ? new BadDirective(error.message) : error;
+    }
+    this.renamings.push([name, to]);
   }
 
   #set(name: string, values: readonly Bytes[]): void {
@@ -105,13 +156,16 @@ export class Configuration {
       throw new BadDirective(WRONG_NUMBER);
     }
     const value = values.join(' ');
+    if (this.#strict && !hasParameter(key, this.#dialect)) throw new BadDirective(UNKNOWN);
     const earlier = ADDING.has(name) && value !== '' ? (this.settings[key] ?? '') : '';
-    const read = parameters[key].read(earlier === '' ? value : `${earlier} ${value}`);
+    const read = readSetting(key, earlier === '' ? value : `${earlier} ${value}`, this.#dialect);
     if (read instanceof BadSetting) throw new BadDirective(read.why);
-    // The command line writes the pid file itself. A later directive may name a place for the append-only file.
-    const why = name === 'pidfile' ? undefined : refusalOf(key, read, true);
+    // A later directive may name a place for the append-only file.
+    const why = OWN.has(name) ? undefined : refusalOf(key, read, true);
     if (why !== undefined) throw new BadDirective(why);
-    Object.assign(this.settings, { [name]: read });
+    // Redis enters each directory in turn.
+    const place = key === 'dir' ? entered(this.settings.dir, value) : read;
+    Object.assign(this.settings, { [name]: place });
   }
 
   #follow(values: readonly Bytes[]): void {

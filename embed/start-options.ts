@@ -1,10 +1,12 @@
 /** The options of startServer: what they are, which values are allowed, and the settings that they stand for. */
 import { basename, dirname, resolve } from 'node:path';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
-import type { DialectName } from '../server/dialects/index.ts';
+import { commandTable } from '../server/commands/index.ts';
+import { DEFAULT_DIALECT, type DialectName, dialectNamed } from '../server/dialects/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import { parameters, type Settings } from '../server/settings/settings.ts';
+import { BadRenaming, type Named, renamed } from '../server/table/rename.ts';
 import type { Seed } from './dataset.ts';
 import { checkDialect, checkSettings, OPTION_OF } from './node-options.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from './options.ts';
@@ -50,6 +52,11 @@ export interface StartOptions {
    * commands of other servers (DELEX, DELIFEQ, CAS and so on) work in every dialect.
    */
   readonly strict?: boolean;
+  /**
+   * Commands with other names, as redis.conf's `rename-command` gives them, in order: `[['CONFIG', 'c0nf1g'], ['FLUSHALL', '']]`.
+   * An empty name takes the command away.
+   */
+  readonly renamedCommands?: readonly (readonly [name: string, to: string])[];
   /** Any other parameter, by its name in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** The initial data. */
@@ -100,6 +107,7 @@ const OPTIONS = [
   'databases',
   'dialect',
   'strict',
+  'renamedCommands',
   'settings',
   'seed',
   'rdbFile',
@@ -114,6 +122,28 @@ const OPTIONS = [
 function checkUsers(users: unknown): void {
   if (typeof users !== 'object' || users === null) throw badOption('users', users, 'an object of rules');
   for (const [name, rules] of Object.entries(users)) checkString(`users.${name}`, rules, false);
+}
+
+/** Throws for a command that does not exist, and for a name that another command has. */
+function checkRenamings({
+  renamedCommands: pairs = [],
+  dialect,
+  strict = false,
+}: StartOptions | ThreadOptions): void {
+  if (!Array.isArray(pairs)) throw badOption('renamedCommands', pairs, 'pairs of a name and a new name');
+  let commands: Named<unknown> = commandTable([], dialectNamed(dialect ?? DEFAULT_DIALECT), strict);
+  for (const [i, pair] of pairs.entries()) {
+    const option = `renamedCommands[${i}]`;
+    const [name, to, ...more] = Array.isArray(pair) ? pair : [];
+    if (typeof name !== 'string' || typeof to !== 'string' || more.length > 0)
+      throw badOption(option, pair, 'a pair of a name and a new name');
+    try {
+      commands = renamed(commands, [fromText(name), fromText(to)]);
+    } catch (error) {
+      if (!(error instanceof BadRenaming)) throw error;
+      throw badOption(option, pair, `a command and a name that is free (${error.message})`);
+    }
+  }
 }
 
 function checkPrimary(primary: { readonly host: string; readonly port: number }): void {
@@ -170,6 +200,7 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
     throw badOption('clock', options.clock, "'real' or 'ambient'");
   }
+  checkRenamings(options);
   checkClusterNode(options);
   if (options.thread !== undefined) checkFlag('thread', options.thread);
   if (options.thread === true && options.clock === 'ambient') {

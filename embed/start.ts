@@ -86,12 +86,15 @@ function follow(node: Server, { replicaOf }: StartOptions): void {
 
 /** The options of the node itself. */
 function nodeOptions(options: StartOptions, settings: Partial<Settings>): ServerOptions {
-  const { dialect, strict, log } = options;
+  const { dialect, strict, log, renamedCommands } = options;
   return {
     settings,
     ...(dialect && { dialect }),
     ...(strict !== undefined && { strict }),
     ...(log && { log }),
+    ...(renamedCommands && {
+      renamings: renamedCommands.map(([name, to]) => [fromText(name), fromText(to)]),
+    }),
   };
 }
 
@@ -180,6 +183,7 @@ async function startHere(options: StartOptions): Promise<LostlockServer> {
     toBuffer(settings.dir ?? '.').toString(),
     clock ?? new AmbientClock(),
     tls?.context.connect,
+    () => node.settings['bind-source-addr'],
   );
   const { node, member } = createServerNode(host, nodeOptions(options, settings));
   const door = new Door(node);

@@ -19,17 +19,21 @@ import { DEFAULT_DIALECT, dialectNamed } from './dialects/index.ts';
 import { admitAgain, execute } from './execute.ts';
 import type { Host } from './host/host.ts';
 import { Server, type ServerOptions } from './server.ts';
+import { renamed } from './table/rename.ts';
 import { Vocabulary } from './table/vocabulary.ts';
 
 /**
  * Creates a node on a host.
- * @throws RangeError for a dialect that does not exist, and when a setting has a value that is not allowed
+ * @throws RangeError for a dialect that does not exist, and when a setting has a value that is not allowed; BadRenaming for a
+ * command that cannot be renamed
  */
 export function createNode(host: Host, options: ServerOptions = {}): Server {
-  const { commands = [], dialect = DEFAULT_DIALECT, strict = false, ...rest } = options;
+  const { commands = [], renamings = [], dialect = DEFAULT_DIALECT, strict = false, ...rest } = options;
   const spoken = dialectNamed(dialect);
   const vocabulary = new Vocabulary(spoken, strict);
-  const table = commandTable(commands, spoken, strict);
-  const path = { commands: table, everyCommand, dialect: spoken, vocabulary, execute, admitAgain, call };
+  const declared = commandTable(commands, spoken, strict);
+  const table = renamings.reduce(renamed, declared);
+  const requests = { execute, admitAgain, call };
+  const path = { commands: table, declared, everyCommand, dialect: spoken, vocabulary, ...requests };
   return new Server(host, path, rest);
 }

@@ -43,6 +43,7 @@ import type { ConfigFile } from './settings/rewrite.ts';
 import { defaultSettings, type Settings } from './settings/settings.ts';
 import { type Command, commandCount } from './table/command.ts';
 import type { Outcome } from './table/outcome.ts';
+import type { Renaming } from './table/rename.ts';
 import type { Vocabulary } from './table/vocabulary.ts';
 import { ExecutionUnit } from './unit.ts';
 
@@ -53,6 +54,8 @@ export interface ServerOptions {
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
   /** Additional commands, such as the lab's LAB command. */
   readonly commands?: readonly Command<Caller>[];
+  /** Commands with other names than their own, in the order in which they are renamed. */
+  readonly renamings?: readonly Renaming[];
   /** The server to answer as, and whether to refuse what it does not have. */
   readonly dialect?: DialectName;
   readonly strict?: boolean;
@@ -65,8 +68,10 @@ export type Caller = Client<Server>;
 
 /** The part of a node that runs requests. It is passed in because the handlers depend on the whole node. */
 export interface RequestPath {
-  /** Every command by name, in lower and upper case. */
+  /** Every command by the name that clients use, in lower and upper case. */
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  /** The same by their own names. */
+  readonly declared: ReadonlyMap<Bytes, Command<Caller>>;
   /** The commands of every server, by name in lower case. */
   readonly everyCommand: ReadonlyMap<Bytes, Command<Caller>>;
   readonly dialect: Dialect;
@@ -88,6 +93,7 @@ export class Server {
   readonly vocabulary: Vocabulary;
   readonly settings: Settings;
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
+  readonly declared: ReadonlyMap<Bytes, Command<Caller>>;
   readonly everyCommand: ReadonlyMap<Bytes, Command<Caller>>;
   readonly clients = new Map<number, Caller>();
   readonly connections: Connections<Server> = new Connections<Server>(this);
@@ -155,10 +161,14 @@ export class Server {
   #unblocked: Caller[] = [];
   #settling = false;
 
-  constructor(host: Host, execution: RequestPath, options: Omit<ServerOptions, 'commands'> = {}) {
+  constructor(
+    host: Host,
+    execution: RequestPath,
+    options: Omit<ServerOptions, 'commands' | 'renamings'> = {},
+  ) {
     this.host = host;
     this.#execution = execution;
-    ({ commands: this.commands, everyCommand: this.everyCommand } = execution);
+    ({ commands: this.commands, declared: this.declared, everyCommand: this.everyCommand } = execution);
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };

@@ -50,6 +50,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('sentinel', 'Sentinel'),
       doc('cluster', 'Cluster'),
       doc('persistence', 'Persistence'),
+      doc('parameters', 'Parameters of redis.conf'),
     ],
   },
   {

@@ -18,9 +18,9 @@ function saveConfiguration(cluster: Cluster): Reply {
   return why === undefined ? OK : fail(`ERR error saving the cluster node config: ${why}`);
 }
 
-function help({ server }: Cluster): Reply {
-  const container = server.commands.get('cluster');
-  return container === undefined ? [] : helpOf(container, server.dialect);
+function help({ server }: Cluster, [name]: readonly Bytes[]): Reply {
+  const container = server.declared.get('cluster');
+  return container === undefined ? [] : helpOf(container, server.dialect, name);
 }
 
 /** The subcommands, by name. */

@@ -35,15 +35,16 @@ const NAMED = { key: 'No permissions to access a key', channel: 'No permissions 
 
 /** The node, as access control sees it. */
 interface AclNode extends HasDialect, HasHost, HasSettings, ListingNode {
-  readonly commands: ReadonlyMap<Bytes, Command>;
+  /** The commands by their own names, which rules use even where clients use others. */
+  readonly declared: ReadonlyMap<Bytes, Command>;
   /** The client whose request is running. */
   readonly running: Client | undefined;
 }
 
 /** The commands of each table, which nodes may share, without the second names. */
-const lists = new WeakMap<AclNode['commands'], CommandList>();
+const lists = new WeakMap<AclNode['declared'], CommandList>();
 
-function listOf(commands: AclNode['commands']): CommandList {
+function listOf(commands: AclNode['declared']): CommandList {
   let list = lists.get(commands);
   if (list === undefined) lists.set(commands, (list = [...new Set(commands.values())]));
   return list;
@@ -64,7 +65,7 @@ export class Acl {
 
   constructor(server: AclNode) {
     this.#server = server;
-    this.commands = listOf(server.commands);
+    this.commands = listOf(server.declared);
     this.default = this.newUser('default');
     for (const rule of ['on', 'nopass', '~*', '&*', '+@all']) this.default.apply(rule);
     this.users.set('default', this.default);

@@ -143,7 +143,7 @@ export class AofFiles {
 
   #removeHistory(): void {
     const { history } = this.#manifest;
-    if (history.length === 0) return;
+    if (history.length === 0 || this.#server.settings['aof-disable-auto-gc']) return;
     for (const { name } of history) {
       this.#server.log('notice', `Removing the history file ${name} in the background`);
       this.#disk.remove(this.#pathOf(name));

@@ -54,7 +54,7 @@ export interface Dialect {
   /** The field of dump files that names the server. */
   readonly dumpVersion: readonly [name: Bytes, value: Bytes];
   /** The parameters whose defaults differ from those of Redis 7.0. */
-  readonly settings: Readonly<Record<string, boolean | number>>;
+  readonly settings: Readonly<Record<string, boolean | number | string>>;
   /** The parameters that CONFIG REWRITE writes under a newer name: that name, and ours. */
   readonly renamedSettings: readonly (readonly [shown: Bytes, name: Bytes])[];
   /** How CONFIG REWRITE writes save points. */
@@ -147,6 +147,8 @@ export interface Dialect {
   readonly waitsFor: 'its last command' | 'its last effect';
 
   /** How CONFIG SET refuses a negative value of an unsigned parameter: by its bounds, or as negative. */
+  /** Whether a parameter's number may be written as C reads it: in base 16, and beyond 64 bits as the largest. */
+  readonly settingNumbers: 'as in C' | 'in base 10, within 64 bits';
   readonly unsignedSettings: 'within bounds' | 'not negative';
   /** The fields of CLIENT LIST and CLIENT INFO, in their order. */
   readonly clientFields: readonly ClientField[];

@@ -55,6 +55,7 @@ export const redis70: Dialect = {
     'ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.',
   arityInScript: 'ERR Wrong number of args calling Redis command from script',
   unsignedSettings: 'within bounds',
+  settingNumbers: 'as in C',
   clientFields: clientFields.redis70,
   clientFilters: 'each takes one value',
   emptyTransaction: 'never',

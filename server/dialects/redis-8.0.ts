@@ -12,6 +12,7 @@ export const redis80: Dialect = {
   ...redisIdentity('redis-8.0', '8.0.2'),
   scriptTexts: { ...redis72.scriptTexts, names: versionNames('REDIS', '8.0.2') },
   rdbFormat: REDIS_7_4,
+  settings: { 'loading-process-events-interval-bytes': 512 * 1024 },
   modules: [{ name: 'vectorset', version: 1, options: ['handle-io-errors', 'handle-repl-async-load'] }],
   fixes: new Set(['keys of repeated options'] as const),
   coordinates: 'double',

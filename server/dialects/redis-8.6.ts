@@ -16,4 +16,5 @@ export const redis86: Dialect = {
   scanRemoves: 'those that match the pattern',
   fieldArguments: 'in any order',
   deliveredPosition: 'before the delivery',
+  unsignedSettings: 'within bounds',
 };

@@ -34,6 +34,7 @@ export const valkey81: Dialect = {
     'lazyfree-lazy-user-del': true,
     'lazyfree-lazy-user-flush': true,
     'repl-backlog-size': 10 * 1024 ** 2,
+    'syslog-ident': 'valkey',
     'replica-lazy-flush': true,
   },
   saveLines: 'one line',

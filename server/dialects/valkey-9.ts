@@ -31,6 +31,7 @@ export const valkey9: Dialect = {
   sharedQueryBuffer: 'for whole requests',
   expiredFields: 'together',
   looseScores: false,
+  settingNumbers: 'in base 10, within 64 bits',
   geoPolygons: true,
   sanitizeByDefault: false,
   msetexWithExat: 'as PXAT',

@@ -19,7 +19,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { connect as dial, type Socket } from 'node:net';
+import { connect as dial, isIP, type Socket } from 'node:net';
 import { arch, release, totalmem, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
@@ -187,18 +187,24 @@ function processFacts(): ProcessFacts {
   });
 }
 
-/** Connects a dialled socket once `event` reports that it is open. */
+/**
+ * Connects a dialled socket once `event` reports that it is open.
+ * @param again dials without a source address, when this machine does not have the one that was asked for
+ */
 function whenOpen(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   receiver: Receiver,
   opened: (connection: Connection) => void,
+  again?: () => PendingConnection,
 ): PendingConnection {
+  let second: PendingConnection | undefined;
   // A replica's link does not keep the process alive; listening sockets do.
   socket.unref();
   let isPending = true;
-  socket.on('error', () => {
-    if (isPending) receiver.closed();
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (isPending && error.code === 'EADDRNOTAVAIL') second = again?.();
+    if (isPending && second === undefined) receiver.closed();
     isPending = false;
   });
   socket.once(event, () => {
@@ -210,6 +216,7 @@ function whenOpen(
   });
   return {
     cancel() {
+      second?.cancel();
       if (isPending) socket.destroy();
       isPending = false;
     },
@@ -221,8 +228,26 @@ function whenOpen(
  * @param directory for files
  * @param clock the real one, or one driven by a test's fake timers
  * @param tls the certificates for a link to a primary, if there are any
+ * @param source the address from which to dial; '' lets the system choose
  */
-export function nodeHost(directory = '.', clock: Clock = nodeClock, tls?: ConnectionOptions): Host {
+export function nodeHost(
+  directory = '.',
+  clock: Clock = nodeClock,
+  tls?: ConnectionOptions,
+  source: () => string = () => '',
+): Host {
+  /** Dials from the source address, or without one where this machine does not have it. */
+  const dialled = (
+    open: (from: { localAddress?: string }) => Socket,
+    event: 'connect' | 'secureConnect',
+    receiver: Receiver,
+    opened: (it: Connection) => void,
+  ): PendingConnection => {
+    const plain = (): PendingConnection => whenOpen(open({}), event, receiver, opened);
+    const localAddress = source();
+    if (isIP(localAddress) === 0) return plain();
+    return whenOpen(open({ localAddress }), event, receiver, opened, plain);
+  };
   return {
     clock,
     disk: new NodeDisk(directory),
@@ -240,7 +265,9 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock, tls?: Connec
       receiver: Receiver,
       opened: (it: Connection) => void,
     ): PendingConnection {
-      return whenOpen(dial({ host, port, noDelay: true, allowHalfOpen: true }), 'connect', receiver, opened);
+      const open = (from: object): Socket =>
+        dial({ host, port, noDelay: true, allowHalfOpen: true, ...from });
+      return dialled(open, 'connect', receiver, opened);
     },
     ...(tls !== undefined && {
       connectWithTls(
@@ -249,9 +276,11 @@ export function nodeHost(directory = '.', clock: Clock = nodeClock, tls?: Connec
         receiver: Receiver,
         opened: (it: Connection) => void,
       ): PendingConnection {
-        const socket = nodeTls().connect({ ...tls, host, port });
-        socket.setNoDelay(true);
-        return whenOpen(socket, 'secureConnect', receiver, opened);
+        const open = (from: object): Socket =>
+          nodeTls()
+            .connect({ ...tls, host, port, ...from })
+            .setNoDelay(true);
+        return dialled(open, 'secureConnect', receiver, opened);
       },
     }),
   };

@@ -1,17 +1,5 @@
 /** The parameters of a cluster (https://redis.io/docs/latest/operate/oss_and_stack/management/scaling/). */
-import {
-  choice,
-  fileName,
-  flag,
-  hostName,
-  INT,
-  integer,
-  ipAddress,
-  memory,
-  nodeName,
-  text,
-  UINT64,
-} from './parameters.ts';
+import { choice, fileName, flag, hostName, INT, integer, ipAddress, nodeName, text } from './parameters.ts';
 
 /** The parameters whose names begin with `cluster-`. */
 export const clusterParameters = {
@@ -26,13 +14,15 @@ export const clusterParameters = {
   'cluster-replica-no-failover': flag(false),
   'cluster-allow-reads-when-down': flag(false),
   'cluster-allow-pubsubshard-when-down': flag(true),
-  'cluster-link-sendbuf-limit': memory(0, 0, UINT64),
   'cluster-announce-ip': text(''),
   'cluster-announce-hostname': hostName(),
   'cluster-announce-human-nodename': nodeName(),
   'cluster-announce-port': integer(0, 0, 65535),
   'cluster-announce-tls-port': integer(0, 0, 65535),
   'cluster-announce-bus-port': integer(0, 0, 65535),
+  'cluster-announce-client-port': integer(0, 0, 65535),
+  'cluster-announce-client-tls-port': integer(0, 0, 65535),
+  'cluster-databases': integer(1, 1, INT, true),
   'cluster-announce-client-ipv4': ipAddress(4),
   'cluster-announce-client-ipv6': ipAddress(6),
   'cluster-preferred-endpoint-type': choice('ip', ['ip', 'hostname', 'unknown-endpoint']),

@@ -35,6 +35,9 @@ const SPECIAL = { save: 'save', 'client-output-buffer-limit': 'client-output-buf
 /** Parameters that Redis writes even with their default. */
 const ALWAYS: ReadonlySet<keyof Settings> = new Set<keyof Settings>(['latency-tracking-info-percentiles']);
 
+/** Parameters whose lines Redis leaves alone. */
+const KEPT: ReadonlySet<keyof Settings> = new Set<keyof Settings>(['rdma-bind']);
+
 /** The setting that holds the password with which a replica logs in. */
 const PASSWORD = 'masterauth';
 
@@ -73,7 +76,7 @@ export function* configurationLines(server: Configured): Iterable<OptionLines> {
   const { settings, dialect, acl, primary } = server;
   const preferred = new Map(dialect.renamedSettings.map(([shown, name]) => [name, shown]));
   for (const name of Object.keys(parameters) as (keyof Settings)[]) {
-    if (!hasParameter(name, dialect)) continue;
+    if (!hasParameter(name, dialect) || KEPT.has(name)) continue;
     const shown = preferred.get(name) ?? name;
     if (name === SPECIAL.save) yield { name, lines: saveLines(server) };
     else if (name === SPECIAL['client-output-buffer-limit']) yield { name, lines: outputLines(server) };

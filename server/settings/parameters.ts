@@ -8,6 +8,7 @@ import {
   parseSafeInteger,
 } from '../../protocol/bytes.ts';
 import { quoted } from '../../protocol/inline.ts';
+import { isAddress } from './addresses.ts';
 import { parseEventClasses, printEventClasses } from './event-classes.ts';
 
 /** A refused value, with the reason in Redis' words. */
@@ -94,6 +95,30 @@ export function scores(name: Bytes, initial: Bytes) {
   return parameter<Bytes>(initial, read, (value) => value);
 }
 
+const SHUTDOWN_WORDS = ['default', 'save', 'nosave', 'now', 'force'];
+
+/**
+ * Declares how a signal ends the server: SHUTDOWN's options, or `default`.
+ * @param others words that lostlock refuses
+ */
+export function shutdownWords(others: readonly Bytes[] = []) {
+  const read = (text: Bytes): Bytes | BadSetting => {
+    const words = asciiLower(text).split(' ');
+    const known = [...SHUTDOWN_WORDS, ...others];
+    if (!words.every((word) => known.includes(word))) {
+      return new BadSetting(`argument(s) must be one of the following: ${known.join(', ')}`);
+    }
+    if (words.some((word) => others.includes(word)))
+      return new BadSetting('lostlock ends at once: it neither fails over nor looks whether that is safe');
+    if (words.includes('save') && words.includes('nosave')) {
+      return new BadSetting("shutdown options SAVE and NOSAVE can't be used simultaneously");
+    }
+    const named = SHUTDOWN_WORDS.filter((word) => word !== 'default' && words.includes(word));
+    return named.length === 0 ? 'default' : named.join(' ');
+  };
+  return parameter<Bytes>('default', read, (value) => value);
+}
+
 /** Declares percentages that are separated by spaces. */
 export function percentages(initial: Bytes) {
   const read = (words: Bytes): Bytes | BadSetting => {
@@ -127,12 +152,21 @@ function between(value: number, min: number, max: number): number | BadSetting {
   return new BadSetting(`argument must be between ${min} and ${printNumber(max)} inclusive`);
 }
 
-/** Declares a parameter that takes one of several words. */
-export function choice(initial: Bytes, words: readonly Bytes[], fixed: Fixed = false) {
+/**
+ * Declares a parameter that takes one of several words.
+ * @param same words that mean the same as others, which are shown instead
+ */
+export function choice(
+  initial: Bytes,
+  words: readonly Bytes[],
+  fixed: Fixed = false,
+  same: Readonly<Record<Bytes, Bytes>> = {},
+) {
   const why = `argument(s) must be one of the following: ${words.join(', ')}`;
   const read = (value: Bytes): Bytes | BadSetting => {
-    const word = asciiLower(value);
-    return words.includes(word) ? word : new BadSetting(why);
+    const lower = asciiLower(value);
+    const word = words.find((each) => asciiLower(each) === lower);
+    return word === undefined ? new BadSetting(why) : (same[word] ?? word);
   };
   const print = (value: Bytes): Bytes => value;
   const allowed = words.map((word) => `'${word}'`).join(', ');
@@ -167,25 +201,16 @@ export function hostName() {
   return parameter<Bytes>('', read, (value) => value, false, writeText);
 }
 
-/** Declares the name of a node that people read. */
-export function nodeName() {
-  const read = (name: Bytes): Bytes | BadSetting =>
-    /[!#$%&()*+:;<>?@[\]^{|}~]/.test(name)
-      ? new BadSetting('Announced human node name contained invalid character')
-      : name;
-  return parameter<Bytes>('', read, (value) => value, false, writeText);
-}
+/** What the name of a node that people read may not have. */
+const ODD_IN_NAME = /[!#$%&()*+:;<>?@[\]^{|}~]/;
+/** What names and addresses may not have since Valkey 9. */
+export const ODD_SINCE_VALKEY_9 = /[\x01-,;-@[-^{-\x7f]/;
+const ODD_NODE_NAME = 'Announced human node name contained invalid character';
 
-function isAddress(text: Bytes, version: 4 | 6): boolean {
-  const isIpv4 = (quads: Bytes): boolean =>
-    /^((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}$/.test(`${quads}`) && !quads.endsWith('.');
-  if (version === 4) return isIpv4(text);
-  const last = text.slice(text.lastIndexOf(':') + 1);
-  const mapped = last.includes('.') && isIpv4(last) ? `${text.slice(0, -last.length)}0:0` : text;
-  const [head = '', tail, ...more] = mapped.split('::');
-  const groups = [head, tail ?? ''].flatMap((part) => (part === '' ? [] : part.split(':')));
-  const fits = tail === undefined ? groups.length === 8 : groups.length < 8;
-  return more.length === 0 && fits && groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group));
+/** Declares the name of a node that people read, or another text. @param why the error of a character that is not allowed */
+export function nodeName(odd: RegExp = ODD_IN_NAME, why = ODD_NODE_NAME) {
+  const read = (name: Bytes): Bytes | BadSetting => (odd.test(name) ? new BadSetting(why) : name);
+  return parameter<Bytes>('', read, (value) => value, false, writeText);
 }
 
 /** Declares an IP address, or none. */
@@ -232,7 +257,8 @@ export function writeMemory(bytes: number): Bytes {
 /** Declares a number of bytes, which may have a unit. */
 export function memory(initial: number, min = 0, max = INT64) {
   const read = (text: Bytes): number | BadSetting => {
-    const value = text === '' ? 0 : parseMemory(text);
+    const signed = min < 0 && /^-\d{1,18}$/.test(text) ? approximate(parseInteger(text) ?? 0n) : undefined;
+    const value = signed ?? (text === '' ? 0 : parseMemory(text));
     if (value === undefined) return new BadSetting('argument must be a memory value');
     return between(value, min, max);
   };
@@ -263,12 +289,21 @@ export function bytesOf(value: Bytes, maxmemory: number): number {
   return value.endsWith('%') ? Math.floor((maxmemory * amount) / 100) : amount;
 }
 
-/** Declares a yes/no parameter. If `refusal` is given, `yes` is refused with that text. */
-export function flag(initial: boolean, fixed: Fixed = false, refusal?: Bytes) {
+/**
+ * Declares a yes/no parameter.
+ * @param refusal the error of `yes`, if it is refused
+ * @param why the error of other words
+ */
+export function flag(
+  initial: boolean,
+  fixed: Fixed = false,
+  refusal?: Bytes,
+  why = "argument must be 'yes' or 'no'",
+) {
   const read = (text: Bytes): boolean | BadSetting => {
     const word = asciiLower(text);
     if (word === 'yes') return refusal === undefined ? true : new BadSetting(refusal);
-    return word === 'no' ? false : new BadSetting("argument must be 'yes' or 'no'");
+    return word === 'no' ? false : new BadSetting(why);
   };
   return parameter<boolean>(initial, read, (value) => (value ? 'yes' : 'no'), fixed);
 }

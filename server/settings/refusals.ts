@@ -5,39 +5,66 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Settings } from './settings.ts';
 
+/** What is not implemented: all values but one, or single ones. */
+type Refusal<T> = { readonly why: string } & ({ readonly only: T } | { readonly never: readonly T[] });
+
 /** For each parameter, the only value that lostlock implements, and the reason. */
 const REFUSALS: {
-  readonly [Name in keyof Settings]?: { readonly only: Settings[Name]; readonly why: string };
+  readonly [Name in keyof Settings]?: Refusal<Settings[Name]>;
 } = {
   aclfile: { only: '', why: 'lostlock reads no ACL file: make users with ACL SETUSER' },
   appendonly: {
     only: false,
     why: 'lostlock keeps an append-only file only where dir, appenddirname or appendfilename names a place for it',
   },
-  daemonize: { only: false, why: 'lostlock stays in the foreground' },
-  'enable-module-command': { only: 'no', why: 'lostlock loads no modules' },
+  daemonize: {
+    only: false,
+    why: 'a server inside a process has no background to go to: the command line has',
+  },
   'enable-protected-configs': {
     only: 'no',
     why: 'lostlock does not change dir and dbfilename while it runs',
   },
-  'oom-score-adj': { only: 'no', why: 'lostlock does not change how likely the kernel is to kill it' },
-  'dual-channel-replication-enabled': { only: false, why: 'lostlock sends a full sync on one connection' },
   'locale-collate': { only: '', why: 'lostlock sorts by bytes, in no locale' },
   'log-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
   'log-timestamp-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
   pidfile: { only: '', why: 'a server inside a process writes no file of its number: the command line does' },
-  supervised: { only: 'no', why: 'lostlock reports to no supervisor' },
-  'cluster-announce-client-ipv4': { only: '', why: 'a lostlock cluster announces one address to everybody' },
-  'cluster-announce-client-ipv6': { only: '', why: 'a lostlock cluster announces one address to everybody' },
-  'cluster-link-sendbuf-limit': { only: 0, why: 'lostlock does not limit what the links of a cluster keep' },
+  'cluster-announce-client-ipv4': { only: '', why: 'lostlock announces one address to everybody' },
+  'cluster-announce-client-ipv6': { only: '', why: 'lostlock announces one address to everybody' },
+  'cluster-announce-client-port': { only: 0, why: 'lostlock announces one port to everybody' },
+  'cluster-announce-client-tls-port': { only: 0, why: 'lostlock announces one port to everybody' },
+  'cluster-databases': { only: 1, why: 'lostlock has one database in a cluster' },
+  'propagation-error-behavior': {
+    only: 'ignore',
+    why: 'lostlock goes on after a command that a replica cannot apply',
+  },
+  'aof-load-corrupt-tail-max-size': {
+    only: 0,
+    why: 'lostlock does not skip a damaged end of an append-only file',
+  },
+  'key-memory-histograms': { only: false, why: 'lostlock keeps no histograms of what keys take in memory' },
+  'rdma-port': { only: 0, why: 'lostlock does not listen on RDMA' },
+  'tls-auth-clients-user': { only: 'off', why: 'lostlock takes no user names from certificates' },
+  'tls-auto-reload-interval': { only: 0, why: 'lostlock reads its certificates once, at startup' },
+  'enable-debug-assert': { only: false, why: 'lostlock has no DEBUG ASSERT that ends it' },
+  'lazyexpire-nested-arbitrary-keys': {
+    only: true,
+    why: 'lostlock expires any key that a script or a transaction reads',
+  },
+  'lua-enable-deprecated-api': {
+    only: false,
+    why: "lostlock's Lua has none of the functions that Redis has given up",
+  },
+  'lua-enable-insecure-api': { only: false, why: "lostlock's Lua has none of the functions that are unsafe" },
+  'maxmemory-policy': {
+    never: ['volatile-lrm', 'allkeys-lrm'],
+    why: 'lostlock does not note when a key was last modified',
+  },
   unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
-  'syslog-enabled': { only: false, why: 'lostlock does not log to syslog' },
 };
 
-/** The parameters with refused values, and the reason for each. */
-export const refusals: ReadonlyMap<Bytes, string> = new Map(
-  Object.entries(REFUSALS).map(([name, { why }]) => [name, why]),
-);
+/** The parameters with refused values: the only one that is accepted, and the reason. */
+export const refusals: ReadonlyMap<Bytes, Refusal<unknown>> = new Map(Object.entries(REFUSALS));
 
 /** True if the settings name a place for an append-only file. */
 export function namesPlace(settings: Partial<Settings>): boolean {
@@ -50,7 +77,9 @@ export function namesPlace(settings: Partial<Settings>): boolean {
  * @param stores true if the node has a place for an append-only file: then `appendonly` works
  */
 export function refusalOf(name: keyof Settings, value: unknown, stores = false): string | undefined {
-  const refusal = REFUSALS[name];
-  if (refusal === undefined || value === refusal.only) return undefined;
+  const refusal: Refusal<unknown> | undefined = REFUSALS[name];
+  if (refusal === undefined) return undefined;
+  const isRefused = 'only' in refusal ? value !== refusal.only : refusal.never.includes(value);
+  if (!isRefused) return undefined;
   return stores && name === 'appendonly' ? undefined : refusal.why;
 }

@@ -18,10 +18,11 @@ import {
   percentages,
   permissions,
   savePoints,
-  scores,
+  shutdownWords,
   text,
   UINT64,
 } from './parameters.ts';
+import { tuning } from './tuning.ts';
 
 /** Parameters that have the same effect as in Redis. */
 const effective = {
@@ -106,6 +107,11 @@ const effective = {
   'repl-diskless-sync-max-replicas': integer(0, 0, INT),
   'repl-timeout': integer(60, 1, INT),
   'repl-ping-replica-period': integer(10, 1, INT),
+  'replica-announced': flag(true),
+  'bind-source-addr': text(''),
+  'shutdown-on-sigint': shutdownWords(),
+  'shutdown-on-sigterm': shutdownWords(),
+  'aof-disable-auto-gc': flag(false),
   'replica-announce-ip': text(''),
   'replica-announce-port': integer(0, 0, 65535),
   masteruser: text(''),
@@ -142,62 +148,6 @@ const effective = {
   'tls-prefer-server-ciphers': flag(false),
 };
 
-/**
- * Parameters that tune how Redis works internally and change no reply. They are accepted for compatibility and have no
- * effect here.
- */
-export const tuning = {
-  'maxmemory-eviction-tenacity': integer(10, 0, 100),
-  'active-expire-effort': integer(1, 1, 10),
-  activerehashing: flag(true),
-  'dynamic-hz': flag(true),
-  'io-threads': integer(1, 1, 128, true),
-  'lazyfree-lazy-user-del': flag(false),
-  'list-compress-depth': integer(0, 0, INT),
-  rdbchecksum: flag(true, true),
-  rdbcompression: flag(true),
-  'repl-disable-tcp-nodelay': flag(false),
-  'repl-diskless-load': choice('disabled', ['disabled', 'on-empty-db', 'swapdb']),
-  'replica-lazy-flush': flag(false),
-  'sanitize-dump-payload': choice('no', ['no', 'yes', 'clients']),
-  'shutdown-timeout': integer(10, 0, INT),
-  'aof-rewrite-incremental-fsync': flag(true),
-  'always-show-logo': flag(false, true),
-  'crash-log-enabled': flag(true),
-  'crash-memcheck-enabled': flag(true),
-  'disable-thp': flag(true, true),
-  'io-threads-do-reads': flag(false, true),
-  'jemalloc-bg-thread': flag(true),
-  'rdb-del-sync-files': flag(false),
-  'rdb-save-incremental-fsync': flag(true),
-  'set-proc-title': flag(true, true),
-  'proc-title-template': text('{title} {listen-addr} {server-mode}'),
-  'oom-score-adj-values': scores('oom-score-adj-values', '0 200 800'),
-  'tcp-backlog': integer(511, 0, INT, true),
-  'hide-user-data-from-log': flag(false),
-  'max-new-connections-per-cycle': integer(10, 1, 1000),
-  'max-new-tls-connections-per-cycle': integer(1, 1, 1000),
-  'prefetch-batch-max-size': integer(16, 0, 128),
-  'replica-full-sync-buffer-limit': memory(0),
-  'tcp-keepalive': integer(300, 0, INT),
-  'tls-session-caching': flag(true),
-  'tls-session-cache-size': integer(20480, 0, INT),
-  'tls-session-cache-timeout': integer(300, 0, INT),
-  'key-load-delay': integer(0, -INT - 1, INT),
-  'loading-process-events-interval-bytes': integer(2 * 1024 ** 2, 1024, INT),
-  'use-exit-on-panic': flag(false),
-  'watchdog-period': integer(0, 0, INT, false, (value) => (value === 0 ? 0 : Math.max(value, 200))),
-};
-
-/** The parameters that CONFIG GET returns only for their full name: they are made for Redis' own tests. */
-export const hidden: ReadonlySet<string> = new Set<keyof typeof tuning | keyof typeof effective>([
-  'key-load-delay',
-  'rdb-key-save-delay',
-  'loading-process-events-interval-bytes',
-  'use-exit-on-panic',
-  'watchdog-period',
-]);
-
 /** Parameters with values that lostlock does not implement (`refusals.ts`). */
 const limited = {
   aclfile: text('', true, quoted),
@@ -209,16 +159,22 @@ const limited = {
   daemonize: flag(false, true),
   'enable-module-command': choice('no', ['no', 'yes', 'local'], true),
   'enable-protected-configs': choice('no', ['no', 'yes', 'local'], true),
-  'oom-score-adj': choice('no', ['no', 'yes', 'relative', 'absolute']),
   pidfile: text('', true),
-  supervised: choice('no', ['upstart', 'systemd', 'auto', 'no'], true),
-  'syslog-enabled': flag(false, true),
   appendonly: flag(false),
-  'dual-channel-replication-enabled': flag(false),
   'locale-collate': text('', false, quoted),
   'log-format': choice('legacy', ['legacy', 'logfmt']),
   'log-timestamp-format': choice('legacy', ['legacy', 'iso8601', 'milliseconds']),
   unixsocketgroup: text('', true),
+  'propagation-error-behavior': choice('ignore', ['ignore', 'panic', 'panic-on-replicas']),
+  'aof-load-corrupt-tail-max-size': integer(0),
+  'key-memory-histograms': flag(false),
+  'rdma-port': integer(0, 0, 65535),
+  'tls-auth-clients-user': choice('off', ['CN', 'off']),
+  'tls-auto-reload-interval': integer(0, 0, INT),
+  'enable-debug-assert': flag(false, true),
+  'lazyexpire-nested-arbitrary-keys': flag(true),
+  'lua-enable-deprecated-api': flag(false, true),
+  'lua-enable-insecure-api': flag(false, 'protected'),
 };
 
 /** All parameters. */
@@ -226,6 +182,10 @@ export const parameters = { ...effective, ...clusterParameters, ...tuning, ...li
 
 /** Older and further names that CONFIG and the command line accept. */
 export const aliases: Record<string, keyof typeof parameters> = {
+  'aof-rewrite-cpulist': 'aof_rewrite_cpulist',
+  'bgsave-cpulist': 'bgsave_cpulist',
+  'bio-cpulist': 'bio_cpulist',
+  'server-cpulist': 'server_cpulist',
   'commandlog-execution-slower-than': 'slowlog-log-slower-than',
   'commandlog-slow-execution-max-len': 'slowlog-max-len',
   primaryauth: 'masterauth',

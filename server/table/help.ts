@@ -1,5 +1,5 @@
 /** HELP of the containers: a usage line and a sentence for each subcommand, from its syntax line and its summary. */
-import { asciiUpper } from '../../protocol/bytes.ts';
+import { asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { SimpleString } from '../../protocol/reply.ts';
 import { syntaxFor } from '../commands/syntax/index.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -21,12 +21,16 @@ export function withHelp<C>(container: Command<C>, dialect: Dialect): Command<C>
   const { subcommands } = container;
   const help = subcommands?.get('help');
   if (subcommands === undefined || help?.spec.listsSubcommands !== true) return container;
-  const run = (): SimpleString[] => helpOf(container, dialect);
+  const run = (_: C, [name]: readonly Bytes[]): SimpleString[] => helpOf(container, dialect, name);
   return { ...container, subcommands: new Map(subcommands).set('help', { ...help, run }) };
 }
 
-/** Returns the lines of a container's HELP. */
-export function helpOf<C>({ name, arity, spec, subcommands }: Command<C>, dialect: Dialect): SimpleString[] {
+/** Returns the lines of a container's HELP. @param name as the client has written it */
+export function helpOf<C>(
+  { name: own, arity, spec, subcommands }: Command<C>,
+  dialect: Dialect,
+  name: Bytes = own,
+): SimpleString[] {
   const lines = [`${asciiUpper(name)} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`];
   if (arity === -1) lines.push('(no subcommand)', `    ${spec.summary}`);
   for (const [sub, member] of subcommands ?? []) {

@@ -68,7 +68,7 @@ export function checkWords<C>(
   if (found === undefined) {
     stats.unknown(`${command.name} ${argv[1]}`);
     const text = cString(argv[1] ?? '', 128);
-    return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(command.name)} HELP.`);
+    return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(argv[0] ?? '')} HELP.`);
   }
   const runs = found.subcommands === undefined || found.arity === -1;
   return arityFits(found.arity, argv.length) && runs ? found : wrongArity(found.fullName);

@@ -8,8 +8,8 @@ import { rewriteConfiguration } from '../../settings/configuration-lines.ts';
 import { namesFields } from '../../settings/event-classes.ts';
 import { BAD_EVENT_CLASS, BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
-import { hidden, parameters, type Settings } from '../../settings/settings.ts';
-import { parameterIn, parameterNames, readSetting } from '../../settings/variants.ts';
+import { parameters, type Settings } from '../../settings/settings.ts';
+import { isHidden, parameterIn, parameterNames, readSetting } from '../../settings/variants.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { defineContainer } from '../define.ts';
 
@@ -44,7 +44,7 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
     }
     for (const [shown, name] of parameterNames(client.server.dialect)) {
       // Another name of a hidden parameter is shown.
-      if (shown === name && hidden.has(name)) continue;
+      if (shown === name && isHidden(name, client.server.dialect)) continue;
       if (globMatch(pattern, shown, true)) add(shown, print(client.server.settings, name));
     }
     for (const shown of PRIMARY) if (globMatch(pattern, shown, true)) add(shown, followed);

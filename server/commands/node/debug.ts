@@ -19,6 +19,7 @@ import { IN_MULTI, SCRIPT } from '../../clients/client.ts';
 import { PushMessage } from '../../clients/message.ts';
 import { digestOfAll, digestOfValue } from '../../data/digest.ts';
 import type { Caller } from '../../server.ts';
+import { isEnabledFor } from '../../settings/enabled.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { parseMemory } from '../../settings/parameters.ts';
 import { integer } from '../../table/arguments.ts';
@@ -39,7 +40,7 @@ function sleep(client: Caller, argv: readonly Bytes[]): Outcome {
   const { pausing, blocking, observer, slowScript } = server;
   const timeout = Math.floor((parseDouble(argv[2] ?? '') ?? 0) * 1000);
   if (!(timeout > 0)) return OK;
-  const command = server.commands.get('debug') as Command;
+  const command = server.declared.get('debug') as Command;
   const awake = (): Reply => {
     observer.record(client, command, argv, timeout * 1000);
     return OK;
@@ -282,9 +283,7 @@ export const debugCommands = defineCommands('server', {
     arity: -2,
     flags: ['admin', 'noscript', 'loading', 'stale'],
     run(client, argv) {
-      const allowed = client.server.settings['enable-debug-command'];
-      const isLocal = /^(127\.|::1|\/|memory)/.test(client.connection?.remote ?? 'memory');
-      if (allowed === 'no' || (allowed === 'local' && !isLocal)) fail(NOT_ALLOWED);
+      if (!isEnabledFor(client, 'enable-debug-command')) fail(NOT_ALLOWED);
       const name = asciiUpper(argv[1]);
       if (name === 'HELP' && argv.length === 2) return HELP.map((line) => new SimpleString(line));
       const [least, most, run] = (Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined) ?? [

@@ -31,7 +31,7 @@ export function* replicationInfo(server: Server): Iterable<Field> {
     }
     yield ['slave_priority', server.settings['replica-priority']];
     yield ['slave_read_only', server.settings['replica-read-only'] ? 1 : 0];
-    yield ['replica_announced', 1];
+    yield ['replica_announced', server.settings['replica-announced'] ? 1 : 0];
   }
   const followers = replication.online();
   yield ['connected_slaves', followers.length];

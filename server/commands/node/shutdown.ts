@@ -3,9 +3,37 @@
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { ReplyError } from '../../../protocol/reply.ts';
-import type { Caller } from '../../server.ts';
+import type { Caller, Server } from '../../server.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
+
+/**
+ * Saves the dataset before the node ends, if it is to be saved.
+ * @param words SHUTDOWN's options, in capitals
+ * @returns false if it cannot be saved, so that the node must go on
+ */
+export function prepareShutdown(server: Server, words: ReadonlySet<Bytes>): boolean {
+  const saves = words.has('SAVE') || (server.settings.save !== '' && !words.has('NOSAVE'));
+  try {
+    if (saves) server.dumpFile.saveUncounted();
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error;
+    if (!words.has('FORCE')) return false;
+  }
+  server.log('notice', 'User requested shutdown');
+  return true;
+}
+
+/** Does what the node is set to do when the process receives a signal. @returns false if the node must go on */
+export function shutdownBySignal(server: Server, signal: 'SIGTERM' | 'SIGINT'): boolean {
+  server.log('notice', `Received ${signal} scheduling shutdown...`);
+  const set = server.settings[signal === 'SIGTERM' ? 'shutdown-on-sigterm' : 'shutdown-on-sigint'];
+  // Half of a script is nothing to save.
+  const words = new Set(server.slowScript.active ? ['NOSAVE'] : set.split(' ').map(asciiUpper));
+  if (server.unit(() => prepareShutdown(server, words))) return true;
+  server.log('warning', 'Errors trying to shut down the server. Check the logs for more information.');
+  return false;
+}
 
 function shutDown(client: Caller, argv: readonly Bytes[]): Outcome {
   const { server } = client;
@@ -17,16 +45,7 @@ function shutDown(client: Caller, argv: readonly Bytes[]): Outcome {
   }
   if (words.has('SAVE') && words.has('NOSAVE')) fail(SYNTAX);
   if (server.slowScript.active && !words.has('NOSAVE')) fail(server.slowScript.busyText);
-  const saves = words.has('SAVE') || (server.settings.save !== '' && !words.has('NOSAVE'));
-  if (saves) {
-    try {
-      server.dumpFile.saveUncounted();
-    } catch (error) {
-      if (!(error instanceof ReplyError)) throw error;
-      if (!words.has('FORCE')) fail('ERR Errors trying to SHUTDOWN. Check logs.');
-    }
-  }
-  server.log('notice', 'User requested shutdown');
+  if (!prepareShutdown(server, words)) fail('ERR Errors trying to SHUTDOWN. Check logs.');
   client.close();
   server.host.clock.soon(() => server.onShutdown());
   return SILENT;

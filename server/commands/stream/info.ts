@@ -140,7 +140,7 @@ function streamInfo(client: Caller, argv: Argv<-3>): Reply {
       'groups',
       stream
         .sortedGroups()
-        .map((group) => groupDetails(stream, group, count, server.dialect, server.commands.has('xnack'))),
+        .map((group) => groupDetails(stream, group, count, server.dialect, server.declared.has('xnack'))),
     ]);
   }
   const [first, last] = [stream.firstEntry(), stream.lastEntry()];

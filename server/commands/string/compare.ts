@@ -63,7 +63,7 @@ function removePlainly(client: Caller, name: Bytes): number {
 
 /** Returns whether the node serves the command although its server does not have it. */
 function isExtra({ server }: Caller, command: Bytes): boolean {
-  return server.commands.get(command)?.spec.extra === true;
+  return server.declared.get(command)?.spec.extra === true;
 }
 
 /**

@@ -1,6 +1,4 @@
 /** Every known difference from redis-server 7.0.15. The tester reads its exceptions here, and docs/differences.md is generated from it. */
-import { refusals } from '../../../server/settings/refusals.ts';
-import { tuning } from '../../../server/settings/settings.ts';
 import type { Rule } from './rule.ts';
 
 /** Commands that redis-server 7.0 does not have, with their tests. */
@@ -246,10 +244,6 @@ loose.xpending = [PENDING, DELIVERED];
 loose['xinfo|stream'] = [streamInfo, DELIVERED];
 loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near', inactive: 'near' } } }, DELIVERED];
 
-function list(names: Iterable<string>): string {
-  return [...names].sort().join(', ');
-}
-
 /** What is known of a server from documentation alone: the dialect, the behaviour, where it is documented, and when it was read. */
 export const documented: readonly (readonly [dialect: string, what: string, page: string, date: string])[] = [
   [
@@ -304,9 +298,8 @@ export const prose: readonly string[] = [
   'SORT with BY or GET reports missed keys in the order of its look-ups, which in Redis is the order of a hash table.',
   'AUTH and HELLO with a wrong password, in a transaction or behind other requests of a pipeline: Redis 7.2 and later, and Valkey, may send no reply at all, so that the client takes the next reply for it. Here the error is always sent.',
   'QUIT closes a connection that has turned replies off. Redis 7.0 leaves it open without reading from it.',
-  'CONFIG has no parameters for defragmentation and processors. port, bind and unixsocket cannot be changed while the server is running: CONFIG SET answers as a server that cannot listen there. TLS cannot be changed either while it is in use, nor be switched on: the error is that of a server whose certificates cannot be read. Sizes above 2^53 bytes are rounded. repl-backlog-size may be below 16 KiB.',
-  `These parameters are accepted and affect no reply, here and mostly in Redis too: ${list(Object.keys(tuning))}.`,
-  `These parameters accept only the value of a server without the feature; other values are refused at startup and by CONFIG SET, with the reason: ${list(refusals.keys())} (a server with a place for it, and the lab, accept appendonly; the command line accepts pidfile).`,
+  'CONFIG: port, bind and unixsocket cannot be changed while the server is running: CONFIG SET answers as a server that cannot listen there. TLS cannot be changed either while it is in use, nor be switched on: the error is that of a server whose certificates cannot be read. Sizes above 2^53 bytes are rounded. repl-backlog-size may be below 16 KiB.',
+  '[parameters.md](parameters.md) lists the parameters that are accepted without effect, and the values that are refused at startup and by CONFIG SET, with the reason.',
   'SAVE and BGSAVE: Redis writes a file. Here the dump is kept in memory unless a dump file was named (`rdbFile`, `--dir`, `--dbfilename`). BGSAVE and BGREWRITEAOF start a process in Redis. Here they are in progress for one period of `hz` (a tenth of a second), or for `rdb-key-save-delay` microseconds a key if that is longer, and BGREWRITEAOF writes nothing unless there is a place for an append-only file.',
   'appendonly is refused unless `dir`, `appenddirname` or `appendfilename` names a place: nothing is written to a disk that was not asked for. appendfsync everysec syncs when the next second begins; Redis may do so up to a second earlier. aof_delayed_fsync is always 0.',
   'A crash that leaves half of a transaction at the end of an append-only file: Redis cuts off the last half command and keeps the MULTI, if that command is cut, so that the next start takes back everything written after it. Here the whole transaction is cut off.',

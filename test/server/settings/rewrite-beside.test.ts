@@ -9,8 +9,8 @@ import { DiskConfigFile } from '../../../embed/files/config-file.ts';
 import { startServer } from '../../../index.ts';
 import { dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
 import { optionOf } from '../../../server/settings/configuration-lines.ts';
-import { hidden, parameters, type Settings } from '../../../server/settings/settings.ts';
-import { hasParameter } from '../../../server/settings/variants.ts';
+import { parameters, type Settings } from '../../../server/settings/settings.ts';
+import { hasParameter, isHidden } from '../../../server/settings/variants.ts';
 import { testBeside } from '../../support/beside/each.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
@@ -137,7 +137,7 @@ testBeside(
       (name) =>
         typeof parameters[name].initial === 'string' &&
         hasParameter(name, dialectNamed(dialect)) &&
-        !hidden.has(name) &&
+        !isHidden(name, dialectNamed(dialect)) &&
         parameters[name].fixed === false,
     );
     for (const path of Object.values(paths)) {
