@@ -38,6 +38,13 @@ export function createSentinel(host: Host, options: SentinelOptions = {}): Senti
   const table = sentinelTable(spoken, strict);
   const vocabulary = new Vocabulary(spoken, strict);
   const requests = { execute, admitAgain, call };
-  const path = { commands: table, declared: table, everyCommand: table, dialect: spoken, vocabulary, ...requests };
+  const path = {
+    commands: table,
+    declared: table,
+    everyCommand: table,
+    dialect: spoken,
+    vocabulary,
+    ...requests,
+  };
   return new SentinelServer(host, path, rest, id);
 }

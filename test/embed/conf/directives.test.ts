@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startOptionsOf } from '../../../embed/arguments.ts';
 import { parseCommandLine } from '../../../embed/command-line.ts';
 import { startServer } from '../../../index.ts';
-import { type DialectName, dialectNames } from '../../../server/dialects/index.ts';
+import { dialectNames } from '../../../server/dialects/index.ts';
 import { ensureBuilt } from '../../support/built.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
