@@ -5,14 +5,14 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import type { HasHost, HasLog, HasSettings } from '../ports.ts';
 import {
-  BadSetting,
   defaultOutputLimits,
   OUTPUT_CLASSES,
   OUTPUT_LIMITS,
   type OutputClass,
   type OutputLimit,
   parseOutputLimits,
-} from '../settings/parameters.ts';
+} from '../settings/output-limits.ts';
+import { BadSetting } from '../settings/parameters.ts';
 import { type Client, PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 
 function print(limits: ReadonlyMap<OutputClass, OutputLimit>): Bytes {

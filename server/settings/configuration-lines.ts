@@ -4,13 +4,8 @@ import type { Acl } from '../acl/acl.ts';
 import { systemError } from '../aof/aof-error.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { LogLevel } from '../ports.ts';
-import {
-  BadSetting,
-  defaultOutputLimits,
-  parseOutputLimits,
-  parseSavePoints,
-  writeMemory,
-} from './parameters.ts';
+import { defaultOutputLimits, parseOutputLimits } from './output-limits.ts';
+import { BadSetting, parseSavePoints, writeMemory } from './parameters.ts';
 import { type ConfigFile, directiveOf, type OptionLines, rewriteLines } from './rewrite.ts';
 import { parameters, type Settings } from './settings.ts';
 import { hasParameter, parameterIn, parameterNames } from './variants.ts';

@@ -5,6 +5,7 @@
  */
 import { quoted } from '../../protocol/inline.ts';
 import { clusterParameters } from './cluster.ts';
+import { outputLimits } from './output-limits.ts';
 import {
   choice,
   eventClasses,
@@ -14,7 +15,6 @@ import {
   integer,
   memory,
   memoryOrShare,
-  outputLimits,
   percentages,
   permissions,
   savePoints,
