@@ -6,11 +6,11 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Settings } from './settings.ts';
 
 /** What is not implemented: all values but one, or single ones. */
-type Refusal<T> = { readonly why: string } & ({ readonly only: T } | { readonly never: readonly T[] });
+type Unimplemented<T> = { readonly why: string } & ({ readonly only: T } | { readonly never: readonly T[] });
 
 /** For each parameter, the only value that lostlock implements, and the reason. */
 const REFUSALS: {
-  readonly [Name in keyof Settings]?: Refusal<Settings[Name]>;
+  readonly [Name in keyof Settings]?: Unimplemented<Settings[Name]>;
 } = {
   aclfile: { only: '', why: 'lostlock reads no ACL file: make users with ACL SETUSER' },
   appendonly: {
@@ -64,7 +64,7 @@ const REFUSALS: {
 };
 
 /** The parameters with refused values: the only one that is accepted, and the reason. */
-export const refusals: ReadonlyMap<Bytes, Refusal<unknown>> = new Map(Object.entries(REFUSALS));
+export const refusals: ReadonlyMap<Bytes, Unimplemented<unknown>> = new Map(Object.entries(REFUSALS));
 
 /** True if the settings name a place for an append-only file. */
 export function namesPlace(settings: Partial<Settings>): boolean {
@@ -77,7 +77,7 @@ export function namesPlace(settings: Partial<Settings>): boolean {
  * @param stores true if the node has a place for an append-only file: then `appendonly` works
  */
 export function refusalOf(name: keyof Settings, value: unknown, stores = false): string | undefined {
-  const refusal: Refusal<unknown> | undefined = REFUSALS[name];
+  const refusal: Unimplemented<unknown> | undefined = REFUSALS[name];
   if (refusal === undefined) return undefined;
   const isRefused = 'only' in refusal ? value !== refusal.only : refusal.never.includes(value);
   if (!isRefused) return undefined;
