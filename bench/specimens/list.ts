@@ -10,6 +10,7 @@ import {
   fenced,
   fresh,
   give,
+  handedOver,
   inside,
   listening,
   lock,
@@ -204,6 +205,11 @@ export const specimens: readonly Specimen[] = [
       return replies?.[0]?.[1] === 'OK';
     }),
     ...{ safe: fenced, cure: FENCED },
+  },
+  {
+    ...{ number: 'S36b', what: 'WAIT after a request that wrote nothing', faults: FAILOVERS },
+    ...{ promises: EXCLUSION, unsafe: handedOver(false), safe: handedOver(true) },
+    cure: 'writes the lock again as it is, and then asks WAIT',
   },
   {
     ...{ number: 'S56', what: 'a failover sets the counter of fences back', faults: FAILOVERS },
