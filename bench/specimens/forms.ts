@@ -232,10 +232,11 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 local next = redis.call('lpop', KEYS[2])
 if next then redis.call('set', KEYS[1], next, 'px', ARGV[2]) else redis.call('del', KEYS[1]) end
 return 1`;
-const HOLDER = "return redis.call('get', KEYS[1])";
-const HOLDER_WRITTEN_AGAIN = `local holder = redis.call('get', KEYS[1])
-if holder == ARGV[1] then redis.call('pexpire', KEYS[1], redis.call('pttl', KEYS[1])) end
-return holder`;
+const LEFT = "return redis.call('get', KEYS[1]) == ARGV[1] and redis.call('pttl', KEYS[1]) or 0";
+const LEFT_WRITTEN_AGAIN = `if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+local left = redis.call('pttl', KEYS[1])
+redis.call('pexpire', KEYS[1], left)
+return left`;
 
 /**
  * A lock whose release hands it to the first client in line. That client finds its token in the lock, and asks WAIT.
@@ -245,21 +246,19 @@ export function handedOver(writes: boolean): Client {
   return async (session) => {
     const { redis } = session;
     const token = fresh(session.name);
-    // The lock was handed over after the last answer that named another holder.
-    let since = performance.now();
     await until(session, () => redis.rpush('line', token));
+    let end = 0;
     await until(session, async () => {
       const sent = performance.now();
       const asked = redis.pipeline().set('lock', token, 'PX', LEASE, 'NX');
       const replies = await asked
-        .eval(writes ? HOLDER_WRITTEN_AGAIN : HOLDER, 1, 'lock', token)
+        .eval(writes ? LEFT_WRITTEN_AGAIN : LEFT, 1, 'lock', token)
         .wait(1, 50)
         .exec();
-      const [, [failed, holder] = [], [, copies] = []] = replies ?? [];
-      if (failed === null && holder !== token) since = sent;
-      return holder === token && Number(copies) >= 1;
+      const [, [, left] = [], [, copies] = []] = replies ?? [];
+      end = sent + Number(left) - 20;
+      return Number(left) > 0 && Number(copies) >= 1;
     });
-    const end = since + LEASE - 20;
     const goesOn = (): boolean => performance.now() + STEP < end;
     if (goesOn()) await inside(session, { ms: 0.7 * LEASE, goesOn });
     await redis.eval(HAND_OVER, 2, 'lock', 'line', token, LEASE).catch(() => undefined);

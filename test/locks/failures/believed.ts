@@ -1,4 +1,4 @@
-/** Failures S129, S130 and S132: a holder believes in a lease that no replica has, or that its changed clock measures wrongly. */
+/** Failures S36b, S129, S130 and S132: a holder believes in a lease that no replica has, or that its changed clock measures wrongly. */
 import type { HeldLock, Lock, Locks } from '../../../locks/index.ts';
 import type { Failure, Lab } from './lab.ts';
 
@@ -65,6 +65,56 @@ const waitAlone: Failure = {
     await failOver(lab);
     const held = await granted;
     if (held) lab.trust(held);
+    const other = await kind(b).tryAcquire({ waitMs: 1000 });
+    if (other) lab.trust(other);
+    return held || other ? lab.verdict() : ['nobody gets the lock'];
+  },
+};
+
+/** The client's requests are executed and no reply arrives; then its connections break, and it may dial again. */
+async function loseReplies(lab: Lab): Promise<void> {
+  const lane = lab.replies('A');
+  lane.hold();
+  await lab.advance(lab.between(20, 50));
+  lab.pair.world.network.reset('A', lab.pair.primary.name);
+  lane.release();
+}
+
+const waitForNothing: Failure = {
+  id: 'S36b',
+  title:
+    'the reply to the grant is lost; the client asks again, writes nothing, and its WAIT counts replicas without the lock',
+  naive: async (lab) => {
+    const [a, b] = [await lab.redis('A'), await lab.redis('B')];
+    holdReplication(lab);
+    // ioredis sends SET again when it has dialled again.
+    const granted = lab.as('A', async () => {
+      const set = await a.set(L, 'A', 'PX', 600_000, 'NX');
+      if (set !== 'OK' && (await a.get(L)) !== 'A') return false;
+      return (await a.wait(1, 500)) >= 1;
+    });
+    await loseReplies(lab);
+    if (await granted) lab.believe(L, 'A');
+    await failOver(lab);
+    if ((await b.set(L, 'B', 'PX', 1000, 'NX')) === 'OK') lab.believe(L, 'B');
+    return lab.verdict();
+  },
+  ours: async (lab) => {
+    const kind = anyKind(lab);
+    const options = { replicas: 1, replicaTimeoutMs: 500 };
+    const [a, b] = [await lab.locks('A', options), await lab.locks('B')];
+    await (await lab.as('A', () => kind(a).acquire())).release(); // The scripts are known.
+    await lab.advance(100);
+    holdReplication(lab);
+    const granted = lab.as('A', () =>
+      kind(a)
+        .tryAcquire()
+        .catch(() => null),
+    );
+    await loseReplies(lab);
+    const held = await granted;
+    if (held) lab.trust(held);
+    await failOver(lab);
     const other = await kind(b).tryAcquire({ waitMs: 1000 });
     if (other) lab.trust(other);
     return held || other ? lab.verdict() : ['nobody gets the lock'];
@@ -157,4 +207,4 @@ const clockSetBack: Failure = {
   },
 };
 
-export const believed: readonly Failure[] = [waitAlone, renewedOnOne, clockSetBack];
+export const believed: readonly Failure[] = [waitForNothing, waitAlone, renewedOnOne, clockSetBack];
