@@ -136,6 +136,8 @@ class Game implements PlayerStage {
   /** Ends the world, because something failed in it. */
   fail(error: unknown): void {
     if (this.#failure !== undefined) return;
+    const { blamed } = this.world.schedule;
+    if (blamed !== undefined) this.#line((blamed as Actor).name, 'throws what nothing catches', 'trouble');
     this.#failure = failureOf(error, this.now());
     this.#stopped = true;
     this.#stop();

@@ -10,6 +10,8 @@ export interface Drive {
   begin(): void;
   /** Takes one step, after which Node runs all ticks and microtasks. Returns true when nothing is left to do. */
   step(): boolean;
+  /** Called when code that ran because of the last step has thrown what nothing caught. */
+  blame(): void;
 }
 
 /** The usual number of steps in one batch. Real I/O and real timers wait for the batch to end. */
@@ -46,6 +48,8 @@ class Batches {
   #done = false;
   #failed = false;
   #error: unknown;
+  /** True when an exception has ended Node's phase early: then the resources of the process say nothing. */
+  #interrupted = false;
   #before = new Map<string, number>();
   /** Starts small, because most drives are short. */
   #size = 4;
@@ -55,8 +59,7 @@ class Batches {
     this.#work = work;
     this.#resolve = resolve;
     this.#reject = reject;
-    // An exception in a tick or microtask ends Node's phase early. What follows must not run in the world.
-    process.on('uncaughtExceptionMonitor', leave);
+    process.on('uncaughtExceptionMonitor', this.#interrupt);
     this.#queue();
   }
 
@@ -87,9 +90,19 @@ class Batches {
     }
   };
 
+  /** An exception in a tick or microtask ends Node's phase early. What follows must not run in the world. */
+  readonly #interrupt = (error: unknown): void => {
+    const isOurs = present.inside === this.#work.inside;
+    present.inside = undefined;
+    if (!isOurs) return;
+    this.#interrupted = true;
+    this.#work.blame();
+    this.#fail(new Uncaught(error));
+  };
+
   readonly #leave = (): void => {
     present.inside = undefined;
-    const leaks = this.#leaks();
+    const leaks = this.#interrupted ? [] : this.#leaks();
     // Reported first, because any other error, such as a wait that could not end, may be a consequence of it.
     if (leaks.length > 0) this.#breakDown(new RealInputOutput(leaks));
     if (!this.#done) {
@@ -98,7 +111,7 @@ class Batches {
       this.#queue();
       return;
     }
-    process.off('uncaughtExceptionMonitor', leave);
+    process.off('uncaughtExceptionMonitor', this.#interrupt);
     if (this.#failed) this.#reject(this.#error);
     else this.#resolve();
   };
@@ -131,8 +144,20 @@ class Batches {
   }
 }
 
-function leave(): void {
-  present.inside = undefined;
+/** Thrown when code in a world has thrown what nothing caught: a real process would have ended. */
+export class Uncaught extends Error {
+  constructor(cause: unknown) {
+    super(
+      `nothing in the world caught ${describe(cause)}. ` +
+        "If a client emitted it as 'error', the client needs a listener: client.on('error', () => {})",
+      { cause },
+    );
+    this.name = 'Uncaught';
+  }
+}
+
+function describe(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
 }
 
 /** Thrown when code in a world starts something that virtual time cannot finish. */

@@ -26,6 +26,8 @@ export class Schedule {
   micros: number;
   /** The actor whose code is running, or ran last. */
   running: TaskOwner | undefined;
+  /** The actor whose code has thrown what nothing caught, if one has. */
+  blamed: TaskOwner | undefined;
   /**
    * Called before each step, when everything that the last step started has run, including promises. Meant for
    * checkers.

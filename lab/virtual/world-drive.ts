@@ -78,11 +78,17 @@ export class WorldDrive implements Drive {
     } catch (error) {
       if (error instanceof EndlessLoop) throw error;
       if (!this.#failed) this.#error = error;
+      this.blame();
       this.#failed = true;
       return false;
     }
     if (this.#failed) throw this.#error;
     return this.#arrive(limit);
+  }
+
+  blame(): void {
+    const { schedule } = this.#world;
+    if (!this.#failed) schedule.blamed = schedule.running;
   }
 
   #nearest(): number {

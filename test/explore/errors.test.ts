@@ -1,5 +1,6 @@
 /** What goes wrong in a world of an exploration is a finding that can be played again, and the other findings are kept. */
 import { readFile } from 'node:fs';
+import { createClient } from 'redis';
 import { expect, test } from 'vitest';
 import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
 import { describe } from '../../explore/player.ts';
@@ -32,6 +33,11 @@ const failing = (fail: () => void): ExploreOptions => ({
 test.each<[string, () => void, RegExp]>([
   ['an exception in a timer', () => void setTimeout(() => failWith('boom')), /^Error: boom$/],
   ['a thrown string', () => void setTimeout(() => throwText('boom')), /^boom$/],
+  [
+    'an exception in a tick',
+    () => process.nextTick(() => failWith('boom')),
+    /^Uncaught: .* caught Error: boom\./,
+  ],
   ['real I/O', () => readFile('/dev/null', () => {}), /^RealInputOutput: .* real I\/O.*: FSReqCallback/],
 ])('%s is a finding, and not the end of the exploration', async (_what, fail, text) => {
   const options = failing(fail);
@@ -56,6 +62,23 @@ test('a loop without end is a breach of its world', async () => {
   const { breaches } = await replay(failing(again), '1:1:0:A,B:connection-reset@3/A:000000000000');
   expect(breaches.map(({ promise }) => promise)).toEqual(['no-error']);
   expect(breaches[0]?.what).toMatch(/^EndlessLoop: 200000 events without time moving/);
+});
+
+test('a node-redis client without a listener for errors is told as such, and not as a module that came too early', async () => {
+  const client = async (session: ClientSession): Promise<void> => {
+    const redis = createClient({ url: session.urls[0] as string });
+    await redis.connect();
+    await redis.set('k', session.name);
+    await work(session);
+    redis.destroy();
+  };
+  const { findings } = await explore({ ...failing(() => {}), client, faults: ['connection-reset'] });
+  const [finding] = findings.filter(({ promise }) => promise === 'no-error');
+  expect(finding?.what).toMatch(
+    /^Uncaught: nothing in the world caught Error: read ECONNRESET\. If a client emitted it as 'error', the client needs a listener: client\.on\('error'/,
+  );
+  expect(finding?.what).not.toContain('lostlock/router');
+  expect(finding?.story).toMatch(/ms {2}[AB] +throws what nothing catches\n/);
 });
 
 function failWith(text: string): never {

@@ -1,6 +1,7 @@
 /** Virtual time itself: what moves it, what moves with it, and what it refuses. */
 import { realImmediate, realTimeout } from '../../support/captured.ts';
 import '../../../lab/router.ts';
+import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, Socket } from 'node:net';
 import { setInterval as ticks, setTimeout as wait } from 'node:timers/promises';
@@ -336,4 +337,26 @@ test('seeds decide all randomness, and streams do not disturb each other', async
   expect(await draw(1)).toEqual(first);
   for (const [i, other] of (await draw(2)).entries()) expect(other).not.toBe(first[i]);
   expect(first[2]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+test('an exception in a tick is told as it is, and the world can still be used', async () => {
+  const world = new World();
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  const seen: unknown[] = [];
+  process.on('uncaughtException', (error) => seen.push(error.message));
+  try {
+    const emitted = world.run(() => {
+      process.nextTick(() => new EventEmitter().emit('error', new Error('connection lost')));
+      setTimeout(() => seen.push('later'), 5);
+    });
+    await expect(emitted.then(() => world.advance(10))).rejects.toThrow(
+      "nothing in the world caught Error: connection lost. If a client emitted it as 'error', the client needs a listener",
+    );
+    await world.advance(10);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of listeners) process.on('uncaughtException', listener);
+  }
+  expect(seen).toEqual(['connection lost', 'later']);
 });
