@@ -30,7 +30,7 @@ export const realTime: string[] = [
   'test/lab/{demo,pair}.test.ts',
   'test/lab/{processes,real,wire}/*.test.ts',
   'test/lab/routes/*.test.ts',
-  'test/lab/virtual/endings.test.ts',
+  'test/lab/virtual/{endings,standing}.test.ts',
   'test/locks/{odd-uses,options,wrong-options}.test.ts',
   'test/locks/asking/{hand-over,line,never-held}.test.ts',
   'test/locks/clients/*.test.ts',

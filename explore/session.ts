@@ -47,7 +47,7 @@ export interface ClientSession {
   readonly servers: readonly Redis[];
   /**
    * URLs for clients of other libraries: one for each primary, which leads to the node that is primary when they connect;
-   * in a cluster, one for each node.
+   * in a cluster, one for each node. Their host names exist only in the world.
    */
   readonly urls: readonly string[];
   /** Opens another ioredis client, to the first primary or the given one, or to the cluster. Options are ioredis' own. */

@@ -4,6 +4,7 @@ import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-ty
 import { startCluster, startPair, startServers } from '../lab/start.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
 import type { LabCluster } from '../lab/virtual/cluster.ts';
+import { urlInWorld } from '../lab/virtual/network.ts';
 import type { ReplicaSet } from '../lab/virtual/set.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { DialectName } from '../server/dialects/index.ts';
@@ -110,7 +111,7 @@ async function nodesOfCluster(cluster: LabCluster): Promise<Nodes> {
   return {
     world: cluster.world,
     sets,
-    urls: cluster.addresses.map(({ host, port }) => `redis://${host}:${port}`),
+    urls: cluster.nodes.map(({ name, port }) => urlInWorld(name, port)),
     entrances: 1,
     open: (_name, options) => {
       const client = new Cluster(cluster.addresses, options as never);

@@ -221,7 +221,8 @@ export class Pair extends Timed {
 
   /**
    * A URL that leads to the node that is primary when a client connects, in `run` or `actor(name).run`. A failover
-   * breaks these connections like those to the primary itself.
+   * breaks these connections like those to the primary itself. Its host name, such as redis-1.lostlock.invalid, exists only
+   * in the world: a client that is made outside cannot connect.
    */
   get url(): string {
     return this.set.url;

@@ -2,10 +2,12 @@
 import { drive, RealInputOutput } from '../time/drive.ts';
 import { present } from '../time/present.ts';
 import { EndlessLoop } from '../time/schedule.ts';
+import { moves, type Standable, stands } from '../time/standing.ts';
 import { type Goal, type TimedWorld, WorldDrive } from './world-drive.ts';
 
 /** A world whose time this driver moves. */
-interface DriverWorld extends TimedWorld {
+interface DriverWorld extends TimedWorld, Standable {
+  readonly closed: boolean;
   /** True while code of this world is running. */
   readonly isInside: boolean;
   /** Marks the world as no longer deterministic: later uses of it fail with this error. */
@@ -93,6 +95,7 @@ export class Driver {
 
   async #run(): Promise<void> {
     this.#running = true;
+    moves(this.#world);
     while (this.#goals.size > 0) {
       await othersFirst();
       await drive(new WorldDrive(this.#world, this.#goals, this.#starts)).catch((error: unknown) =>
@@ -106,6 +109,7 @@ export class Driver {
       for (const task of this.#afterwards.splice(0)) task();
     }
     this.#running = false;
+    if (!this.#world.closed) stands(this.#world);
   }
 
   /** Rejects all waiting tasks. When there are none, the error becomes an unhandled rejection of the process. */

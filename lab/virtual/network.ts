@@ -121,6 +121,14 @@ export class Network extends Lanes<Lane> {
     return found;
   }
 
+  /** @internal The clients that have something under way to a node, or from it, each with the node. */
+  *dialogues(): Generator<readonly [client: string, node: string]> {
+    const nodes = new Set(this.#owners.values());
+    for (const { forward, back, dialler } of this.#wires) {
+      if (!nodes.has(dialler.name) && (forward.busy || back.busy)) yield [dialler.name, forward.lane.to];
+    }
+  }
+
   /** @internal Makes an actor reachable at an address. Throws when the address is in use. */
   listen(actor: Actor, host: string, port: number, accept: Accept): void {
     const address = addressOf(host, port);
@@ -259,8 +267,17 @@ export class Network extends Lanes<Lane> {
   }
 }
 
-/** A name is an address of its own; the names of the local machine are one address. */
+/** The domain of the nodes in URLs. It never resolves outside of a world (RFC 6761), where a port of 127.0.0.1 may be anybody's. */
+const DOMAIN = '.lostlock.invalid';
+
+/** A URL that leads to a port of the world, and nowhere outside of it. @param name the node's */
+export function urlInWorld(name: string, port: number): string {
+  return `redis://${name}${DOMAIN}:${port}`;
+}
+
+/** A name is an address of its own; the names of the local machine, and of nodes in URLs, are one address. */
 function addressOf(host: string, port: number): string {
-  const here = host === 'localhost' || host === '::1' || host === '0.0.0.0' || host === '';
+  const here =
+    host === 'localhost' || host === '::1' || host === '0.0.0.0' || host === '' || host.endsWith(DOMAIN);
   return `${here ? '127.0.0.1' : host}:${port}`;
 }

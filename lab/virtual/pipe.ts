@@ -164,6 +164,11 @@ export class Pipe {
     this.deliverSoon();
   }
 
+  /** True while anything is under way: bytes, or a connection that begins or ends. */
+  get busy(): boolean {
+    return this.#messages.length > 0;
+  }
+
   /** The messages with bytes that are under way, or wait at the gate or at the receiver. */
   *underWay(): Generator<Travel & { readonly detail: string }> {
     for (let i = 0; i < this.#messages.length; i++) {

@@ -13,7 +13,7 @@ import type { Actor } from '../time/actor.ts';
 import { type IoredisConstructor, openClient } from './client.ts';
 import { DrivenPromise } from './driver.ts';
 import type { Lane } from './lane.ts';
-import type { Network } from './network.ts';
+import { type Network, urlInWorld } from './network.ts';
 import { LabNode, type LabNodeOptions } from './node.ts';
 import { LabSentinel } from './sentinel.ts';
 import type { World } from './world.ts';
@@ -25,7 +25,10 @@ const FIRST_SENTINEL_PORT = 26379;
 export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
   /** The world that the nodes run in. */
   readonly world: World;
-  /** A URL for clients of any library, used in `run`. It leads to the node that is primary when they connect. */
+  /**
+   * A URL for clients of any library, used in `run`. It leads to the node that is primary when they connect. Its host name
+   * exists only in the world.
+   */
   readonly url: string;
   readonly #ioredis: IoredisConstructor;
 
@@ -51,7 +54,7 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     );
     this.world = world;
     this.#ioredis = ioredis;
-    this.url = `redis://127.0.0.1:${follows}`;
+    this.url = urlInWorld(names[0] as string, follows);
     world.network.forward(follows, () => this.primary.address);
     for (const replica of this.replicas) replica.follow(this.primary);
   }

@@ -8,6 +8,7 @@ import { Actor } from '../time/actor.ts';
 import { present } from '../time/present.ts';
 import { Random } from '../time/random.ts';
 import { Schedule } from '../time/schedule.ts';
+import { moves } from '../time/standing.ts';
 import { Task } from '../time/task.ts';
 import { Trace } from '../time/trace.ts';
 import { DrivenPromise, Driver } from './driver.ts';
@@ -210,6 +211,7 @@ export class World {
    */
   close(): void {
     this.#closed = true;
+    moves(this);
     this.schedule.stop();
   }
 
@@ -224,6 +226,12 @@ export class World {
     const parts = held === '' ? [] : [`held back: ${held}`];
     if (paused.length > 0) parts.push(`paused: ${paused.join(', ')}`);
     return parts.join('; ');
+  }
+
+  /** @internal What clients wait for, for a warning: messages that are under way between them and a node. */
+  describeWaiting(): string {
+    const waiting = [...this.network.dialogues()].map(([client, node]) => `${client} waits for ${node}`);
+    return [...new Set(waiting)].join(', ');
   }
 
   /** @internal Throws when the world is closed or is no longer deterministic. */
