@@ -5,9 +5,11 @@
 
 import { LockError, NotReplicated, OutcomeUnknown } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
+import type { ReleaseAgain } from '../holding/hold-handle.ts';
 import type { LockScript } from '../scripts/define.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { refusal } from '../server/refusal.ts';
+import { REMEMBER_MS } from '../server/request-log.ts';
 import { isTransient, retryUntilAnswered } from '../server/retry.ts';
 import type { LockServer, ReplicaRequirement } from '../server/server.ts';
 import { elapsed } from '../timing/clock.ts';
@@ -87,7 +89,7 @@ export function releaseUntilAnswered(
 }
 
 /** How long a request other than an acquisition is retried without a reply, in milliseconds. */
-export const GIVE_UP_AFTER_MS = 30_000;
+const GIVE_UP_AFTER_MS = 30_000;
 
 /**
  * Sends an idempotent request until a reply comes. Throws OutcomeUnknown when none comes within `patienceMs` milliseconds,
@@ -106,4 +108,43 @@ export async function ask<T>(
     const owner = core.owners.clientId;
     throw isTransient(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);
   }
+}
+
+/** For how many milliseconds a release without a reply may be repeated: the server must still remember the first one. */
+const FORGETS_AFTER_MS = REMEMBER_MS - 60_000;
+
+/** Sends a release; `again` when an earlier call failed: then it is sent once. */
+export type SendRelease = (again?: Pick<ReleaseAgain, 'unanswered'>) => Promise<boolean>;
+
+/**
+ * A release of what has no name and no lease, such as permits: it has a number, so that it counts once however often it is
+ * sent. It is settled when it has been answered. Throws OutcomeUnknown when it may have been executed so long ago that the server
+ * has forgotten it.
+ */
+export function numberedRelease(
+  core: Core,
+  lock: string,
+  owner: string,
+  send: (number: number) => Promise<unknown>,
+): SendRelease {
+  let number = 0;
+  let begunAt = 0;
+  return async (again) => {
+    if (number === 0) {
+      number = core.requests.open();
+      begunAt = elapsed();
+    }
+    if (again?.unanswered && elapsed() > begunAt + FORGETS_AFTER_MS) {
+      core.requests.settle(number);
+      throw new OutcomeUnknown(lock, owner, undefined);
+    }
+    const until = again ? 0 : elapsed() + GIVE_UP_AFTER_MS;
+    await retryUntilAnswered(
+      () => send(number),
+      (reply) => reply,
+      until,
+    );
+    core.requests.settle(number);
+    return true;
+  };
 }

@@ -1,7 +1,7 @@
 /** The segmented lock: a stock of units split over k locks, so that k clients can take from it at the same time. */
 import { randomInt } from 'node:crypto';
 import type { AcquireOptions } from '../asking/lock.ts';
-import { ask } from '../asking/requests.ts';
+import { ask, numberedRelease } from '../asking/requests.ts';
 import { NotOwner } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import type { HeldLock } from '../holding/hold-handle.ts';
@@ -9,6 +9,7 @@ import { suffixed } from '../keys.ts';
 import { check, checkOptions, count, text } from '../options.ts';
 import type { LockScript } from '../scripts/define.ts';
 import { segmentPutScript, segmentTakeScript } from '../scripts/segmented.ts';
+import { isTransient } from '../server/retry.ts';
 import { SimpleLock } from './simple.ts';
 
 /** Options of `Locks.segmented`. */
@@ -89,8 +90,8 @@ export class SegmentedLock {
 
   /**
    * Takes units from as many segments as needed, holding one lock at a time. Resolves to null, having taken nothing, when
-   * the stock is too small. Throws as Lock.acquire does; units taken by then are put back. Those of a request whose outcome is
-   * unknown (OutcomeUnknown) may have been taken.
+   * the stock is too small. Throws as Lock.acquire does; units taken by then are put back, in the background if that fails.
+   * Those of a request whose outcome is unknown (OutcomeUnknown) may have been taken.
    * @param units how many to take; 1 or more
    */
   async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
@@ -108,12 +109,30 @@ export class SegmentedLock {
         missing -= taken;
       }
     } catch (error) {
-      await this.putBack(portions);
+      await this.#undo(portions);
       throw error;
     }
     if (missing === 0) return portions;
-    await this.putBack(portions);
+    await this.#undo(portions);
     return null;
+  }
+
+  /** Puts back what a request has taken that gets nothing. What fails goes on in the background: the caller does not know of it. */
+  async #undo(portions: readonly Portion[]): Promise<void> {
+    const core = this.#core;
+    await Promise.all(
+      portions.map(async ({ segment, units }) => {
+        const send = (number: number): Promise<unknown> =>
+          this.#send(number, segmentPutScript, segment, [this.stockKey(segment)], [units]);
+        const put = numberedRelease(core, this.name, core.owners.clientId, send);
+        let unanswered = false;
+        const again = (last: unknown): Promise<boolean> => {
+          unanswered ||= isTransient(last);
+          return put({ unanswered });
+        };
+        await put().catch((error: unknown) => void core.releases.goOn(again, error).catch(() => {}));
+      }),
+    );
   }
 
   /** Puts units back, each portion exactly once even if replies are lost. Throws as trySetStock() does. */
@@ -137,12 +156,22 @@ export class SegmentedLock {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<number> {
-    const { server, requests } = this.#core;
+    const { requests } = this.#core;
     const number = requests.open();
-    const all = [...keys, requests.key(`${this.name}:segment:${segment}`)];
-    const run = async (): Promise<number> =>
-      Number(await server.run(script, all, [...requests.args(number), ...args]));
+    const run = async (): Promise<number> => Number(await this.#send(number, script, segment, keys, args));
     return ask(this.#core, this.name, run).finally(() => requests.settle(number));
+  }
+
+  #send(
+    number: number,
+    script: LockScript,
+    segment: number,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const { server, requests } = this.#core;
+    const all = [...keys, requests.key(`${this.name}:segment:${segment}`)];
+    return server.run(script, all, [...requests.args(number), ...args]);
   }
 
   /** Tries the segments from a random one on; if none is free, waits for one of them. */

@@ -1,11 +1,11 @@
 /** The semaphore: a number of permits in one string, on the key and channel of Redisson's RSemaphore. */
 import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
-import { ask, GIVE_UP_AFTER_MS } from '../asking/requests.ts';
+import { ask, numberedRelease } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import { NotSetUp, OutcomeUnknown } from '../errors.ts';
+import { NotSetUp } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
-import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
+import { HoldHandle } from '../holding/hold-handle.ts';
 import { prefixed } from '../keys.ts';
 import { type AllowedOptions, check, count, flag, nothing } from '../options.ts';
 import {
@@ -14,8 +14,6 @@ import {
   semaphoreSetScript,
   semaphoreUndoScript,
 } from '../scripts/semaphore.ts';
-import { REMEMBER_MS } from '../server/request-log.ts';
-import { retryUntilAnswered } from '../server/retry.ts';
 import type { ChannelWaiter, Choose } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 
@@ -117,9 +115,6 @@ function giveBack(
   return server.run(semaphoreReleaseScript, keys, [...requests.args(number), permits]);
 }
 
-/** For how many milliseconds a release without a reply may be repeated: the server must still remember the first one. */
-const FORGETS_AFTER_MS = REMEMBER_MS - 60_000;
-
 class PermitAcquisition extends ServerAcquisition<PermitOptions> {
   readonly channel = semaphoreChannel(this.lock);
   readonly choose = chooseByCount;
@@ -174,33 +169,15 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
       renewed: false,
       callbacks: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
     });
-    let number: number | undefined;
-    let begunAt = 0;
+    const { core, lock, owner, demand } = this;
+    const give = numberedRelease(core, lock, owner, (number) => giveBack(core, lock, number, demand));
     return new HoldHandle(hold, {
       release: (_, again) => {
         hold.end();
-        if (number === undefined) {
-          number = this.core.requests.open();
-          begunAt = elapsed();
-        }
-        if (again?.unanswered && elapsed() > begunAt + FORGETS_AFTER_MS) {
-          // The server may have executed it and forgotten it, and would execute it again.
-          this.core.requests.settle(number);
-          throw new OutcomeUnknown(this.lock, this.owner, undefined);
-        }
-        return this.#giveBack(number, again);
+        return give(again);
       },
       extend: async () => true,
     });
-  }
-
-  /** @param again whether an earlier try failed, which may have been executed all the same */
-  async #giveBack(number: number, again?: ReleaseAgain): Promise<boolean> {
-    const { core, lock, demand } = this;
-    const give = (): Promise<unknown> => giveBack(core, lock, number, demand);
-    await retryUntilAnswered(give, (reply) => reply, again ? 0 : elapsed() + GIVE_UP_AFTER_MS);
-    core.requests.settle(number);
-    return true;
   }
 
   async abandon(unknown: boolean): Promise<void> {

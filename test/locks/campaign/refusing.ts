@@ -11,6 +11,7 @@ import {
   reentrantHandOverScript,
   reentrantReleaseScript,
 } from '../../../locks/scripts/reentrant.ts';
+import { segmentPutScript } from '../../../locks/scripts/segmented.ts';
 import { semaphoreReleaseScript, semaphoreUndoScript } from '../../../locks/scripts/semaphore.ts';
 import { simpleHandOverScript, simpleReleaseScript } from '../../../locks/scripts/simple.ts';
 import { misconfigured, OOM, READONLY } from '../../../protocol/errors.ts';
@@ -40,6 +41,7 @@ const RELEASES: readonly LockScript[] = [
   queueLeaveScript,
   semaphoreReleaseScript,
   semaphoreUndoScript,
+  segmentPutScript,
 ];
 
 /** Whether a request is a release, by its script's text or hash. */

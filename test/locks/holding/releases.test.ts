@@ -180,6 +180,24 @@ test('a permit that a request took unnoticed is given back, although the server 
     locks.close();
   }));
 
+test('units of a stock that a request has taken in vain are put back, although the server refuses that at first', () =>
+  inLab(1, async (lab) => {
+    const locks = await lab.locks('A');
+    const stock = locks.segmented(L, { segments: 2 });
+    await lab.as('A', () => stock.trySetStock(4));
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    void refuseReleases(lab.pair.set, 'OOM', () => ended);
+    expect(await lab.as('A', () => stock.take(5))).toBeNull();
+    expect(await lab.as('A', () => stock.stock())).toBe(0);
+    end();
+    await lab.advance(20_000);
+    expect(await lab.as('A', () => stock.stock())).toBe(4);
+    locks.close();
+  }));
+
 test('closing a session goes on when it is refused, and a second call has the outcome', () =>
   inLab(1, async (lab) => {
     const locks = await lab.locks('A');

@@ -147,6 +147,45 @@ test('with replicas each batch of renewals is followed by one WAIT', () =>
     for (const [index, held] of helds.entries()) expect(held.validUntil).toBeGreaterThan(first[index]! + 900);
   }));
 
+test('with all replicas, a renewal asks for their number in one go, and counts with those that are connected', async () => {
+  await using pair = await startPair({
+    clock: 'virtual',
+    seed: 1,
+    replicas: 2,
+    network: { latency: 1, jitter: 0 },
+  });
+  await pair.run(async () => {
+    const inner = fromIoredis(pair.client('A'));
+    const sent: string[] = [];
+    const client: LockClient = {
+      ...inner,
+      send(command) {
+        sent.push(command.join(' '));
+        return inner.send(command);
+      },
+      sendAll(commands) {
+        const [[, script], ...rest] = commands as [string[], ...string[][]];
+        const { sha, text } = stamped(renewScript);
+        if (script === sha || script === text) sent.push(rest.map((each) => each.join(' ')).join(', '));
+        return inner.sendAll(commands);
+      },
+    };
+    const locks = createLocks(client, { leaseMs: LEASE, replicas: 'all', replicaTimeoutMs: 100 });
+    const held = await locks.simple('lock').acquire();
+    sent.length = 0;
+    const first = held.validUntil;
+    await pair.advance(LEASE / 3 + 50);
+    expect(sent[0]).toBe('INFO replication, WAIT 2 100');
+    expect(held.validUntil).toBeGreaterThan(first);
+    pair.replicas[1]!.crash();
+    await pair.advance(3 * LEASE);
+    expect(sent.at(-1)).toBe('INFO replication, WAIT 1 100');
+    held.assertHeld();
+    await held.release();
+    locks.close();
+  });
+});
+
 test('a renewal does not extend the lease until a replica has it, and is tried again', () =>
   playReplicated(async ({ pair, locks, batches }) => {
     const held = await locks.reentrant('lock').acquire();
