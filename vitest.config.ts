@@ -21,7 +21,7 @@ export const realTime: string[] = [
   'test/{pages,readme}.test.ts',
   'test/transcripts.test.ts',
   'test/clients/*.test.ts',
-  'test/cluster/{moving,ports,real,tls}.test.ts',
+  'test/cluster/{moving,ports,real,stalls,tls}.test.ts',
   'test/differential/{failover,mixed,replication,sentinel}.test.ts',
   'test/embed/*.test.ts',
   'test/embed/running/*.test.ts',

@@ -2,6 +2,7 @@
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { SLOT_COUNT } from '../protocol/slot.ts';
 import type { Host } from '../server/host/host.ts';
+import { silence } from '../server/host/silence.ts';
 import type { Server } from '../server/server.ts';
 import {
   FAILED,
@@ -108,6 +109,11 @@ export class Cluster {
 
   get timeout(): Millis {
     return this.server.settings['cluster-node-timeout'];
+  }
+
+  /** How long there has been silence since this time, in milliseconds. The stalls of this node itself do not count. */
+  silence(since: Millis): Millis {
+    return silence(this.host, this.now, since);
   }
 
   /** A random integer from 0 to below `bound`. */

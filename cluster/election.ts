@@ -48,9 +48,11 @@ function rankOf({ myself, server }: Cluster): number {
 }
 
 /** How old the data of this replica is, in milliseconds, beyond the time in which nobody could know. */
-function ageOfData({ server, now, timeout }: Cluster): number {
+function ageOfData(cluster: Cluster): number {
+  const { server, timeout } = cluster;
   const { primary } = server;
-  const age = primary === undefined ? 0 : now - (primary.linkUp ? primary.heardAt : primary.downSince);
+  const age =
+    primary === undefined ? 0 : cluster.silence(primary.linkUp ? primary.heardAt : primary.downSince);
   return age > timeout ? age - timeout : age;
 }
 

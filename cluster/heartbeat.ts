@@ -80,7 +80,7 @@ export class ClusterHeartbeat {
     if (member.has(MYSELF | NO_ADDRESS)) return;
     if (
       member.has(HANDSHAKE) &&
-      cluster.now - member.createdAt > Math.max(cluster.timeout, LEAST_HANDSHAKE)
+      cluster.silence(member.createdAt) > Math.max(cluster.timeout, LEAST_HANDSHAKE)
     ) {
       cluster.remove(member);
       return;
@@ -128,7 +128,7 @@ function watchMembers(cluster: Cluster): Member | undefined {
     // A connection that is not established brings no answer either.
     if (member.pingSentAt === 0 && link?.isOpen !== true) member.pingSentAt = now;
     if (member.pingSentAt === 0) continue;
-    if (Math.min(now - member.pingSentAt, now - member.heardAt) <= timeout) continue;
+    if (cluster.silence(Math.max(member.pingSentAt, member.heardAt)) <= timeout) continue;
     if (member.has(SUSPECTED | FAILED)) continue;
     member.mark(SUSPECTED);
     cluster.note('suspected', `Node ${member.id} is silent`);
@@ -142,10 +142,10 @@ function watchMembers(cluster: Cluster): Member | undefined {
 /** A connection that has not brought an answer for a while may be broken: it is dialled again. */
 function dropSilentLink(cluster: Cluster, member: Member): void {
   const { link, pingSentAt, pongAt, heardAt } = member;
-  const { now, timeout } = cluster;
+  const { timeout } = cluster;
   if (link === undefined || pingSentAt === 0 || pongAt >= pingSentAt) return;
-  if (now - link.createdAt <= timeout || now - pingSentAt <= timeout / 2 || now - heardAt <= timeout / 2)
-    return;
+  if (cluster.silence(link.createdAt) <= timeout) return;
+  if (cluster.silence(Math.max(pingSentAt, heardAt)) <= timeout / 2) return;
   cluster.unlink(link);
 }
 

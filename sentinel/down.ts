@@ -9,8 +9,8 @@ export function checkDown(sentinel: Sentinel, instance: Instance): void {
   const { link } = instance;
   const { now } = sentinel;
   let silence = 0;
-  if (link.unansweredSince !== 0) silence = now - link.unansweredSince;
-  else if (link.disconnected) silence = now - link.availableAt;
+  if (link.unansweredSince !== 0) silence = sentinel.silence(link.unansweredSince);
+  else if (link.disconnected) silence = sentinel.silence(link.availableAt);
   renewLink(sentinel, instance);
   const isDown =
     silence > instance.downAfter || (instance instanceof Primary && actsWrong(sentinel, instance));
@@ -25,13 +25,14 @@ export function checkDown(sentinel: Sentinel, instance: Instance): void {
 }
 
 /** Closes connections that look open and carry nothing. */
-function renewLink({ now, periods }: Sentinel, { link, downAfter }: Instance): void {
+function renewLink(sentinel: Sentinel, { link, downAfter }: Instance): void {
+  const { now, periods } = sentinel;
   const period = periods['min-link-reconnect-period'];
   const half = downAfter / 2;
   const isSilent =
-    link.unansweredSince !== 0 && now - link.unansweredSince > half && now - link.pongAt > half;
+    link.unansweredSince !== 0 && sentinel.silence(Math.max(link.unansweredSince, link.pongAt)) > half;
   if (isSilent && now - link.commandSince > period) link.closeCommand();
-  if (now - link.helloSince > period && now - link.helloHeardAt > periods['publish-period'] * 3)
+  if (now - link.helloSince > period && sentinel.silence(link.helloHeardAt) > periods['publish-period'] * 3)
     link.closeHello();
 }
 

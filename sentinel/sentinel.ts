@@ -1,6 +1,7 @@
 /** The state of a Sentinel: its id and epoch, the primaries that it monitors, and the events that it publishes. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { Connection, Host, PendingConnection, Receiver } from '../server/host/host.ts';
+import { silence } from '../server/host/silence.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { dial } from '../server/replication/dial.ts';
 import type { Settings } from '../server/settings/settings.ts';
@@ -70,6 +71,11 @@ export class Sentinel implements Dialler {
   /** The time of the current execution unit. */
   get now(): Millis {
     return this.home.now;
+  }
+
+  /** How long there has been silence since this time, in milliseconds. The stalls of this process do not count. */
+  silence(since: Millis): Millis {
+    return silence(this.host, this.now, since);
   }
 
   dial(

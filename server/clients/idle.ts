@@ -1,5 +1,6 @@
 /** The `timeout` setting: closes connections of clients that have sent nothing for that many seconds. */
 import { Beat } from '../host/beat.ts';
+import { silence } from '../host/silence.ts';
 import type { HasClients, HasHost, HasSettings, Units } from '../ports.ts';
 import { PRIMARY_LINK, REPLICA_LINK } from './client.ts';
 
@@ -29,12 +30,14 @@ export class Idle {
   // Replicas, blocked clients and subscribers may be silent, and are exempt.
   #review(): void {
     const server = this.#server;
+    const { host, settings } = server;
     const seconds = (at: number): number => Math.floor(at / 1000);
-    const now = seconds(server.host.clock.now());
+    const now = host.clock.now();
     for (const client of [...server.clients.values()]) {
       const spared = client.has(REPLICA_LINK | PRIMARY_LINK) || client.blocked !== undefined;
       if (spared || client.subscriptions.count > 0) continue;
-      if (now - seconds(client.heardAt) <= server.settings.timeout) continue;
+      if (seconds(now) - seconds(client.heardAt) <= settings.timeout) continue;
+      if (silence(host, now, client.heardAt) <= settings.timeout * 1000) continue;
       client.close();
     }
     server.settle();

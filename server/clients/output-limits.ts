@@ -3,6 +3,7 @@
  */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Statistics } from '../figures/statistics.ts';
+import { silence } from '../host/silence.ts';
 import type { HasHost, HasLog, HasSettings } from '../ports.ts';
 import {
   defaultOutputLimits,
@@ -74,17 +75,21 @@ export class OutputLimits {
     this.#above.delete(client);
   }
 
-  // The soft limit must be exceeded without a break; the output is checked again at the end of that time.
+  // The soft limit must be exceeded without a break; the output is checked again at the end of that time, and once a second after
+  // that if this node itself stood still meanwhile.
   #watch(client: Client, { seconds }: OutputLimit): void {
-    const { clock } = this.#server.host;
+    const { host } = this.#server;
+    const { clock } = host;
     const since = this.#above.get(client);
     if (since === undefined) {
       const now = clock.now();
       this.#above.set(client, now);
-      clock.at(now + (seconds + 1) * 1000, () => {
+      const checkAgain = (): void => {
         if (this.#above.get(client) === now) this.check(client);
-      });
-    } else if (clock.now() - since > seconds * 1000) this.#cutOff(client);
+        if (this.#above.get(client) === now) clock.at(clock.now() + 1000, checkAgain);
+      };
+      clock.at(now + (seconds + 1) * 1000, checkAgain);
+    } else if (silence(host, clock.now(), since) > seconds * 1000) this.#cutOff(client);
   }
 
   #cutOff(client: Client): void {

@@ -133,6 +133,11 @@ export interface Host {
   readonly expiryMicros?: number;
   /** Returns a random number in [0, 1). */
   random(): number;
+  /**
+   * Returns for how many of the last `age` milliseconds the process stood still, so that it could hear nobody. Absent if it never
+   * does, as on a virtual clock.
+   */
+  stalledWithin?(age: Millis): Millis;
   /** The share of the process' memory limit that is in use, from 0 to 1. Absent if it does not matter. */
   memoryTaken?(): number;
   /** The process that the node runs in. Absent if it does not matter. */

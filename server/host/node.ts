@@ -35,7 +35,8 @@ import type {
   Receiver,
   Timer,
 } from './host.ts';
-import { realDelay, realMicros, realNow, realSoon } from './real-time.ts';
+import { realMicros, realNow, realSoon } from './real-time.ts';
+import { stalledWithin, watchedDelay } from './stalls.ts';
 import { SocketConnection } from './tcp.ts';
 import { nodeTls } from './tls.ts';
 
@@ -55,7 +56,7 @@ export const nodeClock: Clock = {
     let timer: Timer;
     const arm = (): void => {
       const left = deadline - realNow();
-      timer = realDelay(
+      timer = watchedDelay(
         () => (realNow() >= deadline ? task() : arm()),
         Math.max(1, Math.min(left, LONGEST_DELAY)),
       );
@@ -63,7 +64,7 @@ export const nodeClock: Clock = {
     arm();
     return { cancel: () => timer.cancel() };
   },
-  after: (delay, task) => realDelay(task, delay),
+  after: (delay, task) => watchedDelay(task, delay),
   soon: realSoon,
 };
 
@@ -252,6 +253,7 @@ export function nodeHost(
     clock,
     disk: new NodeDisk(directory),
     expiryMicros: EXPIRY_MICROS,
+    stalledWithin,
     memoryTaken() {
       const { used_heap_size, heap_size_limit } = getHeapStatistics();
       return used_heap_size / heap_size_limit;

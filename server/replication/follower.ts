@@ -2,6 +2,8 @@
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Client } from '../clients/client.ts';
 import type { DatasetPart } from '../data/snapshot.ts';
+import { silence } from '../host/silence.ts';
+import type { HasHost } from '../ports.ts';
 
 /** A replica of this node. */
 export interface Follower {
@@ -21,4 +23,20 @@ export interface Follower {
   leavesOut: ReadonlySet<DatasetPart>;
   /** The replica used SYNC, which has no acknowledgements: it is not dropped for its silence. */
   silent: boolean;
+}
+
+/** The node, as the lag of its replicas sees it. */
+interface LagNode extends HasHost {
+  readonly now: Millis;
+}
+
+/** Returns the seconds since the replica last acknowledged. */
+export function lagOf({ now }: LagNode, { acknowledgedAt }: Follower): number {
+  return Math.floor(now / 1000) - Math.floor(acknowledgedAt / 1000);
+}
+
+/** True if the replica last acknowledged more than so many seconds ago. The stalls of this process do not count. */
+export function lagsBehind(node: LagNode, follower: Follower, seconds: number): boolean {
+  const unheard = silence(node.host, node.now, follower.acknowledgedAt);
+  return lagOf(node, follower) > seconds && unheard > seconds * 1000;
 }

@@ -11,7 +11,7 @@ import { type Durability, type Effect, isStored, type StreamObserver } from '../
 import { Backlog } from './backlog.ts';
 import type { FailoverNode } from './failover.ts';
 import { Coordinator } from './failover.ts';
-import type { Follower } from './follower.ts';
+import { type Follower, lagsBehind } from './follower.ts';
 import { SyncQueue } from './sync-queue.ts';
 
 /** A replication id that no node has. */
@@ -279,15 +279,12 @@ export class Replication {
     return this.online().filter(({ synced }) => synced >= offset).length;
   }
 
-  /** Returns the seconds since the replica last acknowledged. */
-  lag(follower: Follower): number {
-    return Math.floor(this.#server.now / 1000) - Math.floor(follower.acknowledgedAt / 1000);
-  }
-
   /** Returns whether enough replicas are within `min-replicas-max-lag`, so that writes may be accepted. */
   enoughReplicas(): boolean {
     const { settings } = this.#server;
-    const good = this.online().filter((follower) => this.lag(follower) <= settings['min-replicas-max-lag']);
+    const good = this.online().filter(
+      (each) => !lagsBehind(this.#server, each, settings['min-replicas-max-lag']),
+    );
     return good.length >= settings['min-replicas-to-write'];
   }
 
@@ -384,7 +381,8 @@ export class Replication {
         this.feedBytes(encodeRequest(['PING']));
       }
       for (const follower of this.online()) {
-        if (!follower.silent && this.lag(follower) > server.settings['repl-timeout']) follower.client.abort();
+        const isGone = lagsBehind(server, follower, server.settings['repl-timeout']);
+        if (!follower.silent && isGone) follower.client.abort();
       }
     });
     server.settle();

@@ -11,6 +11,7 @@ import { Client, type ClientNode, PRIMARY_LINK } from '../clients/client.ts';
 import { loadSnapshot, type SnapshotNode } from '../data/snapshot.ts';
 import { Beat } from '../host/beat.ts';
 import type { Connection, Host } from '../host/host.ts';
+import { silence } from '../host/silence.ts';
 import type { Durability, Units } from '../ports.ts';
 import { announcedPort, dial, PrimaryDial } from './dial.ts';
 import { Transfer } from './transfer.ts';
@@ -137,7 +138,7 @@ export class ReplicaSide {
     const now = server.host.clock.now();
     if (this.state === 'connect') {
       if (now >= this.#dialAt) this.#dial();
-    } else if (now - this.heardAt > server.settings['repl-timeout'] * 1000) this.#drop();
+    } else if (silence(server.host, now, this.heardAt) > server.settings['repl-timeout'] * 1000) this.#drop();
     else if (this.state === 'connected') this.acknowledge();
     server.settle();
   }

@@ -1,4 +1,5 @@
 /** The replication section of INFO (https://redis.io/docs/latest/commands/info/). */
+import { lagOf, lagsBehind } from '../../replication/follower.ts';
 import type { Server } from '../../server.ts';
 import type { Field } from './info-figures.ts';
 
@@ -38,11 +39,11 @@ export function* replicationInfo(server: Server): Iterable<Field> {
   yield ['replicas_waiting_psync', 0];
   if (server.settings['min-replicas-to-write'] > 0 && server.settings['min-replicas-max-lag'] > 0) {
     const lagMax = server.settings['min-replicas-max-lag'];
-    yield ['min_slaves_good_slaves', followers.filter((each) => replication.lag(each) <= lagMax).length];
+    yield ['min_slaves_good_slaves', followers.filter((each) => !lagsBehind(server, each, lagMax)).length];
   }
   for (const [i, each] of followers.entries()) {
     const place = `ip=${replication.addressOf(each)},port=${each.port},state=online`;
-    yield [`slave${i}`, `${place},offset=${each.acknowledged},lag=${replication.lag(each)}`];
+    yield [`slave${i}`, `${place},offset=${each.acknowledged},lag=${lagOf(server, each)}`];
   }
   yield ['master_failover_state', replication.failover.state];
   yield ['master_replid', replication.id];

@@ -1,0 +1,71 @@
+/** A process that stands still: its nodes do not take that for the silence of the others, which share it. */
+import { expect, test } from 'vitest';
+import type { Cluster, ClusterEvent } from '../../cluster/cluster.ts';
+import { type LostlockCluster, startCluster } from '../../index.ts';
+import { memberOf } from '../../lab/failover/shards.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { until } from '../support/until.ts';
+
+/** In milliseconds. Every stall is several times as long. */
+const NODE_TIMEOUT = 500;
+
+/** The thread does nothing for so many milliseconds. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Each node's view of the cluster. */
+const viewsOf = ({ nodes }: LostlockCluster): Cluster[] =>
+  nodes.map(({ node }, at) => memberOf({ name: `node ${at}`, server: node }).cluster);
+
+/** What the nodes say of each other and of the cluster from now on, and a wait until each has heard all others anew. */
+function watch(cluster: LostlockCluster): { said: string[]; heardAll(): Promise<unknown> } {
+  const views = viewsOf(cluster);
+  const said: string[] = [];
+  const note = ({ type, text }: ClusterEvent): void => void said.push(`${type}: ${text}`);
+  for (const view of views) view.onEvent = note;
+  const others = views.flatMap(({ peers }) => peers);
+  return {
+    said,
+    heardAll() {
+      const begun = Date.now();
+      return until(() => others.every(({ pongAt, pingSentAt }) => pongAt > begun && pingSentAt === 0), {
+        what: 'an answer from every node',
+      });
+    },
+  };
+}
+
+/** True while a node waits for an answer of another. */
+const someoneWaits = (cluster: LostlockCluster): boolean =>
+  viewsOf(cluster).some(({ peers }) => peers.some(({ pingSentAt }) => pingSentAt !== 0));
+
+test('after a stall in which answers were due, nobody is suspected and none is promoted', async () => {
+  await using cluster = await startCluster({ replicas: 1, nodeTimeout: NODE_TIMEOUT });
+  const { said, heardAll } = watch(cluster);
+  for (let i = 0; i < 3; i++) {
+    await until(() => someoneWaits(cluster), { what: 'a ping without its answer' });
+    standStill(NODE_TIMEOUT * 4);
+  }
+  await heardAll();
+  expect(said).toEqual([]);
+  expect(cluster.nodes.map(({ node }) => node.role)).toEqual([
+    ...Array(3).fill('primary'),
+    ...Array(3).fill('replica'),
+  ]);
+});
+
+test('while the nodes run a burst of writes and its stream, nobody is suspected and none is promoted', async () => {
+  await using cluster = await startCluster({ replicas: 1, nodeTimeout: NODE_TIMEOUT });
+  const { said, heardAll } = watch(cluster);
+  const client = await RawClient.connect({ port: cluster.primaryOf('k').port });
+  const script = "for i = 1, 150000 do redis.call('LPUSH', KEYS[1], i) end return 1";
+  await client.ask('EVAL', script, '1', 'k');
+  const { node } = cluster.primaryOf('k');
+  await until(() =>
+    node.replication.online().every(({ acknowledged }) => acknowledged === node.replication.offset),
+  );
+  await heardAll();
+  client.close();
+  expect(said).toEqual([]);
+});

@@ -1,0 +1,50 @@
+/** Stalls of the process: what counts as one, and that nobody is called silent because of it. */
+import { expect, test } from 'vitest';
+import { startServer } from '../../../index.ts';
+import { silence } from '../../../server/host/silence.ts';
+import { Stalls } from '../../../server/host/stalls.ts';
+import { RawClient } from '../../support/raw-client.ts';
+
+test('a late timer shows a stall, and several late timers of one stall count once', () => {
+  const stalls = new Stalls();
+  stalls.fired(1000, 1049);
+  expect(stalls.within(10_000, 1049)).toBe(0);
+  stalls.fired(1500, 3000);
+  stalls.fired(1200, 3000);
+  stalls.fired(2000, 3001);
+  expect(stalls.within(10_000, 3001)).toBe(1801);
+  stalls.fired(5000, 6000);
+  expect(stalls.within(10_000, 7000)).toBe(2801);
+  stalls.fired(6040, 6100); // Too soon after the last one to hear anybody in between.
+  expect(stalls.within(10_000, 7000)).toBe(2901);
+});
+
+test('only that part of a stall counts which lies within the age', () => {
+  const stalls = new Stalls();
+  stalls.fired(1000, 3000);
+  expect([0, 1000, 2000, 2500, 3000, 9000].map((age) => stalls.within(age, 4000))).toEqual([
+    0, 0, 1000, 1500, 2000, 2000,
+  ]);
+});
+
+test('the oldest of very many stalls are forgotten', () => {
+  const stalls = new Stalls();
+  for (let i = 0; i < 2000; i++) stalls.fired(i * 1000, i * 1000 + 100);
+  expect(stalls.within(Infinity, 2_000_000)).toBe(100_000);
+});
+
+test('silence is the time since somebody was heard, without stalls, and without any on a virtual clock', () => {
+  expect(silence({}, 5000, 1000)).toBe(4000);
+  expect(silence({ stalledWithin: (age) => age / 4 }, 5000, 1000)).toBe(3000);
+  expect(silence({ stalledWithin: (age) => age + 1 }, 5000, 1000)).toBe(0);
+  expect(silence({ stalledWithin: () => 1 }, 1000, 5000)).toBe(-4000);
+});
+
+test('a client is not closed as idle because the process stood still for longer than its timeout', async () => {
+  await using server = await startServer({ settings: { timeout: 2 } });
+  const client = await RawClient.connect({ port: server.port });
+  await client.ask('PING');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4500);
+  expect((await client.ask('PING')).raw).toBe('+PONG\r\n');
+  client.close();
+});
