@@ -75,19 +75,19 @@ function play(
 }
 
 describe.each(everyKind)('$name', (kind) => {
-  test.each(['MISCONF', 'BUSY', 'READONLY'] as const)(
-    'a release that is refused with %s is repeated',
-    (error) =>
-      play(kind, async ({ lab, release, refuse, left }) => {
-        const end = refuse(error);
-        const released = release();
-        await lab.advance(2000);
-        expect(await left()).not.toEqual([]);
-        end();
-        await released;
-        await lab.advance(2000); // A Redlock's last server follows.
-        if (!kind.inner) expect(await left()).toEqual([]);
-      }),
+  // One place decides which errors pass: it is enough to try one of them with every kind.
+  const errors: readonly Refusal[] = kind.name === 'simple' ? ['MISCONF', 'BUSY', 'READONLY'] : ['MISCONF'];
+  test.each(errors)('a release that is refused with %s is repeated', (error) =>
+    play(kind, async ({ lab, release, refuse, left }) => {
+      const end = refuse(error);
+      const released = release();
+      await lab.advance(2000);
+      expect(await left()).not.toEqual([]);
+      end();
+      await released;
+      await lab.advance(2000); // A Redlock's last server follows.
+      if (!kind.inner) expect(await left()).toEqual([]);
+    }),
   );
 
   test('a refused release rejects and goes on, and a second one has its outcome', () =>
