@@ -46,6 +46,7 @@ export function startOptionsOf({ configuration, ...rest }: Invocation): StartOpt
     ...(rest.sentinels !== undefined && { sentinels: rest.sentinels }),
     ...(rest.dialect !== undefined && { dialect: rest.dialect }),
     ...(rest.strict !== undefined && { strict: rest.strict }),
+    ...(rest.requestMemory !== undefined && { requestMemory: rest.requestMemory }),
     ...(unixsocket !== '' && { unixSocket: toBuffer(unixsocket).toString() }),
     ...(password !== undefined && { password }),
   };

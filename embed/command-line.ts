@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
+import { parseMemory } from '../server/settings/parameters.ts';
 import { BadDirective, Configuration, directives, isDirective, takesSeveralWords } from './configuration.ts';
 import type { SentinelsOptions } from './sentinel-options.ts';
 import { flagMeant, nearest } from './similar.ts';
@@ -29,6 +30,7 @@ Options:
   --dialect NAME         the server to answer as (default: redis-8.2):
                          ${dialectNames.join(', ')}
   --strict yes           refuse the commands and options that this server does not have
+  --request-memory 64mb  how much memory one request may keep allocated (default: a quarter of the heap's limit)
   --replicas N           start N replicas of this server
   --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports; with
                          --tls-port instead of --port, clients, replication and the bus speak TLS
@@ -68,6 +70,7 @@ export interface Invocation {
   sentinels?: SentinelsOptions;
   dialect?: DialectName;
   strict?: boolean;
+  requestMemory?: number;
   exitWithParent: boolean;
 }
 
@@ -108,6 +111,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     else if (flag === '--url-file') invocation.urlFile = takeValue(args, flag);
     else if (flag === '--dialect') invocation.dialect = dialect(takeValue(args, flag));
     else if (flag === '--strict') invocation.strict = yesOrNo(flag, takeValue(args, flag));
+    else if (flag === '--request-memory') invocation.requestMemory = memory(flag, takeValue(args, flag));
     else if (flag === '--replicas') invocation.replicas = wholeNumber(flag, takeValue(args, flag), 5);
     else if (flag === '--cluster') invocation.cluster = wholeNumber(flag, takeValue(args, flag), 3);
     else if (sentinelFlags[flag] !== undefined) sentinels.set(flag, takeValue(args, flag));
@@ -128,6 +132,14 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   if (invocation.exitWithParent && invocation.configuration.settings.daemonize === true)
     usage('--exit-with-parent does not work with --daemonize');
   return invocation;
+}
+
+/** An amount of memory as redis.conf writes it. */
+function memory(flag: string, value: string): number {
+  const bytes = parseMemory(value);
+  if (bytes === undefined || bytes < 2 ** 20)
+    usage(`${flag} ${value}: must be an amount of memory of at least 1mb`);
+  return bytes;
 }
 
 /** Throws for what a Sentinel does not have. */

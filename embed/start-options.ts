@@ -53,6 +53,11 @@ export interface StartOptions {
    */
   readonly strict?: boolean;
   /**
+   * How many bytes one request may keep allocated, at least a megabyte; by default a quarter of the heap's limit. A request that
+   * needs more gets an error that says so, and the process goes on. The smaller the limit, the more often garbage is collected.
+   */
+  readonly requestMemory?: number;
+  /**
    * Commands with other names, as redis.conf's `rename-command` gives them, in order: `[['CONFIG', 'c0nf1g'], ['FLUSHALL', '']]`.
    * An empty name takes the command away.
    */
@@ -108,6 +113,7 @@ const OPTIONS = [
   'dialect',
   'strict',
   'renamedCommands',
+  'requestMemory',
   'settings',
   'seed',
   'rdbFile',
@@ -193,6 +199,9 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   if (options.databases !== undefined) checkInteger('databases', options.databases, 1, 2 ** 31 - 1);
   if (options.dialect !== undefined) checkDialect('dialect', options.dialect);
   if (options.strict !== undefined) checkFlag('strict', options.strict);
+  if (options.requestMemory !== undefined) {
+    checkInteger('requestMemory', options.requestMemory, 2 ** 20, Number.MAX_SAFE_INTEGER);
+  }
   if (options.rdbFile !== undefined) checkString('rdbFile', options.rdbFile);
   if (options.replicas !== undefined) checkInteger('replicas', options.replicas, 0, 100);
   readSentinels(options.sentinels);

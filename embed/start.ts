@@ -86,11 +86,12 @@ function follow(node: Server, { replicaOf }: StartOptions): void {
 
 /** The options of the node itself. */
 function nodeOptions(options: StartOptions, settings: Partial<Settings>): ServerOptions {
-  const { dialect, strict, log, renamedCommands } = options;
+  const { dialect, strict, requestMemory, log, renamedCommands } = options;
   return {
     settings,
     ...(dialect && { dialect }),
     ...(strict !== undefined && { strict }),
+    ...(requestMemory !== undefined && { requestMemory }),
     ...(log && { log }),
     ...(renamedCommands && {
       renamings: renamedCommands.map(([name, to]) => [fromText(name), fromText(to)]),

@@ -32,6 +32,9 @@ const STREAM_NODE = 64;
 const GROUP = 200;
 const PENDING = 96;
 
+/** What a member of a collection takes here besides its text, in bytes. */
+export const MEMBER_BYTES = 64;
+
 /** The size class of an allocation of this many bytes. */
 function allocated(bytes: number): number {
   if (bytes <= 8) return 8;
@@ -164,4 +167,10 @@ function tableUsage(value: Extract<Collection, { type: 'set' | 'hash' }>): numbe
     size += stringSize(item.length);
   }
   return size;
+}
+
+/** Estimates how many bytes a copy of the value takes here. O(1), and more often too much than too little. */
+export function copyBytes(value: Held): number {
+  if (typeof value === 'string') return 0;
+  return 2 * footprint('', value) + ('size' in value ? MEMBER_BYTES * value.size : 0);
 }

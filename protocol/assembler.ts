@@ -23,6 +23,11 @@ export class Assembler {
     return this;
   }
 
+  /** How long the text is so far, in bytes. */
+  get length(): number {
+    return this.#out.length + this.#length;
+  }
+
   /** Adds a part at the end. */
   add(part: Bytes): void {
     if (this.#length + part.length > BLOCK_BYTES) this.#join();

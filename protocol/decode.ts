@@ -9,6 +9,8 @@ const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
 /** The maximum number of array places to reserve for an announced number of arguments. */
 const RESERVED = 64;
+/** What a word takes besides its bytes. */
+const WORD_BYTES = 64;
 const STRANGER_COUNT = 10;
 const STRANGER_BULK = 16384;
 
@@ -70,6 +72,11 @@ export class RequestDecoder {
   /** The size in bytes of the data that no returned request contains: Redis' query buffer. */
   get buffered(): number {
     return this.#end - this.#pos + this.#line.length + this.#bulkFilled;
+  }
+
+  /** About how many bytes the words of the unfinished request take, besides what is `buffered`. */
+  get held(): number {
+    return this.#expecting === START ? 0 : this.#taken * WORD_BYTES;
   }
 
   /** The size in bytes of `buffered`, and of the data before it that arrived with it: requests that were returned. */

@@ -1,4 +1,5 @@
 /** Encodes replies as RESP2 or RESP3, and requests for the replication stream, as Redis writes them. */
+import { allocate } from './allowance.ts';
 import { Assembler } from './assembler.ts';
 import { type Bytes, formatDouble } from './bytes.ts';
 import {
@@ -134,7 +135,7 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
   let before: Assembler | undefined;
   for (;;) {
     if (next !== 0 && next % PART === 0) {
-      (before ??= assembler.clear()).add(out);
+      before = extended(before, out);
       out = '';
     }
     if (next === items.length) {
@@ -151,7 +152,7 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
       // Between two strings is one piece instead of two: a reply of ten strings takes 0.38 microseconds instead of 0.65.
       for (let text = items[next]; typeof text === 'string' && !paired; text = items[++next]) {
         if (next % PART === 0) {
-          (before ??= assembler.clear()).add(out);
+          before = extended(before, out);
           out = '';
         }
         out += NEXT_HEADS[text.length] ?? `\r\n$${text.length}\r\n`;
@@ -168,6 +169,14 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
       out += encodeLeaf(item, protocol, print);
     }
   }
+}
+
+/** Adds a part of a list. The text as a whole is counted: its bytes are copied when it is sent. */
+function extended(before: Assembler | undefined, part: Bytes): Assembler {
+  const text = before ?? assembler.clear();
+  text.add(part);
+  allocate(text.length);
+  return text;
 }
 
 function itemsOf(reply: Aggregate): readonly Reply[] {

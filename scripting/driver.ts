@@ -3,7 +3,7 @@
 import { luaErrorOf } from './library/protected.ts';
 import { isFrame, isOperator } from './runtime/frames.ts';
 import { NATIVE, type Site } from './runtime/site.ts';
-import { raiseAt, S, where } from './runtime/state.ts';
+import { raiseAt, refuel, S, where } from './runtime/state.ts';
 import {
   type Frame,
   type LuaError,
@@ -70,7 +70,7 @@ export class FrameDriver {
       if (step.done === true) this.#finish(step.value);
       else if (step.value === undefined) {
         this.#input = { value: undefined };
-        return undefined;
+        if (!refuel()) return undefined;
       } else if (step.value instanceof Switch) this.#switch(step.value);
       else this.#call(step.value);
     }

@@ -2,6 +2,7 @@
  * A script that did not finish within its first slice. It is run again in the resumable form, and continues from then
  * on one slice at a time.
  */
+import { allowance, OverLimit } from '../protocol/allowance.ts';
 import { type Bytes, cString } from '../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../protocol/reply.ts';
 import { FrameDriver } from './driver.ts';
@@ -14,7 +15,7 @@ import type { ScriptHost } from './runtime/host.ts';
 import { index } from './runtime/operations.ts';
 import { errorLine, toReply } from './runtime/returning.ts';
 import { NATIVE, type Site } from './runtime/site.ts';
-import { S, setAside, takeUp, type Words } from './runtime/state.ts';
+import { fill, S, setAside, takeUp, type Words } from './runtime/state.ts';
 import { identityCount, setIdentityCount } from './runtime/table.ts';
 import {
   firstOf,
@@ -62,6 +63,11 @@ export function failure(label: Bytes, error: LuaError): ReplyError {
   return new ReplyError(errorLine(text), isCounted(error.value));
 }
 
+/** The reply for a script that would allocate too much memory. */
+export function overLimit(label: Bytes, { message }: OverLimit, site: Site): ReplyError {
+  return new ReplyError(`ERR the script ${message}${placeOf(label, site.line > 0 ? site : site.caller)}`);
+}
+
 /** The text of an error, up to a NUL. */
 export function errorText({ value }: LuaError): Bytes {
   let text: Bytes;
@@ -80,7 +86,7 @@ function textIn(table: LuaTable): Bytes | undefined {
   try {
     const found: Result = index(table, 'err', NATIVE);
     if (!isFrame(found)) return toText(firstOf(found));
-    S.fuel = LAST_WORDS;
+    fill(LAST_WORDS);
     const ended = new FrameDriver(() => found).run();
     return ended && toText(firstOf(ended.result));
   } catch {
@@ -99,6 +105,8 @@ export class Execution {
   readonly #driver: FrameDriver;
   #saved: Partial<typeof S> = {};
   #identities = 0;
+  /** What the script has allocated. It counts across its slices. */
+  #account = allowance.account;
 
   /** @param log the host's replies so far; the script receives them again until it has caught up */
   constructor(beginning: Beginning, body: LuaFunction, log: Reply[]) {
@@ -126,15 +134,21 @@ export class Execution {
     Object.assign(S, this.#saved);
     S.resumable = true;
     S.stringMeta = resumableRealm(this.#beginning.host.texts).stringMeta;
-    S.fuel = fuel;
+    fill(fuel);
+    const outerAccount = allowance.account;
+    allowance.account = this.#account;
     setIdentityCount(this.#identities);
     this.#driver.enter();
     try {
+      allowance.look(0);
       const ended = this.#driver.run();
       if (ended !== undefined) return toReply(firstOf(ended.result), S.protocol);
     } catch (thrown) {
+      if (thrown instanceof OverLimit) return overLimit(this.#beginning.label, thrown, S.site);
       return failure(this.#beginning.label, luaErrorOf(thrown));
     } finally {
+      this.#account = allowance.account;
+      allowance.account = outerAccount;
       this.#save();
       S.resumable = false;
       S.thread = undefined;

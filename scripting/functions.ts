@@ -123,6 +123,7 @@ export class FunctionLibrary {
       resumable: false,
       log: this.#log,
       fuel: LOAD_FUEL,
+      reserve: 0,
     });
     realm.show('load');
     try {

@@ -1,12 +1,13 @@
 /** A program that can be run: first in the fast form, and if that cannot continue, again in the resumable form. */
+import { OverLimit } from '../protocol/allowance.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import type { Reply } from '../protocol/reply.ts';
-import { type Beginning, begin, Execution, failure } from './execution.ts';
+import { type Beginning, begin, Execution, failure, overLimit } from './execution.ts';
 import { luaErrorOf } from './library/protected.ts';
 import { fastRealm } from './library/realms.ts';
 import type { ScriptHost } from './runtime/host.ts';
 import { toReply } from './runtime/returning.ts';
-import { NO_REPLIES, S, setAside, takeUp, type Words } from './runtime/state.ts';
+import { fill, fuelLeft, NO_REPLIES, S, setAside, takeUp, type Words } from './runtime/state.ts';
 import { firstOf, type LuaFunction, Signal } from './runtime/values.ts';
 
 /** Enough fuel for a script that has to run to its end, however long it takes. */
@@ -58,11 +59,11 @@ export abstract class Program {
       S.resumable = false;
       S.log = NO_REPLIES;
       S.logged = 0;
-      S.fuel = fuel;
+      fill(fuel);
       S.stringMeta = fastRealm(host.texts).stringMeta;
       try {
         const result = fast();
-        this.steps = fuel - S.fuel;
+        this.steps = fuel - fuelLeft();
         return toReply(firstOf(result), S.protocol);
       } catch (thrown) {
         return this.#recover({ label: this.label, input, host, random }, S.log.slice(0, S.logged), thrown);
@@ -85,6 +86,7 @@ export abstract class Program {
   /** Handles an error, or the point at which the fast form cannot continue. */
   #recover(beginning: Beginning, log: Reply[], thrown: unknown): Reply | Execution {
     let reason = thrown;
+    if (thrown instanceof OverLimit) return overLimit(this.label, thrown, S.site);
     if (!(reason instanceof Signal)) {
       try {
         return failure(this.label, luaErrorOf(thrown));
@@ -95,7 +97,7 @@ export abstract class Program {
     }
     const execution = new Execution(beginning, this.resumable(), log);
     if ((reason as Signal).reason === 'fuel') return execution;
-    return continued(execution, Math.max(0, S.fuel));
+    return continued(execution, Math.max(0, fuelLeft()));
   }
 }
 

@@ -1,11 +1,15 @@
 /** Runs one command inside an execution unit, and notes its effect for the replication stream. */
+import { allocate, OverLimit } from '../protocol/allowance.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { PRIMARY_LINK, UNREPLICATED, UNSTORED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
-import { ADMIN, type Command } from './table/command.ts';
+import { ADMIN, type Command, DENY_OOM } from './table/command.ts';
 import { BLOCKED, type Outcome, PAUSED } from './table/outcome.ts';
+
+/** What a key, a member or a field takes besides its text, in bytes. */
+const WORD_BYTES = 100;
 
 /**
  * Runs one command and notes its effect for the replication stream. It serves requests, the commands queued in a
@@ -29,10 +33,12 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   const began = looked ? server.observer.begin(client, command, argv) : 0;
   let outcome: Outcome;
   try {
+    // The words are there already, and what is stored of them takes more.
+    if ((command.bits & DENY_OOM) !== 0) allocate(argv.length * WORD_BYTES);
     outcome = command.run(client, argv);
     if (outcome instanceof ReplyError) countFailure(server, client, command, outcome);
   } catch (error) {
-    const failure = error instanceof ReplyError ? error : server.internalError(command, error);
+    const failure = failureOf(server, command, error);
     countFailure(server, client, command, failure);
     outcome = failure;
   }
@@ -60,6 +66,13 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   propagateIfDirty(server, client, argv, dirty);
   endCall(server, client, outerRewrite, outermost);
   return outcome;
+}
+
+/** The reply for what a handler has thrown. */
+function failureOf(server: Server, command: Command<Caller>, error: unknown): ReplyError {
+  if (error instanceof ReplyError) return error;
+  if (error instanceof OverLimit) return new ReplyError(`ERR '${command.fullName}' command ${error.message}`);
+  return server.internalError(command, error);
 }
 
 /** Counts a failed call. An error that a script passes on was counted when the command that it called failed. */

@@ -13,6 +13,7 @@ import {
   REPLY_SKIP_NEXT,
   RESTRICTED,
   TRACKING,
+  type Transaction,
 } from './clients/client.ts';
 import {
   GATE_BUSY,
@@ -27,6 +28,10 @@ import type { Caller, Server } from './server.ts';
 import { type Command, MAY_REPLICATE, WRITE } from './table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from './table/outcome.ts';
 import { checkWords, resolve, step } from './table/resolve.ts';
+
+/** What a queued command takes, and each of its words besides its bytes. */
+const QUEUED_BYTES = 100;
+const WORD_BYTES = 32;
 
 /**
  * Runs one request of a client, from its words to the queued reply.
@@ -104,7 +109,7 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
   if (client.has(IN_MULTI) && !RUNS_IN_MULTI.has(command.fullName)) {
     // EXEC will discard a transaction that is aborted or whose watched keys have changed, so what follows is not kept.
     if (client.transaction?.aborted === false && !client.watches.touched)
-      client.transaction.queue.push({ command, argv });
+      enqueue(client.transaction, command, argv);
     answer(client, QUEUED);
     return false;
   }
@@ -185,6 +190,12 @@ function untilQuorum(server: Server, client: Caller, before: number, outcome: Ou
 
 /** Commands that run at once even while a transaction is being queued. */
 const RUNS_IN_MULTI = new Set(['exec', 'discard', 'multi', 'watch', 'quit', 'reset']);
+
+/** Adds a command to a transaction. */
+function enqueue(transaction: Transaction, command: Command, argv: Bytes[]): void {
+  transaction.queue.push({ command, argv });
+  transaction.bytes += argv.reduce((sum, word) => sum + word.length + WORD_BYTES, QUEUED_BYTES);
+}
 
 /** Queues the reply. A reply that must be skipped is skipped now; a blocked client's reply is skipped when it comes. */
 function answer(client: Caller, outcome: Outcome): void {

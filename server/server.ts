@@ -3,6 +3,7 @@
 import { defaultLimits, type EncodingLimits } from '../keyspace/collections/encoding.ts';
 import { Keyspace, type KeyspaceWorld } from '../keyspace/keyspace.ts';
 import type { RdbFormat } from '../keyspace/rdb/formats.ts';
+import { type MemoryRule, memoryRule } from '../protocol/allowance.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import type { DecodeLimits } from '../protocol/limits.ts';
 import { ReplyError } from '../protocol/reply.ts';
@@ -59,6 +60,8 @@ export interface ServerOptions {
   /** The server to answer as, and whether to refuse what it does not have. */
   readonly dialect?: DialectName;
   readonly strict?: boolean;
+  /** How many bytes one request may allocate; by default a quarter of the heap's limit. */
+  readonly requestMemory?: number;
   /** How long scripts run before they yield. */
   readonly scripts?: Partial<ScriptPace>;
 }
@@ -156,6 +159,8 @@ export class Server {
   /** Writes a line to the log. */
   readonly log: (level: LogLevel, text: string) => void;
   readonly dumpFile = new DumpFile(this);
+  /** How much memory one request may allocate. */
+  readonly memory: MemoryRule;
   readonly #execution: RequestPath;
   readonly #dbs = new Map<number, Keyspace>();
   #unblocked: Caller[] = [];
@@ -167,6 +172,7 @@ export class Server {
     options: Omit<ServerOptions, 'commands' | 'renamings'> = {},
   ) {
     this.host = host;
+    this.memory = memoryRule(options.requestMemory, host.heap);
     this.#execution = execution;
     ({ commands: this.commands, declared: this.declared, everyCommand: this.everyCommand } = execution);
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);

@@ -3,8 +3,9 @@
  * the effects are propagated together.
  */
 import type { KeyspaceWorld } from '../keyspace/keyspace.ts';
+import { allowance, type MemoryRule, UNLIMITED_MEMORY } from '../protocol/allowance.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import type { Client } from './clients/client.ts';
+import { type Client, PRIMARY_LINK } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Effect, HasHost } from './ports.ts';
 
@@ -13,6 +14,7 @@ const MEETS_ARBITRARY_KEYS: ReadonlySet<Bytes> = new Set(['scan', 'randomkey']);
 
 /** The node that runs units. */
 interface UnitNode extends HasHost {
+  readonly memory: MemoryRule;
   readonly world: KeyspaceWorld;
   readonly effects: Effects;
   readonly expiry: { expireDue(): void };
@@ -54,6 +56,8 @@ export class ExecutionUnit {
   /** Starts a unit: reads the clock, unless the time is fresh, and removes the keys that expired before it. The caller counts `depth`. */
   begin(client: Client | undefined): void {
     const node = this.#node;
+    const isRefusable = client === undefined || !client.has(PRIMARY_LINK);
+    allowance.begin(isRefusable ? node.memory : UNLIMITED_MEMORY);
     this.client = client;
     this.wasBrief = false;
     if (this.fresh) return;

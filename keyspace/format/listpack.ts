@@ -1,7 +1,8 @@
 /** Listpacks: Redis' compact lists of strings and integers, in which small values are stored. */
+import { allocate } from '../../protocol/allowance.ts';
 import { type Bytes, narrow, parseInteger } from '../../protocol/bytes.ts';
 import { badFormat } from './errors.ts';
-import { RdbReader } from './reader.ts';
+import { ELEMENT_BYTES, RdbReader } from './reader.ts';
 import { RdbWriter } from './writer.ts';
 
 const HEADER = 6;
@@ -19,6 +20,7 @@ export function readListpack(data: Buffer): Bytes[] {
     const start = reader.position;
     const first = reader.byte();
     if (first === END) break;
+    allocate(ELEMENT_BYTES);
     elements.push(readElement(reader, first));
     checkBack(reader, reader.position - start);
   }

@@ -1,7 +1,11 @@
 /** Reads the primitives of RDB, and refuses to read past the end. */
+import { allocate } from '../../protocol/allowance.ts';
 import { type Bytes, fromBuffer, narrow, sliceBytes, toBuffer } from '../../protocol/bytes.ts';
 import { badFormat } from './errors.ts';
 import { lzfExpand } from './lzf.ts';
+
+/** What an element of a collection takes besides its text, in bytes. */
+export const ELEMENT_BYTES = 100;
 
 /** A position in RDB data. Its methods throw RdbError at the end of the data. */
 export class RdbReader {
@@ -95,6 +99,7 @@ export class RdbReader {
 
   /** A string in any of its stored forms. */
   string(): Bytes {
+    allocate(ELEMENT_BYTES);
     if (!this.#special()) return this.raw(this.count());
     const first = this.byte();
     if (first === 0xc0) return String(this.int8());
@@ -125,6 +130,7 @@ export class RdbReader {
     const packed = this.count();
     const length = this.size();
     if (typeof length === 'bigint') throw badFormat('LZF length');
+    allocate(length);
     return lzfExpand(this.rawData(packed), length);
   }
 

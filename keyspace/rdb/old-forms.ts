@@ -1,7 +1,8 @@
 /** Intsets, and the compact forms of earlier Redis versions that 7.0 still reads: ziplists and zipmaps. */
+import { allocate } from '../../protocol/allowance.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { badFormat } from '../format/errors.ts';
-import { RdbReader } from '../format/reader.ts';
+import { ELEMENT_BYTES, RdbReader } from '../format/reader.ts';
 import { RdbWriter } from '../format/writer.ts';
 
 /** The elements of a ziplist, with integers as text. */
@@ -15,6 +16,7 @@ export function readZiplist(data: Buffer): Bytes[] {
     const previous = reader.byte();
     if (previous === 0xff) break;
     if (previous === 0xfe) reader.skip(4);
+    allocate(ELEMENT_BYTES);
     elements.push(readZiplistElement(reader, reader.byte()));
   }
   if (reader.left !== 0) throw badFormat('ziplist end');
@@ -63,6 +65,7 @@ export function readIntset(data: Buffer): Bytes[] {
   const width = reader.uint32();
   const count = reader.uint32();
   if (![2, 4, 8].includes(width) || count * width !== reader.left) throw badFormat('intset size');
+  allocate(count * ELEMENT_BYTES);
   const members: Bytes[] = [];
   let previous: number | bigint = -Infinity;
   for (let i = 0; i < count; i++) {

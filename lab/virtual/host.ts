@@ -1,4 +1,5 @@
 /** The Host of a node in a world: its clock, randomness, disk and network. */
+import { processHeap } from '../../server/host/heap.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { type Keep, VirtualDisk } from '../failover/disk.ts';
 import type { Actor } from '../time/actor.ts';
@@ -14,6 +15,7 @@ export class VirtualHost implements Host {
   readonly world: World;
   readonly actor: Actor;
   readonly disk = new VirtualDisk();
+  readonly heap = processHeap;
   readonly #random: Random;
 
   /**

@@ -1,6 +1,7 @@
 /**
  * Compiles Lua text to a JavaScript function: parses it, writes JavaScript source, and lets JavaScript compile that.
  */
+import { allocate } from '../../protocol/allowance.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RUNTIME } from '../runtime/face.ts';
 import { S } from '../runtime/state.ts';
@@ -30,8 +31,12 @@ export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Li
   }
 }
 
+/** How many bytes V8 takes for each byte of source that it compiles. */
+const COMPILED = 4;
+
 /** The source has only names that the emitter made up, and never a byte of the script. */
 function instantiate(code: string, constants: readonly unknown[]): LuaFunction {
+  allocate(code.length * COMPILED);
   const used = new Set<string>();
   const body = code.replace(/\bR\.(\w+)/g, (_, name: string) => {
     used.add(name);

@@ -30,6 +30,8 @@ export interface FunctionFrame {
   readonly node: FunctionNode;
   temps: number;
   readonly spare: string[];
+  /** How many places allocate something in each run of the function, or of the loop that is being written. */
+  sites: number;
   /** How many loop counters and other variables were declared in blocks. */
   blocks: number;
   /** How the first zero of the function is written. */

@@ -162,6 +162,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
 
   /** Evaluates the arguments, records the call as the current one, and then makes it. */
   #apply(target: string, self: string, args: readonly Expression[], site: string): string {
+    this.frame.sites++;
     const first = self === '' ? [] : [self];
     if (args.every((arg) => this.isQuiet(arg))) {
       const list = [...first, ...this.list(args)].join(', ');
@@ -202,6 +203,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
   #table(node: TableNode): string {
     const positional = node.items.filter((item) => item.key === undefined).map((item) => item.value);
     const fields = node.items.length - positional.length;
+    this.frame.sites += 1 + (node.items.length >> 3);
     const open = node.items[node.items.length - 1];
     const many = open?.key === undefined && ['call', 'method', 'vararg'].includes(open?.value.type ?? '');
     const room = roomFor(positional.length - (many ? 1 : 0));

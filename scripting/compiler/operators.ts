@@ -201,6 +201,8 @@ export abstract class OperatorEmitter extends Emitter {
       result = this.#join(node, operands[i]!, parts[i]!, right, result);
     }
     this.release(...temps);
+    this.frame.sites++;
+    result = `R.joined(${result})`;
     return before.length > 0 ? `(${before.join(', ')}, ${result})` : result;
   }
 

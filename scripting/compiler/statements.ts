@@ -1,4 +1,5 @@
 /** Writes Lua statements and functions as JavaScript source, in the fast or the resumable form. */
+import { allocate } from '../../protocol/allowance.ts';
 import type {
   CallNode,
   Expression,
@@ -14,8 +15,19 @@ import { ExpressionEmitter } from './expressions.ts';
 /** Estimated bytes of JavaScript stack for a frame and for each of its variables. */
 const FRAME_BYTES = 160;
 const SLOT_BYTES = 9;
+/** How many bytes source takes for each of its own, while it is put together from pieces. */
+const PIECES = 4;
+/** More arguments than this are counted when `...` takes them. */
+const FEW = 32;
+/** So many places that allocate something small take one step. */
+const SITES = 4;
 /** Longer elseif chains are written without nesting, because JavaScript's parser would recurse. */
 const MAX_ELSEIF = 60;
+
+/** How many steps it takes to run code with so many places that allocate something. */
+function costOf(sites: number): number {
+  return 1 + Math.floor(sites / SITES);
+}
 
 /** Writes whole functions. */
 export class StatementEmitter extends ExpressionEmitter {
@@ -29,15 +41,18 @@ export class StatementEmitter extends ExpressionEmitter {
   /** The source of a function: the main chunk, or one inside it. */
   functionCode(node: FunctionNode): string {
     const outer = this.frame;
-    this.frame = { node, temps: 0, spare: [], blocks: 0, zero: undefined };
+    this.frame = { node, temps: 0, spare: [], blocks: 0, sites: 0, zero: undefined };
     const body = this.#block(node.body);
     const parameters = node.parameters.map((parameter) => `v${parameter.id}`);
     if (node.vararg) parameters.push('...V');
     const temps = Array.from({ length: this.frame.temps }, (_, i) => `t${i + 1}`);
     const slots = node.locals + this.frame.temps + this.frame.blocks;
     const lines: string[] = [];
+    if (node.vararg) lines.push(`if (V.length > ${FEW}) R.allocatePlaces(V.length);`);
     if (temps.length > 0) lines.push(`let ${temps.join(', ')};`);
-    if (node.calls) lines.push(this.#entrance(FRAME_BYTES + SLOT_BYTES * slots));
+    const cost = costOf(this.frame.sites);
+    if (node.calls) lines.push(this.#entrance(FRAME_BYTES + SLOT_BYTES * slots, cost));
+    else if (cost > 1) lines.push(this.#spend(Math.max(1, node.line), cost));
     if (node.arg !== undefined)
       lines.push(`let v${node.arg.id}${node.usesVararg ? '' : ' = R.argTable(V)'};`);
     lines.push(body);
@@ -45,19 +60,31 @@ export class StatementEmitter extends ExpressionEmitter {
     if (last?.type !== 'return') lines.push(this.#leave('R.NOTHING'));
     const star = this.form === 'resumable' ? '*' : '';
     this.frame = outer;
+    if (outer !== undefined) outer.sites++;
     return `(function${star} (${parameters.join(', ')}) {\n${lines.join('\n')}\n})`;
   }
 
-  #entrance(bytes: number): string {
-    const spend = this.#spend(Math.max(1, this.frame.node.line));
+  #entrance(bytes: number, cost: number): string {
+    const spend = this.#spend(Math.max(1, this.frame.node.line), cost);
     if (this.form === 'resumable') return spend;
     return `${spend} const D = S.depth; if ((S.depth = D + ${bytes}) > R.MAX_DEPTH) R.tooDeep();`;
   }
 
   /** Spends fuel for a step. When the fuel is used up, the resumable form pauses and records where. */
-  #spend(line: number): string {
-    if (this.form === 'fast') return 'if (--S.fuel < 0) R.spent();';
-    return `if (--S.fuel < 0) { S.site = ${this.site(line)}; yield; }`;
+  #spend(line: number, cost: number): string {
+    const spent = cost === 1 ? '--S.fuel < 0' : `(S.fuel -= ${cost}) < 0`;
+    if (this.form === 'fast') return `if (${spent}) R.spent();`;
+    return `if (${spent}) { S.site = ${this.site(line)}; yield; }`;
+  }
+
+  /** The body of a loop, after the source that spends fuel for each iteration. */
+  #loop(line: number, body: readonly Statement[], before = '', after = (): string => ''): string {
+    const { sites } = this.frame;
+    this.frame.sites = 0;
+    const code = `${before}${this.#block(body)}${after()}`;
+    const spend = this.#spend(line, costOf(this.frame.sites));
+    this.frame.sites += sites;
+    return `${spend}\n${code}`;
   }
 
   #leave(code: string, quiet = true): string {
@@ -69,7 +96,12 @@ export class StatementEmitter extends ExpressionEmitter {
   }
 
   #block(statements: readonly Statement[]): string {
-    return statements.map((statement) => this.#statement(statement)).join('\n');
+    const lines = statements.map((statement) => {
+      const code = this.#statement(statement);
+      allocate(code.length * PIECES);
+      return code;
+    });
+    return lines.join('\n');
   }
 
   #statement(node: Statement): string {
@@ -83,10 +115,10 @@ export class StatementEmitter extends ExpressionEmitter {
       case 'do':
         return `{\n${this.#block(node.body)}\n}`;
       case 'while':
-        return `while (${this.condition(node.condition)}) {\n${this.#spend(node.line)}\n${this.#block(node.body)}\n}`;
+        return `while (${this.condition(node.condition)}) {\n${this.#loop(node.line, node.body)}\n}`;
       case 'repeat': {
-        const body = this.#block(node.body);
-        return `for (;;) {\n${this.#spend(node.line)}\n${body}\nif (${this.condition(node.condition)}) break;\n}`;
+        const until = () => `\nif (${this.condition(node.condition)}) break;`;
+        return `for (;;) {\n${this.#loop(node.line, node.body, '', until)}\n}`;
       }
       case 'if':
         return this.#if(node.clauses);
@@ -265,9 +297,8 @@ export class StatementEmitter extends ExpressionEmitter {
     const up = `${counter} <= l${id}`;
     const down = `l${id} <= ${counter}`;
     const test = literal === undefined ? `(0 < s${id} ? ${up} : ${down})` : literal > 0 ? up : down;
-    lines.push(`for (; ${test}; ${counter} += ${by}) {`, this.#spend(node.line));
-    if (own) lines.push(`let v${id} = ${counter};`);
-    lines.push(this.#block(node.body), '}', '}');
+    const first = own ? `let v${id} = ${counter};\n` : '';
+    lines.push(`for (; ${test}; ${counter} += ${by}) {`, this.#loop(node.line, node.body, first), '}', '}');
     return lines.join('\n');
   }
 
@@ -279,18 +310,19 @@ export class StatementEmitter extends ExpressionEmitter {
     const names = node.variables.map((variable) => `v${variable.id}`);
     const lines = ['{', this.#forValues(node.values, [f!, s!, c!])];
     lines.push(`let ${r}; const ${it} = R.iterate(${f}, ${s}, ${c});`);
-    lines.push('for (;;) {', this.#spend(node.line), `let ${names.join(', ')};`);
+    lines.push('for (;;) {');
+    const head = [`let ${names.join(', ')};`];
     const second = names.length > 1 ? ` ${names[1]} = ${it}.value;` : '';
-    lines.push(
+    head.push(
       `if (${it} !== undefined) { if (!${it}.step()) break; ${names[0]} = ${it}.key;${second} } else {`,
     );
     const target = `(typeof ${f} === 'function' ? ${f} : R.callable(${f}, ${this.site(node.line)}))`;
     const [enter, leave] = this.form === 'fast' ? ['', ''] : ['S.nested++; ', ' S.nested--;'];
-    lines.push(`S.site = ${site}; ${enter}${r} = ${this.settled(`${target}(${s}, ${c})`)};${leave}`);
+    head.push(`S.site = ${site}; ${enter}${r} = ${this.settled(`${target}(${s}, ${c})`)};${leave}`);
     const many = names.map((name, i) => `${name} = ${r}[${i}];`).join(' ');
-    lines.push(`if (isArray(${r})) { ${many} } else ${names[0]} = ${r};`);
-    lines.push(`if (${names[0]} === undefined) break; ${c} = ${names[0]}; }`);
-    lines.push(this.#block(node.body), '}', '}');
+    head.push(`if (isArray(${r})) { ${many} } else ${names[0]} = ${r};`);
+    head.push(`if (${names[0]} === undefined) break; ${c} = ${names[0]}; }`, '');
+    lines.push(this.#loop(node.line, node.body, head.join('\n')), '}', '}');
     return lines.join('\n');
   }
 

@@ -1,6 +1,9 @@
 /** The cmsgpack library: MessagePack as Redis writes and reads it. */
+import { allocate } from '../../protocol/allowance.ts';
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
+import { TABLE_BYTES } from '../runtime/memory.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
+import { TextBuilder } from '../runtime/text-builder.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import { LuaTable } from '../runtime/values.ts';
 import { argumentError, checkInteger, checkString, optionalInteger } from './args.ts';
@@ -65,7 +68,7 @@ function header(small: number, large: number, size: number): Bytes {
   return size < 2 ** 16 ? tagged(large, 2, size) : tagged(large + 1, 4, size);
 }
 
-function packTable(table: LuaTable, level: number): Bytes {
+function packTable(table: LuaTable, level: number, out: TextBuilder): void {
   let count = 0;
   let largest = 0;
   let list = true;
@@ -77,28 +80,31 @@ function packTable(table: LuaTable, level: number): Bytes {
   }
   S.fuel -= count >> 2;
   if (list && largest === count) {
-    let out = header(0x90, 0xdc, count);
-    for (let i = 1; i <= count; i++) out += packValue(table.get(i), level + 1);
-    return out;
+    out.add(header(0x90, 0xdc, count));
+    for (let i = 1; i <= count; i++) packValue(table.get(i), level + 1, out);
+    return;
   }
-  let out = header(0x80, 0xde, count);
+  out.add(header(0x80, 0xde, count));
   for (let at = table.advance(0); at > 0; at = table.advance(at)) {
-    out += packValue(table.keyAt(at), level + 1) + packValue(table.valueAt(at), level + 1);
+    packValue(table.keyAt(at), level + 1, out);
+    packValue(table.valueAt(at), level + 1, out);
   }
-  return out;
 }
 
-function packValue(value: LuaValue, level: number): Bytes {
-  if (typeof value === 'string') return packString(value);
-  if (typeof value === 'number') return packNumber(value);
-  if (typeof value === 'boolean') return value ? '\xc3' : '\xc2';
-  return value instanceof LuaTable && level < MAX_NESTING ? packTable(value, level) : '\xc0';
+function packValue(value: LuaValue, level: number, out: TextBuilder): void {
+  if (typeof value === 'string') out.add(packString(value));
+  else if (typeof value === 'number') out.add(packNumber(value));
+  else if (typeof value === 'boolean') out.add(value ? '\xc3' : '\xc2');
+  else if (value instanceof LuaTable && level < MAX_NESTING) packTable(value, level, out);
+  else out.add('\xc0');
 }
 
 const pack: LuaFunction = (...args) => {
   if (args.length === 0) argumentError(-1, 'MessagePack pack needs input.');
   if (args.length > MAX_STACK / 2) argumentError(-1, 'Too many arguments for MessagePack pack.');
-  return args.map((value) => packValue(value, 0)).join('');
+  const out = new TextBuilder();
+  for (const value of args) packValue(value, 0, out);
+  return out.take();
 };
 
 /** Reads one value after another. */
@@ -134,6 +140,7 @@ class Unpacker {
   #string(size: number): Bytes {
     this.#need(size);
     this.at += size;
+    allocate(32);
     return this.#text.slice(this.at - size, this.at);
   }
 
@@ -143,12 +150,14 @@ class Unpacker {
   }
 
   #list(size: number, depth: number): LuaTable {
+    allocate(TABLE_BYTES);
     const table = new LuaTable();
     for (let i = 1; i <= size; i++) table.set(i, this.value(depth + 1));
     return table;
   }
 
   #map(size: number, depth: number): LuaTable {
+    allocate(TABLE_BYTES);
     const table = new LuaTable();
     for (let i = 0; i < size; i++) {
       const key = this.value(depth + 1);

@@ -1,4 +1,6 @@
 /** Lua's coroutines. Only the resumable form can run them; the fast form gives up at the first one. */
+import { allocate } from '../../protocol/allowance.ts';
+import { allocatePlaces } from '../runtime/memory.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
 import {
   type Frame,
@@ -19,6 +21,9 @@ const natives = new WeakSet<object>();
 /** The maximum number of coroutines that are nested, each resumed by the next. */
 const MAX_THREADS = 200;
 
+/** The bytes of a coroutine with its first frame. */
+const THREAD_BYTES = 600;
+
 function checkThread(args: readonly LuaValue[]): Thread {
   const value = args[0];
   return value instanceof Thread ? value : argumentError(0, 'coroutine expected');
@@ -29,6 +34,7 @@ function create(...args: LuaValue[]): Thread {
   const body = args[0];
   const isLua = typeof body === 'function' && Object.getPrototypeOf(body) === GENERATOR_FUNCTION;
   if (!isLua || natives.has(body)) argumentError(0, 'Lua function expected');
+  allocate(THREAD_BYTES);
   return new Thread(body);
 }
 
@@ -42,6 +48,7 @@ function* resume(...args: LuaValue[]): Frame {
   let level = 1;
   for (let outer = S.thread; outer?.resumer !== undefined; outer = outer.resumer) level++;
   if (level >= MAX_THREADS) return [false, 'C stack overflow'];
+  allocatePlaces(args.length);
   return yield new Switch(thread, args.slice(1));
 }
 

@@ -1,10 +1,12 @@
 /** string.find, match, gmatch and gsub. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { after, isFrame, pays } from '../runtime/frames.ts';
-import { callBack, index, MAX_STRING } from '../runtime/operations.ts';
+import { joined } from '../runtime/memory.ts';
+import { callBack, index } from '../runtime/operations.ts';
 import { Matcher, NO_MATCH, PAUSED } from '../runtime/patterns.ts';
 import { inLibrary, type Site } from '../runtime/site.ts';
-import { raise, raiseBare, S } from '../runtime/state.ts';
+import { raise, S } from '../runtime/state.ts';
+import { TextBuilder } from '../runtime/text-builder.ts';
 import {
   type Frame,
   firstOf,
@@ -123,7 +125,7 @@ function expand(matcher: Matcher, template: Bytes, start: number, end: number): 
     else out += next;
     from = at + 2;
   }
-  return from === 0 ? template : out + template.slice(from);
+  return from === 0 ? template : joined(out + template.slice(from));
 }
 
 /** A gsub in progress, match by match. */
@@ -134,7 +136,7 @@ class Substitution {
   readonly #replacement: LuaValue;
   readonly #anchored: boolean;
   readonly #limit: number;
-  #out = '';
+  readonly #out = new TextBuilder();
   #at = 0;
   #to = 0;
   #count = 0;
@@ -172,7 +174,7 @@ class Substitution {
 
   #skip(): void {
     const { subject } = this.#matcher;
-    if (this.#at < subject.length) this.#out += subject.charAt(this.#at++);
+    if (this.#at < subject.length) this.#out.add(subject.charAt(this.#at++));
     else this.#done = true;
     if (this.#anchored) this.#done = true;
   }
@@ -199,8 +201,7 @@ class Substitution {
     const text = value === undefined || value === false ? subject.slice(this.#at, this.#to) : toText(value);
     S.site = this.#site;
     if (text === undefined) raise(`invalid replacement value (a ${typeName(value)})`);
-    this.#out += text;
-    if (this.#out.length > MAX_STRING) raiseBare('not enough memory');
+    this.#out.add(text);
     if (this.#to === this.#at) this.#skip();
     else {
       this.#at = this.#to;
@@ -209,7 +210,8 @@ class Substitution {
   }
 
   get result(): LuaValue[] {
-    return [this.#out + this.#matcher.subject.slice(this.#at), this.#count];
+    this.#out.add(this.#matcher.subject.slice(this.#at));
+    return [this.#out.take(), this.#count];
   }
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Bytes, cString, formatGeneral, toBuffer } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { errorTable, fieldTable, toLua } from '../runtime/convert.ts';
+import { allocateText } from '../runtime/memory.ts';
 import { NO_REPLIES, S } from '../runtime/state.ts';
 import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import {
@@ -70,6 +71,7 @@ function note(answer: Reply): void {
     S.replayed = 0;
     return;
   }
+  if (typeof answer === 'string') allocateText(answer.length);
   // Most scripts ask once or a few times: an array made for four replies is a quarter of the size of one that grew by push.
   if (S.logged === 0) S.log = [answer, null, null, null];
   else if (S.logged < S.log.length) S.log[S.logged] = answer;
@@ -128,6 +130,7 @@ const sha1hex: LuaFunction = (...args) => {
 
 /** SHA-1 in hexadecimal. */
 export function sha1Of(text: Bytes): Bytes {
+  allocateText(text.length);
   return createHash('sha1').update(toBuffer(text)).digest('hex');
 }
 

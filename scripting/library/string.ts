@@ -1,6 +1,7 @@
 /** Lua's string library without the functions for patterns. */
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { type Conversion, formatFloat, formatInteger, formatText } from '../runtime/format.ts';
+import { allocateText, joined } from '../runtime/memory.ts';
 import { MAX_STRING } from '../runtime/operations.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
@@ -49,7 +50,7 @@ const char: LuaFunction = (...args) => {
     if (code < 0 || code > 255) argumentError(i, 'invalid value');
     text += String.fromCharCode(code);
   }
-  return text;
+  return joined(text);
 };
 
 const rep: LuaFunction = (...args) => {
@@ -59,23 +60,26 @@ const rep: LuaFunction = (...args) => {
   const size = count * text.length;
   if (size > MAX_STRING) raiseBare('not enough memory');
   S.fuel -= size >>> 6;
-  return text.repeat(count);
+  return joined(text.repeat(count));
 };
 
 /** Spends fuel for processing a long text. */
 function payFor(text: Bytes): Bytes {
   S.fuel -= text.length >>> 4;
+  allocateText(text.length);
   return text;
 }
 
 const reverse: LuaFunction = (...args) => {
   const text = checkString(args, 0);
   S.fuel -= text.length >>> 2;
+  allocateText(2 * text.length);
   return Buffer.from(text, 'latin1').reverse().latin1Slice();
 };
 
 /** %q: a literal that Lua can read back. */
 function quoted(text: Bytes): Bytes {
+  allocateText(4 * text.length);
   const escapes: Record<string, string> = {
     '"': '\\"',
     '\\': '\\\\',
@@ -151,7 +155,7 @@ const format: LuaFunction = (...args) => {
   let at = 0;
   for (let argument = 0; ; ) {
     const percent = pattern.indexOf('%', at);
-    if (percent < 0) return out + pattern.slice(at);
+    if (percent < 0) return joined(out + pattern.slice(at));
     out += pattern.slice(at, percent);
     if (pattern.charAt(percent + 1) === '%') {
       out += '%';
@@ -160,7 +164,7 @@ const format: LuaFunction = (...args) => {
     }
     if (++argument >= args.length) argumentError(argument, 'no value');
     const spec = scanSpec(pattern, percent + 1);
-    out += convert(pattern.charAt(spec.at), spec, args, argument);
+    out += joined(convert(pattern.charAt(spec.at), spec, args, argument));
     if (out.length > MAX_STRING) raiseBare('not enough memory');
     at = spec.at + 1;
   }

@@ -1,6 +1,7 @@
 /** The struct library: converts between values and C structures in strings. */
 import { approximate, type Bytes } from '../../protocol/bytes.ts';
 import { raise } from '../runtime/state.ts';
+import { TextBuilder } from '../runtime/text-builder.ts';
 import type { LuaFunction, LuaValue } from '../runtime/values.ts';
 import { argumentError, checkNumber, checkString, optionalInteger } from './args.ts';
 import type { Module } from './builder.ts';
@@ -137,7 +138,7 @@ function marked(args: readonly LuaValue[]): LuaValue[] {
 const pack: LuaFunction = (...given) => {
   const format = new Format(checkString(given, 0));
   const args = marked(given);
-  let out = '';
+  const out = new TextBuilder();
   let argument = 1;
   let total = 0;
   for (let item = format.next(); item !== undefined; item = format.next()) {
@@ -145,25 +146,25 @@ const pack: LuaFunction = (...given) => {
     let { size } = item;
     const padding = format.padding(total, option, size);
     total += padding;
-    out += '\0'.repeat(padding);
+    out.add('\0'.repeat(padding));
     if ('bBhHlLTiI'.includes(option)) {
-      out += integerBytes(checkNumber(args, argument++), size, format.little);
-    } else if (option === 'x') out += '\0';
+      out.add(integerBytes(checkNumber(args, argument++), size, format.little));
+    } else if (option === 'x') out.add('\0');
     else if (option === 'f' || option === 'd') {
-      out += floatBytes(checkNumber(args, argument++), size, format.little);
+      out.add(floatBytes(checkNumber(args, argument++), size, format.little));
     } else if (option === 'c' || option === 's') {
       const text = checkString(args, argument++);
       if (size === 0) size = text.length;
       if (text.length < size) argumentError(argument, 'string too short');
-      out += text.slice(0, size);
+      out.add(text.slice(0, size));
       if (option === 's') {
-        out += '\0';
+        out.add('\0');
         size++;
       }
     } else format.control(option);
     total += size;
   }
-  return out;
+  return out.take();
 };
 
 function readInteger(text: Bytes, at: number, size: number, signed: boolean, little: boolean): number {

@@ -1,11 +1,16 @@
 /** The functions of Lua's table library that call nothing back. */
+import { allocate } from '../../protocol/allowance.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
+import { PLACE_BYTES } from '../runtime/memory.ts';
 import { MAX_STRING } from '../runtime/operations.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
 import { type LuaFunction, NOTHING, toText, typeName } from '../runtime/values.ts';
 import { checkInt32, checkTable, optionalInteger, optionalString } from './args.ts';
 import { rawSetValue } from './base.ts';
 import type { Module } from './builder.ts';
+
+/** In bytes. What table.concat puts together is counted in parts of this length. */
+const PART = 4096;
 
 const insert: LuaFunction = (...args) => {
   const table = checkTable(args, 0);
@@ -41,6 +46,7 @@ const concat: LuaFunction = (...args) => {
   const to = args[3] === undefined ? table.length() : checkInt32(args, 3);
   const parts: Bytes[] = [];
   let size = 0;
+  let counted = 0;
   for (let i = from; i <= to; i++) {
     const value = table.get(i);
     const text = toText(value);
@@ -50,6 +56,10 @@ const concat: LuaFunction = (...args) => {
     size += text.length + separator.length;
     if (size > MAX_STRING) raiseBare('not enough memory');
     parts.push(text);
+    if (size + parts.length * PLACE_BYTES - counted >= PART) {
+      allocate(size + parts.length * PLACE_BYTES * 2 - counted);
+      counted = size + parts.length * PLACE_BYTES * 2;
+    }
   }
   S.fuel -= (parts.length >> 3) + (size >>> 6);
   return parts.join(separator);

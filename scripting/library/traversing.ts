@@ -3,6 +3,7 @@
  * quicksort.
  */
 import { isFrame, pays } from '../runtime/frames.ts';
+import { allocatePlaces } from '../runtime/memory.ts';
 import { callBack, isTrue, less } from '../runtime/operations.ts';
 import { inLibrary, type Site } from '../runtime/site.ts';
 import { raise, raiseBare, S } from '../runtime/state.ts';
@@ -86,6 +87,7 @@ export function* sort(...args: LuaValue[]): Frame {
 function sortPlainly(table: LuaTable): boolean {
   const size = table.length();
   if (!table.plain || size > table.arr.length || size < 2) return false;
+  allocatePlaces(2 * size);
   const items = table.arr.slice(0, size);
   if (items.every((item) => typeof item === 'number' && (item > 0 || item < 0))) {
     const sorted = Float64Array.from(items as number[]).sort();

@@ -2,6 +2,7 @@
  * Converts between replies and Lua values, by Redis' rules
  * (https://redis.io/docs/latest/develop/programmability/lua-api/).
  */
+import { allocate } from '../../protocol/allowance.ts';
 import { approximate, type Bytes, formatDouble } from '../../protocol/bytes.ts';
 import type { PrintDouble } from '../../protocol/encode.ts';
 import {
@@ -17,6 +18,7 @@ import {
   SimpleString,
   Verbatim,
 } from '../../protocol/reply.ts';
+import { PLACE_BYTES, TABLE_BYTES } from './memory.ts';
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
 
@@ -55,6 +57,7 @@ export function toLua(reply: Reply, protocol: 2 | 3, print: PrintDouble = format
 }
 
 function listToLua(items: readonly Reply[], protocol: 2 | 3, print?: PrintDouble): LuaTable {
+  allocate(TABLE_BYTES + 2 * PLACE_BYTES * items.length);
   const values: LuaValue[] = [];
   for (let i = 0; i < items.length; i++) values.push(toLua(items[i]!, protocol, print));
   return LuaTable.from(values);

@@ -2,14 +2,20 @@
 import { argumentAt, keyAt } from './arguments.ts';
 import { isFrame } from './frames.ts';
 import { iterate } from './iterate.ts';
+import { allocatePlaces, joined } from './memory.ts';
 import * as operations from './operations.ts';
 import type { Site } from './site.ts';
-import { raiseAt } from './state.ts';
+import { raiseAt, refuel } from './state.ts';
 import { LuaTable, type LuaValue, listOf, NOTHING, power, Signal, toNumber } from './values.ts';
+
+/** Fewer items than this are not counted by themselves. */
+const MANY = 32;
 
 /** A table of positional items; takes over the array. @param room the size that the constructor announced */
 function tableOf(items: LuaValue[], room: number): LuaTable {
   const table = new LuaTable();
+  // The items are there already: they are fewer than a call may return.
+  if (items.length >= MANY || room >= MANY) allocatePlaces(Math.max(items.length, room));
   while (items.length < room) items.push(undefined);
   if (items.length > 0) table.arr = items;
   return table;
@@ -36,8 +42,9 @@ function remainder(x: number, y: number): number {
   return x - Math.floor(x / y) * y;
 }
 
-function spent(): never {
-  throw new Signal('fuel');
+/** The steps are used up: goes on with the next ones, or leaves the fast form. */
+function spent(): void {
+  if (!refuel()) throw new Signal('fuel');
 }
 
 function tooDeep(): never {
@@ -49,12 +56,14 @@ export const RUNTIME: Readonly<Record<string, unknown>> = {
   ...operations,
   LuaTable,
   NOTHING,
+  allocatePlaces,
   argTable,
   argumentAt,
   fill,
   forNumber,
   isFrame,
   iterate,
+  joined,
   keyAt,
   listOf,
   power,

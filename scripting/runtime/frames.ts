@@ -1,7 +1,7 @@
 /**
  * Results that are not available yet. In the resumable form a call returns a frame, which an outer function must run.
  */
-import { S } from './state.ts';
+import { refuel, S } from './state.ts';
 import { type Frame, type LuaFunction, type LuaValue, type Result, Signal } from './values.ts';
 
 /** The prototype that all generators inherit from. */
@@ -41,7 +41,7 @@ export type NativeFunction = (...args: LuaValue[]) => Frame;
 
 /** Spends fuel for a step of a library function. True when it has to pause; the fast form throws instead. */
 export function pays(): boolean {
-  if (--S.fuel >= 0) return false;
+  if (--S.fuel >= 0 || refuel()) return false;
   if (!S.resumable) throw new Signal('fuel');
   return true;
 }

@@ -1,6 +1,7 @@
 /** Lua's operators where JavaScript's behave differently: coercion, metamethods, and errors. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { after } from './frames.ts';
+import { joined } from './memory.ts';
 import type { Naming, Site } from './site.ts';
 import { raiseAt, raiseBare, S } from './state.ts';
 import { hashString } from './table.ts';
@@ -217,7 +218,7 @@ export function concatenate(a: LuaValue, b: LuaValue, site: Site): LuaValue {
   const y = toText(b);
   if (x !== undefined && y !== undefined) {
     if (x.length + y.length > MAX_STRING) raiseBare('not enough memory');
-    return x + y;
+    return joined(x + y);
   }
   const handler = metamethod(a, '__concat') ?? metamethod(b, '__concat');
   if (handler === undefined) {

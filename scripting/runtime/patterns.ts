@@ -1,6 +1,6 @@
 /** Lua patterns. Alternatives are kept in a list, so that no pattern is too deep and every match can be paused. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { raise, S } from './state.ts';
+import { raise, refuel, S } from './state.ts';
 import { type LuaValue, Signal } from './values.ts';
 
 const MAX_CAPTURES = 32;
@@ -112,14 +112,16 @@ export class Matcher {
       this.#at = at;
       this.#p = patternAt;
     }
-    this.#left = Math.min(Math.max(0, S.fuel), 2 ** 29) * 2;
-    const before = this.#left;
-    let outcome = this.#advance();
-    while (outcome === FAILED && this.#retreat()) outcome = this.#advance();
-    S.fuel -= 1 + ((before - this.#left) >>> 1);
-    this.#paused = outcome === SPENT;
-    if (outcome === DONE) return this.#at;
-    if (outcome === FAILED) return NO_MATCH;
+    do {
+      this.#left = Math.max(0, S.fuel) * 2;
+      const before = this.#left;
+      let outcome = this.#advance();
+      while (outcome === FAILED && this.#retreat()) outcome = this.#advance();
+      S.fuel -= 1 + ((before - this.#left) >>> 1);
+      this.#paused = outcome === SPENT;
+      if (outcome === DONE) return this.#at;
+      if (outcome === FAILED) return NO_MATCH;
+    } while (refuel());
     if (!S.resumable) throw new Signal('fuel');
     return PAUSED;
   }

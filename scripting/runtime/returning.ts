@@ -2,6 +2,7 @@
  * Converts the return value of a script to a reply, by the rules of Redis 7.0. Tables may have any depth and contain
  * themselves.
  */
+import { allocate } from '../../protocol/allowance.ts';
 import { type Bytes, cString } from '../../protocol/bytes.ts';
 import {
   BigNumber,
@@ -19,6 +20,13 @@ import { LuaTable } from './values.ts';
 
 /** Redis converts on Lua's stack, which has this limit. */
 const MAX_STACK = 7996;
+
+/** The bytes of a table's reply, without its items. */
+const LEVEL_BYTES = 160;
+/** Items are counted in parts of so many. */
+const ITEMS = 32;
+/** The bytes of an item, and of what it takes while it is converted. */
+const ITEM_BYTES = 24;
 
 function oneLine(text: Bytes): Bytes {
   return text.replace(/[\r\n]/g, ' ');
@@ -78,6 +86,7 @@ function tableToReply(top: LuaTable, protocol: 2 | 3): Reply {
     if (!(value instanceof LuaTable)) return toReply(value, protocol);
     const plain = plainReply(value);
     if (plain !== undefined) return plain;
+    allocate(LEVEL_BYTES);
     const level = levelOf(value, used);
     levels.push(level);
     if (level.kind === 'list') return level.items;
@@ -87,7 +96,10 @@ function tableToReply(top: LuaTable, protocol: 2 | 3): Reply {
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const next = step(level);
     if (next === undefined) levels.pop();
-    else level.items.push(convert(next.value, level.used + next.slots));
+    else {
+      level.items.push(convert(next.value, level.used + next.slots));
+      if (level.items.length % ITEMS === 0) allocate(ITEMS * ITEM_BYTES);
+    }
   }
   return reply;
 }

@@ -1,7 +1,9 @@
 /** The state of the script that is currently running: its fuel, depth, place, arguments and host. */
+import { allowance } from '../../protocol/allowance.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Reply } from '../../protocol/reply.ts';
 import type { ScriptHost } from './host.ts';
+import { STEP_BYTES, TRANCHE } from './memory.ts';
 import { NATIVE, type Site } from './site.ts';
 import { LuaError, type LuaFunction, LuaTable, type LuaValue, type Thread } from './values.ts';
 
@@ -41,8 +43,10 @@ const NO_WORDS: Words = { argv: [], firstKey: 0, keys: 0 };
 export const NO_REPLIES: Reply[] = [];
 
 class RunState {
-  /** How many steps are left before the engine regains control. */
+  /** How many steps are left before the heap is looked at, or the engine regains control. */
   fuel = 0;
+  /** How many more steps may follow then. */
+  reserve = 0;
   /** The estimated JavaScript stack in use, in bytes. */
   depth = 0;
   /** The nesting depth of library functions that call back. */
@@ -95,6 +99,33 @@ class RunState {
 
 /** The running script. One script runs at a time in a process; a paused script saves its state. */
 export const S = new RunState();
+
+/** Sets how many steps the script may take before the engine regains control. */
+export function fill(fuel: number): void {
+  S.fuel = Math.min(fuel, TRANCHE);
+  S.reserve = fuel - S.fuel;
+}
+
+/** How many of these steps are left. */
+export function fuelLeft(): number {
+  return S.fuel + S.reserve;
+}
+
+/**
+ * Takes the next steps out of the reserve, and counts what a script may have allocated meanwhile in small pieces.
+ * @returns false when there are none left
+ * @throws OverLimit when the script has allocated too much
+ */
+export function refuel(): boolean {
+  while (S.fuel < 0) {
+    if (S.reserve <= 0) return false;
+    const steps = Math.min(S.reserve, TRANCHE);
+    S.reserve -= steps;
+    S.fuel += steps;
+  }
+  allowance.countSmall(TRANCHE * STEP_BYTES);
+  return true;
+}
 
 /** Saves the state of the running script, in case a host's command runs another one; undefined when none is running. */
 export function setAside(): Partial<RunState> | undefined {

@@ -3,6 +3,9 @@
  * results in the same order.
  */
 
+import { allocate } from '../../protocol/allowance.ts';
+import { allocatePlaces, ENTRY_BYTES } from './memory.ts';
+
 /** The contents of a table: plain values, and references `R` to Lua objects, which values.ts defines. */
 type Item<R extends object> = undefined | boolean | number | string | R;
 
@@ -11,6 +14,8 @@ const DUMMY_KEYS: undefined[] = [undefined];
 const DUMMY_VALUES: undefined[] = [undefined];
 const DUMMY_LINKS: number[] = [-1];
 const MAX_SIZE = 2 ** 26;
+/** Fewer entries than this are not counted by themselves. */
+const MANY = 16;
 
 const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
@@ -71,7 +76,11 @@ export class Table<R extends object> {
    * @param size how many array items to reserve room for
    */
   constructor(slots = 0, size = 0) {
-    if (slots > 0) this.#setSlots(slots);
+    if (slots > 0) {
+      if (slots >= MANY) allocate(slots * ENTRY_BYTES);
+      this.#setSlots(slots);
+    }
+    allocatePlaces(size);
     if (size > 0) this.arr = new Array<Item<R>>(size).fill(undefined);
   }
 
@@ -80,6 +89,7 @@ export class Table<R extends object> {
     const table = new Table<R>();
     let size = 1;
     while (size < items.length) size *= 2;
+    allocatePlaces(size);
     if (items.length > 0) {
       for (let i = items.length; i < size; i++) items.push(undefined);
       table.arr = items;
@@ -97,6 +107,7 @@ export class Table<R extends object> {
     if (count === 0) return table;
     let size = 1;
     while (size < count) size *= 2;
+    allocatePlaces(size);
     const items = new Array<Item<R>>(size);
     for (let i = 0; i < count; i++) items[i] = list[start + i];
     for (let i = count; i < size; i++) items[i] = undefined;
@@ -326,6 +337,9 @@ export class Table<R extends object> {
   #resize(size: number, slots: number): void {
     if (size > MAX_SIZE || slots > MAX_SIZE) throw new TableOverflow();
     const { keys, values, arr } = this;
+    // The array may be copied to a longer one.
+    if (size > arr.length) allocatePlaces(size * 2);
+    if (slots >= MANY) allocate(slots * ENTRY_BYTES);
     const old = keys === DUMMY_KEYS ? -1 : this.mask;
     this.moves++;
     if (size > arr.length) {

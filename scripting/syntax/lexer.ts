@@ -1,4 +1,5 @@
 /** Splits Lua 5.1 text into tokens, with the error texts of Redis' own lexer. */
+import { allocate } from '../../protocol/allowance.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { stringToNumber } from '../runtime/values.ts';
 
@@ -13,6 +14,11 @@ export type TokenKind = string;
 
 /** A syntax error with Lua's text. */
 export class LuaSyntaxError extends Error {}
+
+/** Tokens are counted in parts of so many, less one: a power of two. */
+const TOKENS = 63;
+/** What the syntax tree takes for a token, in bytes. */
+const NODE_BYTES = 100;
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -40,6 +46,7 @@ export class Lexer {
   text: Bytes = '';
   number = 0;
   #raw: Bytes = '';
+  #tokens = 0;
   #ahead: { kind: TokenKind; text: Bytes; number: number; raw: Bytes } | undefined;
 
   constructor(source: Bytes, chunk: Bytes) {
@@ -50,6 +57,7 @@ export class Lexer {
   /** Moves on to the next token. */
   next(): void {
     this.lastLine = this.line;
+    if ((++this.#tokens & TOKENS) === 0) allocate((TOKENS + 1) * NODE_BYTES);
     if (this.#ahead !== undefined) {
       const { kind, text, number, raw } = this.#ahead;
       this.#ahead = undefined;

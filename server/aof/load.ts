@@ -1,6 +1,8 @@
 /** Loads the files of an append-only file into a node, with redis-server's log lines and errors. */
+
 import { RdbError } from '../../keyspace/format/errors.ts';
 import { readRdb } from '../../keyspace/rdb/file.ts';
+import { allowance } from '../../protocol/allowance.ts';
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { WRONGTYPE } from '../../protocol/errors.ts';
 import { ReplyError } from '../../protocol/reply.ts';
@@ -47,7 +49,9 @@ export function loadFiles(
       if (content === '') continue;
       const started = server.host.clock.micros();
       const last = part === parts.at(-1);
-      server.vocabulary.withEvery(() => loadFile(server, part, content, pathOf(part.name), last));
+      allowance.unlimited(() =>
+        server.vocabulary.withEvery(() => loadFile(server, part, content, pathOf(part.name), last)),
+      );
       const kind = part === base ? 'base' : 'incr';
       server.log(
         'notice',

@@ -1,6 +1,7 @@
 /** The server's side of one connection: its protocol, database, transaction, subscriptions and output. */
 import type { Keyspace } from '../../keyspace/keyspace.ts';
 import type { TypeName } from '../../keyspace/value.ts';
+import { type MemoryRule, OverLimit } from '../../protocol/allowance.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { encodeReply } from '../../protocol/encode.ts';
@@ -72,6 +73,8 @@ const MUTED = REPLY_OFF | REPLY_SKIP | PRIMARY_LINK;
 /** The commands queued since MULTI. */
 export interface Transaction {
   readonly queue: { command: Command; argv: Bytes[] }[];
+  /** About how many bytes the queue takes. */
+  bytes: number;
   /** A command was refused while queueing: EXEC will discard the transaction. */
   aborted: boolean;
 }
@@ -124,6 +127,7 @@ export interface ClientNode {
   /** Sees each request first; undefined: there is none. */
   readonly interceptor: unknown;
   readonly settings: Settings;
+  readonly memory: MemoryRule;
   readonly stats: Statistics;
   /** Logs large replies, and counts what requests cost each slot. */
   readonly observer: {
@@ -257,10 +261,17 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     const failure = this.decoder.failure;
     if (failure !== undefined) {
       this.#refuseBytes(failure);
-    } else if (this.decoder.buffered > this.server.settings['client-query-buffer-limit']) {
+    } else if (this.#isTooMuch()) {
       this.server.stats.queryBufferDisconnections++;
       this.abort();
     }
+  }
+
+  /** True if the client has sent more than the node keeps for it: part of a request, or a transaction that it queues. */
+  #isTooMuch(): boolean {
+    const { settings, memory } = this.server;
+    const bytes = this.decoder.buffered + this.decoder.held + (this.transaction?.bytes ?? 0);
+    return bytes > Math.min(settings['client-query-buffer-limit'], memory.limit) && !this.has(PRIMARY_LINK);
   }
 
   /** Answers bytes that are not a valid request, and closes the connection. */
@@ -304,6 +315,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     try {
       return encodeReply(reply, this.protocol, this.server.dialect.printDouble);
     } catch (error) {
+      if (error instanceof OverLimit)
+        return encodeReply(new ReplyError(`ERR the reply ${error.message}`), this.protocol);
       this.server.log('warning', `A reply to client ${this.id} cannot be written: ${error}`);
       this.abort();
       return '';

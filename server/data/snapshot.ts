@@ -12,6 +12,7 @@ import {
   writeRdb,
 } from '../../keyspace/rdb/file.ts';
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
+import { allowance } from '../../protocol/allowance.ts';
 import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { HasData, HasNow, HasSettings } from '../ports.ts';
@@ -100,7 +101,7 @@ export function loadSnapshot(
   expired: 'drop' | 'keep' = 'drop',
 ): number {
   let streamDb = 0;
-  const items = [...readRdb(rdb, server.encoding, server.rdbFormat.triesNewer)];
+  const items = allowance.unlimited(() => [...readRdb(rdb, server.encoding, server.rdbFormat.triesNewer)]);
   if (keeps && !replaces) refuseTaken(server, items);
   server.functions.adopt(
     items.flatMap((item) => (item.kind === 'library' ? [item.code] : [])),

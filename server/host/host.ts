@@ -2,6 +2,7 @@
  * The only access to the outside: time, randomness, connections and disk. Node implements it in node.ts, the lab in a
  * virtual world.
  */
+import type { HeapMeter } from '../../protocol/allowance.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 
 /** A scheduled task. */
@@ -138,8 +139,8 @@ export interface Host {
    * does, as on a virtual clock.
    */
   stalledWithin?(age: Millis): Millis;
-  /** The share of the process' memory limit that is in use, from 0 to 1. Absent if it does not matter. */
-  memoryTaken?(): number;
+  /** The heap of the process. Absent where nothing measures it. */
+  readonly heap?: HeapMeter | undefined;
   /** The process that the node runs in. Absent if it does not matter. */
   facts?(): ProcessFacts;
   /** The processor time of that process. Absent if it does not matter. */

@@ -23,8 +23,8 @@ import { connect as dial, isIP, type Socket } from 'node:net';
 import { arch, release, totalmem, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import { getHeapStatistics } from 'node:v8';
 import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../../protocol/bytes.ts';
+import { processHeap } from './heap.ts';
 import type {
   Clock,
   Connection,
@@ -254,10 +254,7 @@ export function nodeHost(
     disk: new NodeDisk(directory),
     expiryMicros: EXPIRY_MICROS,
     stalledWithin,
-    memoryTaken() {
-      const { used_heap_size, heap_size_limit } = getHeapStatistics();
-      return used_heap_size / heap_size_limit;
-    },
+    heap: processHeap,
     facts: processFacts,
     processorTime: () => process.cpuUsage(),
     random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),

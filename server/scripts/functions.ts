@@ -5,6 +5,7 @@
 import { RdbError } from '../../keyspace/format/errors.ts';
 import { dumpLibraries, restoreLibraries } from '../../keyspace/rdb/dump.ts';
 import type { RdbFormat } from '../../keyspace/rdb/formats.ts';
+import { allowance } from '../../protocol/allowance.ts';
 import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { FunctionLibrary, type LibraryFunction } from '../../scripting/functions.ts';
@@ -121,7 +122,7 @@ export class Functions {
 
   /** Loads libraries that came with a dataset. Throws ReplyError if one does not load. */
   adopt(codes: readonly Bytes[], policy: RestorePolicy): void {
-    this.#apply(codes, policy);
+    allowance.unlimited(() => this.#apply(codes, policy));
   }
 
   #apply(codes: readonly Bytes[], policy: RestorePolicy): void {

@@ -54,14 +54,6 @@ interface Running {
   readonly leave: () => void;
 }
 
-const NO_MEMORY = 'ERR not enough memory';
-
-/**
- * A script is stopped when this share of the process' memory is in use. The process would crash at its limit, and a
- * growing table doubles.
- */
-const MEMORY_MAX = 0.5;
-
 const NOT_BUSY = 'NOTBUSY No scripts in execution right now.';
 const UNKILLABLE =
   'UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.';
@@ -213,8 +205,7 @@ export class SlowScript {
 
   #slice(): void {
     const { execution, since } = this.#running as Running & { execution: Execution };
-    const end = this.#killed ? this.#killedText : this.#outOfMemory() ? NO_MEMORY : undefined;
-    const reply = end === undefined ? this.#step(execution) : execution.kill(end);
+    const reply = this.#killed ? execution.kill(this.#killedText) : this.#step(execution);
     if (reply !== undefined) this.#end(reply);
     else {
       const threshold = this.#server.settings['busy-reply-threshold'];
@@ -227,10 +218,6 @@ export class SlowScript {
 
   get #killedText(): Bytes {
     return this.#server.dialect.killed[this.#running?.kind === 'function' ? 'function' : 'script'];
-  }
-
-  #outOfMemory(): boolean {
-    return (this.#server.host.memoryTaken?.() ?? 0) > MEMORY_MAX;
   }
 
   #step(execution: Execution): Reply | undefined {

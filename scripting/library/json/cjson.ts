@@ -1,8 +1,10 @@
 /** The cjson library: its settings and its encoder; decoding is in cjson-decode.ts. */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { formatFloat } from '../../runtime/format.ts';
+import { allocateText } from '../../runtime/memory.ts';
 import { MAX_STRING } from '../../runtime/operations.ts';
 import { type JsonSettings, raise, raiseBare, S } from '../../runtime/state.ts';
+import { TextBuilder } from '../../runtime/text-builder.ts';
 import { type LuaFunction, LuaTable, type LuaValue, typeName, Userdata } from '../../runtime/values.ts';
 import { argumentError, checkInteger, checkString } from '../args.ts';
 import type { Module } from '../builder.ts';
@@ -50,6 +52,7 @@ const ESCAPED = Array.from({ length: 256 }, (_, code) => {
 const LONG = 4096;
 
 function quote(text: Bytes): Bytes {
+  allocateText(text.length);
   if (!/["\\/\x00-\x1f\x7f]/.test(text)) return `"${text}"`;
   if (text.length > LONG) return quoteLong(text);
   const body = text.replace(/["\\/\x00-\x1f\x7f]/g, (letter) => ESCAPES.get(letter) as string);
@@ -60,6 +63,7 @@ function quoteLong(text: Bytes): Bytes {
   let length = 2;
   for (let i = 0; i < text.length; i++) length += ESCAPED[text.charCodeAt(i)]?.length ?? 1;
   if (length > MAX_STRING) raiseBare('not enough memory');
+  allocateText(2 * length);
   const out = Buffer.allocUnsafe(length);
   let at = 0;
   out[at++] = 34;
@@ -79,36 +83,36 @@ function refuse(value: LuaValue, reason: Bytes): never {
 
 class Encoder {
   readonly #settings: JsonSettings;
-  #out = '';
+  readonly #out = new TextBuilder();
 
   constructor(settings: JsonSettings) {
     this.#settings = settings;
   }
 
-  get text(): Bytes {
-    return this.#out;
+  /** Ends the text and returns it. */
+  take(): Bytes {
+    return this.#out.take();
   }
 
   value(value: LuaValue, depth: number): void {
     switch (typeof value) {
       case 'string':
-        this.#out += quote(value);
+        this.#out.add(quote(value));
         break;
       case 'number':
-        this.#out += this.#number(value);
+        this.#out.add(this.#number(value));
         break;
       case 'boolean':
-        this.#out += value ? 'true' : 'false';
+        this.#out.add(value ? 'true' : 'false');
         break;
       case 'undefined':
-        this.#out += 'null';
+        this.#out.add('null');
         break;
       default:
         if (value instanceof LuaTable) this.#table(value, depth + 1);
-        else if (value === NULL) this.#out += 'null';
+        else if (value === NULL) this.#out.add('null');
         else refuse(value, 'type not supported');
     }
-    if (this.#out.length > MAX_STRING) raiseBare('not enough memory');
   }
 
   #number(value: number): Bytes {
@@ -149,27 +153,27 @@ class Encoder {
   }
 
   #list(table: LuaTable, size: number, depth: number): void {
-    this.#out += '[';
+    this.#out.add('[');
     for (let i = 1; i <= size; i++) {
-      if (i > 1) this.#out += ',';
+      if (i > 1) this.#out.add(',');
       this.value(table.get(i), depth);
     }
-    this.#out += ']';
+    this.#out.add(']');
   }
 
   #object(table: LuaTable, depth: number): void {
-    this.#out += '{';
+    this.#out.add('{');
     let first = true;
     for (let at = table.advance(0); at > 0; at = table.advance(at)) {
       const key = table.keyAt(at);
-      if (!first) this.#out += ',';
+      if (!first) this.#out.add(',');
       first = false;
-      if (typeof key === 'number') this.#out += `"${this.#number(key)}":`;
-      else if (typeof key === 'string') this.#out += `${quote(key)}:`;
+      if (typeof key === 'number') this.#out.add(`"${this.#number(key)}":`);
+      else if (typeof key === 'string') this.#out.add(`${quote(key)}:`);
       else refuse(key, 'table key must be a number or string');
       this.value(table.valueAt(at), depth);
     }
-    this.#out += '}';
+    this.#out.add('}');
   }
 }
 
@@ -265,8 +269,7 @@ function library(settingsOf: SettingsOf): Module['entries'] {
         onlyArgument(args);
         const encoder = new Encoder(settingsOf());
         encoder.value(args[0], 0);
-        S.fuel -= encoder.text.length >> 4;
-        return encoder.text;
+        return encoder.take();
       },
     ],
     [

@@ -1,6 +1,9 @@
 /** Decodes JSON to Lua values, as leniently and strictly as cjson, with its error texts. */
+import { allocate } from '../../../protocol/allowance.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
+import { TABLE_BYTES } from '../../runtime/memory.ts';
 import { type JsonSettings, raise, S } from '../../runtime/state.ts';
+import { TextBuilder } from '../../runtime/text-builder.ts';
 import { LuaTable, type LuaValue, stringToNumber } from '../../runtime/values.ts';
 
 type TokenType =
@@ -38,7 +41,13 @@ const ESCAPES: Record<string, string> = {
 const NUMBER =
   /[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)/iy;
 const INVALID_NUMBER = /\+|-?0x|-?0[0-9]|-?inf|-?nan/iy;
+const QUOTE = 34;
 const PLAIN_TEXT = /[^"\\\0]*/y;
+
+/** The items of a list are counted in parts of so many. */
+const ITEMS = 32;
+/** The bytes of a number or a short text, with its place in a list. */
+const ITEM_BYTES = 48;
 
 /** Decodes one document. */
 class Decoder {
@@ -141,12 +150,20 @@ class Decoder {
 
   #string(): void {
     const text = this.#text;
-    let out = '';
     this.#at++;
+    PLAIN_TEXT.lastIndex = this.#at;
+    const whole = PLAIN_TEXT.exec(text)![0];
+    if (text.charCodeAt(this.#at + whole.length) === QUOTE) {
+      this.#at += whole.length + 1;
+      this.#type = 'T_STRING';
+      this.#value = whole;
+      return;
+    }
+    const out = new TextBuilder();
     for (;;) {
       PLAIN_TEXT.lastIndex = this.#at;
       const plain = PLAIN_TEXT.exec(text)![0];
-      out += plain;
+      out.add(plain);
       this.#at += plain.length;
       const letter = this.#at < text.length ? text.charAt(this.#at) : '\0';
       if (letter === '"') break;
@@ -160,12 +177,12 @@ class Decoder {
         this.#error(escaped === 'u' ? 'invalid unicode escape code' : 'invalid escape code');
         return;
       }
-      out += decoded;
+      out.add(decoded);
       if (escaped !== 'u') this.#at += 2;
     }
     this.#at++;
     this.#type = 'T_STRING';
-    this.#value = out;
+    this.#value = out.take();
   }
 
   #hex(at: number): number {
@@ -213,6 +230,7 @@ class Decoder {
   }
 
   #object(): LuaTable {
+    allocate(TABLE_BYTES);
     const table = new LuaTable();
     this.#descend();
     if (this.#next() !== 'T_OBJ_END') {
@@ -234,10 +252,12 @@ class Decoder {
 
   #array(): LuaTable {
     const items: LuaValue[] = [];
+    allocate(TABLE_BYTES);
     this.#descend();
     if (this.#next() !== 'T_ARR_END') {
       for (;;) {
         items.push(this.#parse());
+        if (items.length % ITEMS === 0) allocate(ITEMS * ITEM_BYTES);
         const after = this.#next();
         if (after === 'T_ARR_END') break;
         if (after !== 'T_COMMA') this.#fail('comma or array end');

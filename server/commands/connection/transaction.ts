@@ -84,7 +84,7 @@ export const transactionCommands = defineCommands('transactions', {
     flags: AT_ONCE,
     run(client) {
       if (client.has(IN_MULTI)) fail('ERR MULTI calls can not be nested');
-      client.transaction = { queue: [], aborted: false };
+      client.transaction = { queue: [], bytes: 0, aborted: false };
       client.watches.used = true;
       client.mark(IN_MULTI, true);
       return OK;

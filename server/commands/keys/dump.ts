@@ -1,8 +1,10 @@
 /** DUMP and RESTORE: values as payloads that other nodes can load (https://redis.io/docs/latest/commands/dump/). */
 
+import { footprint } from '../../../keyspace/footprint.ts';
 import { RdbError } from '../../../keyspace/format/errors.ts';
 import { dumpValue, formatOfPayload, restoreValue } from '../../../keyspace/rdb/dump.ts';
 import type { Value } from '../../../keyspace/value.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import type { Bytes, Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
@@ -128,7 +130,9 @@ export const dumpCommands = defineCommands('generic', {
     keys: key('RO ACCESS'),
     run(client, argv) {
       const entry = client.db.lookup(argv[1]);
-      return entry === undefined ? null : dumpValue(entry.read(), client.server.rdbFormat);
+      if (entry === undefined) return null;
+      allocate(2 * footprint('', entry.held));
+      return dumpValue(entry.read(), client.server.rdbFormat);
     },
   },
   restore: {

@@ -1,6 +1,9 @@
 /** Commands on keys of any type (https://redis.io/docs/latest/commands/?group=generic). */
+
 import type { Entry } from '../../../keyspace/entry.ts';
+import { copyBytes } from '../../../keyspace/footprint.ts';
 import { copyValue, typeOf } from '../../../keyspace/value.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
 import { globTest } from '../../../protocol/glob.ts';
@@ -87,6 +90,7 @@ function copy(client: Caller, argv: Argv<-3>): Reply {
   if (entry === undefined) return 0;
   const taken = target.find(to) !== undefined;
   if (taken && !replace) return 0;
+  allocate(copyBytes(entry.held));
   const copy = copyValue(entry.read()) ?? fail('ERR not supported for this module key');
   const before = typeBefore(client, target, to);
   if (taken) target.remove(to);

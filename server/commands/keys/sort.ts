@@ -2,7 +2,9 @@
 
 import { ListValue } from '../../../keyspace/collections/list.ts';
 import { liveFields } from '../../../keyspace/field-expiry.ts';
+import { MEMBER_BYTES } from '../../../keyspace/footprint.ts';
 import type { Value } from '../../../keyspace/value.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import {
   asciiUpper,
   type Bytes,
@@ -130,6 +132,7 @@ function compareWeights(a: Bytes | undefined, b: Bytes | undefined): number {
 
 function sorted(client: Caller, elements: readonly Bytes[], options: SortOptions): Bytes[] {
   const { by, alphabetic } = options;
+  allocate(2 * elements.length * MEMBER_BYTES);
   const weighted = elements.map((element): Weighted => {
     let weight = by === undefined ? element : follow(client, by, element);
     // Without STORE, Redis compares with C functions, up to a zero byte.

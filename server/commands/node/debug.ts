@@ -2,6 +2,7 @@
 
 import { RdbError } from '../../../keyspace/format/errors.ts';
 import { dumpValue } from '../../../keyspace/rdb/dump.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import { asciiLower, asciiUpper, type Bytes, cString, parseDouble } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, NOT_POSITIVE } from '../../../protocol/errors.ts';
 import {
@@ -130,11 +131,15 @@ function protocolSample(client: Caller, kind: Bytes): Reply {
   }
 }
 
+/** What a key of DEBUG POPULATE takes with a short value, in bytes. */
+const KEY_BYTES = 160;
+
 /** Adds this many keys to the database. Existing keys are kept. */
 function populate(client: Caller, [count = '', prefix = 'key', size]: readonly Bytes[]): Reply {
   const bytes = size === undefined ? 0 : integer(size);
   const keys = integer(count, NOT_POSITIVE);
   if (keys < 0) fail(NOT_POSITIVE);
+  allocate(keys * (KEY_BYTES + prefix.length + bytes));
   for (let i = 0; i < keys; i++) {
     const name = `${prefix}:${i}`;
     if (client.db.peek(name) !== undefined) continue;

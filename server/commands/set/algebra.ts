@@ -1,5 +1,8 @@
 /** Intersections, unions and differences of sets (https://redis.io/docs/latest/commands/?group=set). */
+
 import { SetValue } from '../../../keyspace/collections/set.ts';
+import { MEMBER_BYTES } from '../../../keyspace/footprint.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -7,6 +10,9 @@ import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
 import { integerBetween, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
+
+/** Members of a result are counted in parts of so many. */
+const COUNTED = 64;
 
 type Combination = (client: Caller, names: readonly Bytes[]) => SetValue;
 
@@ -30,6 +36,7 @@ function* shared(sets: readonly (SetValue | undefined)[]): Iterable<Bytes> {
 function collect(client: Caller, members: readonly Bytes[]): SetValue {
   const result = new SetValue(client.server.encoding);
   if (members[0] !== undefined) result.expect(members[0], members.length);
+  allocate(members.length * MEMBER_BYTES);
   for (const member of members) result.add(member);
   return result;
 }
@@ -41,7 +48,12 @@ export const intersection: Combination = (client, names) =>
 /** Returns the members of all sets. */
 export const union: Combination = (client, names) => {
   const result = new SetValue(client.server.encoding);
-  for (const set of setsAt(client, names)) for (const member of set?.values() ?? []) result.add(member);
+  for (const set of setsAt(client, names)) {
+    for (const member of set?.values() ?? []) {
+      result.add(member);
+      if (result.size % COUNTED === 0) allocate(COUNTED * MEMBER_BYTES);
+    }
+  }
   return result;
 };
 
@@ -56,7 +68,10 @@ export const difference: Combination = (client, names) => {
   const removals = present.reduce((sum, other) => sum + other.size, first.size);
   const copies = Math.floor((first.size * (present.length + 1)) / 2) > removals;
   for (const member of first.values()) {
-    if (copies || !present.some((other) => other.has(member))) result.add(member);
+    if (copies || !present.some((other) => other.has(member))) {
+      result.add(member);
+      if (result.size % COUNTED === 0) allocate(COUNTED * MEMBER_BYTES);
+    }
   }
   if (copies) for (const other of present) for (const member of other.values()) result.delete(member);
   return result;

@@ -1,6 +1,8 @@
 /** Unions, intersections and differences of sorted sets and sets (https://redis.io/docs/latest/commands/zunion/). */
+
 import type { SetValue } from '../../../keyspace/collections/set.ts';
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -30,6 +32,11 @@ interface AlgebraRequest {
 }
 
 /** Replaces a result that is not a number (0 × inf, inf - inf) by 0. */
+/** Members of a result are counted in parts of so many. */
+const COUNTED = 64;
+/** What a member of a result takes with its score, in bytes. */
+const SCORED_BYTES = 160;
+
 function finite(value: number): number {
   return Number.isNaN(value) ? 0 : value;
 }
@@ -130,6 +137,7 @@ function unite(inputs: readonly WeightedSet[], aggregate: Combine): Iterable<[By
     for (const [member, score] of scoresOf(input)) {
       const old = scores.get(member);
       scores.set(member, old === undefined ? score : aggregate(old, score));
+      if (scores.size % COUNTED === 0) allocate(COUNTED * SCORED_BYTES);
     }
   }
   return scores;
@@ -154,6 +162,7 @@ function combine(
         ? intersect(bySize, aggregate)
         : unite(bySize, aggregate)),
   ];
+  allocate(members.length * SCORED_BYTES);
   const result = emptySet(client);
   const { zsetMaxEntries, zsetMaxValue } = client.server.encoding;
   const isLarge = members.length > zsetMaxEntries || members.some(([{ length }]) => length > zsetMaxValue);

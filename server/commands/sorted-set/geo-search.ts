@@ -4,7 +4,9 @@
  */
 
 import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { MEMBER_BYTES } from '../../../keyspace/footprint.ts';
 import { type Found, search } from '../../../keyspace/geo/search.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
@@ -56,6 +58,7 @@ function reply(client: Caller, found: Found, request: GeoRequest): Reply {
 
 function keep(client: Caller, target: Bytes, found: Found[], request: GeoRequest, kind: GeoVariant): Reply {
   const { storesDistance, unit } = request;
+  allocate(2 * found.length * MEMBER_BYTES);
   const result = new SortedSet(client.server.encoding, found.length);
   for (const each of found) result.set(each.member, storesDistance ? each.distance / unit : each.score);
   const event = kind.from === 'options' ? 'geosearchstore' : 'georadiusstore';

@@ -1,5 +1,8 @@
 /** Commands on one sorted set that never wait (https://redis.io/docs/latest/commands/?group=sorted-set). */
+
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
+import { MEMBER_BYTES } from '../../../keyspace/footprint.ts';
+import { allocate } from '../../../protocol/allowance.ts';
 import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
@@ -41,7 +44,9 @@ function rangeStore(client: Caller, argv: Argv<-3>): Reply {
   const request = parseRange(client, argv, 3, { storing: true });
   const set = read(client, argv[2]);
   const result = emptySet(client);
-  if (set !== undefined) for (const { member, score } of select(set, request)) result.set(member, score);
+  const chosen = set === undefined ? [] : select(set, request);
+  allocate(2 * chosen.length * MEMBER_BYTES);
+  for (const { member, score } of chosen) result.set(member, score);
   return storeResult(client, argv[1], result, 'zrangestore');
 }
 

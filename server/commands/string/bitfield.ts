@@ -1,4 +1,5 @@
 /** BITFIELD: integers of any width within a string (https://redis.io/docs/latest/commands/bitfield/). */
+import { allocateOutside } from '../../../protocol/allowance.ts';
 import {
   asciiUpper,
   type Bytes,
@@ -169,6 +170,7 @@ function bitfield(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
   if (needed > STRING_MAX) fail(BAD_OFFSET);
   const length = Math.max(value.length, needed);
   const grown = needed > value.length;
+  if (grown) allocateOutside(needed * 2);
   const edited = db.edit(name, length);
   const data = edited?.bytes ?? toBuffer(value.slice(0).padEnd(length, '\0'));
   const { replies, changes } = perform(steps, data, grown);

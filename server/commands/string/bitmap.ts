@@ -1,5 +1,7 @@
 /** Strings as arrays of bits (https://redis.io/docs/latest/commands/?group=bitmap). */
+
 import { byteAt, type HeldString } from '../../../keyspace/collections/edited-string.ts';
+import { allocateOutside } from '../../../protocol/allowance.ts';
 import {
   approximate,
   asciiUpper,
@@ -53,6 +55,7 @@ function setbit(client: Caller, name: Bytes, offsetText: Bytes, bitText: Bytes):
   const mask = 1 << (7 - (offset % 8));
   const old = byteAt(value, at);
   const byte = bit === 1 ? old | mask : old & ~mask;
+  allocateOutside(at + 1 > value.length ? at + 1 : 0);
   // A write of the same bit does not count as a change.
   const same = byte === old && at < value.length;
   const edited = same ? undefined : db.edit(name, Math.max(value.length, at + 1));
@@ -256,6 +259,7 @@ function bitop(client: Caller, operation: Bytes, target: Bytes, names: readonly 
   }
   const texts = names.map((each) => db.read(each, 'string') ?? '');
   const length = Math.max(...texts.map((text) => text.length));
+  allocateOutside(length * 3);
   const result = combined(name, texts, length);
   if (length > 0) {
     noteEncoding(overwrite(client, target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');

@@ -1,5 +1,7 @@
 /** Commands for parts of strings, and LCS (https://redis.io/docs/latest/commands/?group=string). */
+
 import type { HeldString } from '../../../keyspace/collections/edited-string.ts';
+import { allocateOutside } from '../../../protocol/allowance.ts';
 import { approximate, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -24,11 +26,12 @@ function overwrite(client: Caller, name: Bytes, value: HeldString, offset: numbe
   return length;
 }
 
-/** Throws if a string would be longer than the longest that a client may send. */
+/** Throws if a string would be longer than the longest that a client may send, or too long for one request. */
 function checkLength(client: Caller, length: number): void {
   if (length > longestString(client)) {
     fail('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
   }
+  allocateOutside(length);
 }
 
 function getrange(client: Caller, argv: Argv<-4>): Bytes {

@@ -1,4 +1,5 @@
 /** LCS: the longest common subsequence of two strings, with its ranges (https://redis.io/docs/latest/commands/lcs/). */
+import { allocateOutside } from '../../../protocol/allowance.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
@@ -26,6 +27,7 @@ export function lcs(a: Bytes, b: Bytes, words: readonly Bytes[], most: number): 
   if ((a.length + 1) * (b.length + 1) * CELL_BYTES > most) {
     fail('ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len');
   }
+  allocateOutside((a.length + 1) * (b.length + 1) * CELL_BYTES);
   const table = lengths(a, b);
   const total = table[table.length - 1] ?? 0;
   if (options.length) return total;

@@ -344,7 +344,7 @@ export const prose: readonly string[] = [
   'Lua: the maximum depth of recursion is 16,381 on a fresh Redis and 19,997 later. Here it is always 19,997.',
   'Lua: `error` with a table that has no `err` field crashes Redis. Here it is an error.',
   'Lua: some patterns that take long crash Redis, and others cannot be interrupted. Here a script that matches one can be killed like any other.',
-  "Lua: a script that has paused and uses more than half of the process' memory continues in Redis until the system ends it. Here it gets `not enough memory`, because the process belongs to the test.",
+  "Memory: a request that allocates too much continues in Redis until the system ends the process. Here a request may keep a quarter of the heap's limit (`requestMemory`, `--request-memory`), and else gets `ERR ... exceeds the memory limit of one request`, because the process belongs to the test. A script cannot catch this error.",
   "Lua: strings of 512 MB and more, and tables of more than 67 million entries, are limited by memory in Redis. Here they get `not enough memory` (JavaScript's longest string is 512 MB).",
   'Lua: cmsgpack and cjson (cjson only when its own limit of 1,000 was raised) nest 4,000 and 7,997 tables in Redis. Here more than 1,500 give `stack overflow`.',
   'Lua: the error of `return pcall(error, message, 2)` names the line in Redis. Here it does not, because this is a tail call like any other.',

@@ -249,15 +249,20 @@ describe('on a clock that a test moves', () => {
   });
 
   test('a script is stopped before it uses all the memory, and its writes stay', async () => {
-    let taken = 0.1;
-    (host as Host).memoryTaken = () => taken;
+    let heap = 10e6;
+    const meter = { limit: 100e6, used: () => ({ heap, all: heap }), collect: () => {} };
+    server.stop();
+    server = createNode(Object.assign(host, { heap: meter }), {
+      scripts: { start: 1000, slice: 1000, millis: 10 },
+    });
+    [a, b] = [new Talk(server), new Talk(server)];
     a.send(`EVAL "redis.call('SET', 'k', 'v') pcall(function() while true do end end)" 0`);
     await arrive();
     host.advance(200);
     expect(a.heard).toBe('');
-    taken = 0.6;
+    heap = 36e6;
     host.advance(20);
-    expect(await a.hear()).toMatch(/^-ERR not enough memory script: [0-9a-f]{40}, on @user_script:1\.\r\n$/);
+    expect(await a.hear()).toMatch(/^-ERR the script exceeds the memory limit of one request script: [0-9a-f]{40}, on @user_script:1\.\r\n$/);
     expect(await b.ask('GET k')).toBe('$1\r\nv\r\n');
   });
 
