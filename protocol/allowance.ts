@@ -122,7 +122,10 @@ class Allowance {
     }
   }
 
-  /** Counts small pieces that have been allocated, and that nobody counts by themselves. Without a meter, nobody knows which of them are still there. */
+  /**
+   * Counts small pieces that have been allocated, and that nobody counts by themselves. Without a meter, nobody knows which of them
+   * are still there.
+   */
   countSmall(bytes: number): void {
     if (this.#rule.heap !== undefined && (this.left -= bytes) < 0) this.look(0);
   }

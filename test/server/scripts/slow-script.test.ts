@@ -1,6 +1,5 @@
 /** Scripts that run too long: redis-server and ours in the same conversation, and ours on a clock that a test moves. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Host } from '../../../server/host/host.ts';
 import { nodeHost } from '../../../server/host/node.ts';
 import { Listener } from '../../../server/host/tcp.ts';
 import { createNode } from '../../../server/index.ts';
@@ -262,7 +261,9 @@ describe('on a clock that a test moves', () => {
     expect(a.heard).toBe('');
     heap = 36e6;
     host.advance(20);
-    expect(await a.hear()).toMatch(/^-ERR the script exceeds the memory limit of one request script: [0-9a-f]{40}, on @user_script:1\.\r\n$/);
+    expect(await a.hear()).toMatch(
+      /^-ERR the script exceeds the memory limit of one request script: [0-9a-f]{40}, on @user_script:1\.\r\n$/,
+    );
     expect(await b.ask('GET k')).toBe('$1\r\nv\r\n');
   });
 

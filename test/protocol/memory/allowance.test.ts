@@ -1,12 +1,12 @@
 /** What one request may allocate, on a heap that the test makes up, and on the heap of this process. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { allocate, allowance, memoryRule, OverLimit, UNLIMITED_MEMORY } from '../../protocol/allowance.ts';
-import { connectInMemory } from '../../server/host/in-memory.ts';
-import { nodeHost } from '../../server/host/node.ts';
-import { createNode } from '../../server/index.ts';
-import type { Server } from '../../server/server.ts';
-import { RawClient } from '../support/raw-client.ts';
-import { printReply } from '../support/reply-text.ts';
+import { allocate, allowance, memoryRule, OverLimit, UNLIMITED_MEMORY } from '../../../protocol/allowance.ts';
+import { connectInMemory } from '../../../server/host/in-memory.ts';
+import { nodeHost } from '../../../server/host/node.ts';
+import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
+import { RawClient } from '../../support/raw-client.ts';
+import { printReply } from '../../support/reply-text.ts';
 
 const MB = 2 ** 20;
 
