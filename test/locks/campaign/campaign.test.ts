@@ -64,6 +64,7 @@ const NOT_BORNE: readonly (readonly [seed: number, what: string, kind: KindName 
   [317, 'a release that was refused for want of memory was not repeated', undefined],
   [20, 'a release that was refused because of a full disk was not repeated', undefined],
   [39, 'two servers of a Redlock came back empty, one long after the other', 'redlock'],
+  [4000092, 'a lease of a client whose wall clock was set back by 7 ms seemed to end too early', undefined],
 ];
 
 test.each(NOT_BORNE)('seed %i finds nothing any more: %s', async (seed, _what, kind) => {

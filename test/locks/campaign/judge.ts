@@ -67,6 +67,9 @@ interface Resource {
 /** `validUntil` is told on the wall clock, which shows whole milliseconds. */
 const BLUR_MS = 1;
 
+/** A wall clock that was set by less than about 20 ms does not change `validUntil`. */
+const STEP_MS = 25;
+
 export class Judge {
   readonly violations: Violation[] = [];
   readonly story: string[] = [];
@@ -117,8 +120,8 @@ export class Judge {
 
   #lost(holder: Holder): void {
     if (holder.over) return;
-    const late = holder.renewed || this.#timeLeft(holder) > BLUR_MS;
-    if (late && !this.troubles.explain(holder, this.now)) {
+    const isEarly = holder.renewed || this.#timeLeft(holder) > STEP_MS;
+    if (isEarly && !this.troubles.explain(holder, this.now)) {
       const { reason } = holder.held.signal as { reason: unknown };
       this.report('kept', `${holder.name} was lost for no reason: ${String(reason)}`);
     }
