@@ -118,6 +118,8 @@ interface ReplicationCounter {
 export interface ClientNode {
   readonly acl: { readonly default: User };
   readonly slowScript: { readonly active: boolean };
+  /** The primary that the node follows; undefined on a primary. */
+  readonly primary: unknown;
   /** Counts the clients that wait for keys. */
   readonly blocking: { readonly count: number };
   readonly dialect: Dialect;
@@ -206,7 +208,8 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   }
 
   get othersWait(): boolean {
-    return this.server.blocking.count > 0;
+    const { blocking, primary } = this.server;
+    return blocking.count > 0 || primary !== undefined;
   }
 
   get waits(): boolean {

@@ -63,6 +63,8 @@ export interface Receiver {
   readonly othersWait?: boolean;
   /** True while this client waits for what others may bring. */
   readonly waits?: boolean;
+  /** True for what others must not overtake: a primary's stream. */
+  readonly comesFirst?: boolean;
   /** Bytes have arrived. The caller may reuse the chunk after the call. */
   receive(chunk: Uint8Array): void;
   /** The connection is closed, for any reason. Called once. */

@@ -69,7 +69,8 @@ export class Inlet {
    * @param isShared whether the chunk's memory is written again after the call
    */
   read(chunk: Uint8Array, isShared: boolean): void {
-    if (kept.length === 0 && this.#receiver.othersWait !== true) {
+    const { comesFirst, othersWait } = this.#receiver;
+    if (this.#kept === 0 && (comesFirst === true || (kept.length === 0 && othersWait !== true))) {
       this.#pass(chunk, turn);
       return;
     }

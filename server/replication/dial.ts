@@ -30,6 +30,7 @@ interface DialOwner {
 
 /** One connection attempt and its connection. Events of an abandoned attempt are ignored. */
 export class PrimaryDial implements Receiver {
+  readonly comesFirst = true;
   connection: Connection | undefined;
   attempt: PendingConnection | undefined;
   readonly #side: DialOwner;

@@ -35,6 +35,7 @@ export const INTRODUCTION: readonly (readonly Bytes[])[] = [['REPLCONF', 'capa',
 /** The node, as the link to its primary sees it. */
 export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   readonly blocking: ClientNode['blocking'] & SnapshotNode['blocking'];
+  readonly primary: SnapshotNode['primary'];
   /** The commands that describe this replica, sent before PSYNC. */
   readonly introduction: readonly (readonly Bytes[])[];
   readonly host: Host;
