@@ -14,7 +14,7 @@ import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { describe } from './player.ts';
 import { differenceOf } from './repeat.ts';
-import { ExploreReport, type Finding } from './report.ts';
+import { ExploreReport, type Finding, type ReportData } from './report.ts';
 import { Pairs } from './search/pairs.ts';
 import { type Failing, shrink } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
@@ -24,10 +24,19 @@ import { survey } from './search/survey.ts';
 /** Every this many worlds, other code of the process gets a turn. */
 const BREATHES = 20;
 
+/** Hears how an exploration goes, so that its process can be replaced when it ends in the middle of a world. */
+export interface ProgressWatch {
+  /** A world is about to be played. @param replay what plays it again */
+  playing(replay: string): void;
+  /** A world was played. @param report what is known by now; it is made when it is asked for */
+  played(report: () => ReportData): void;
+}
+
 /** One exploration. */
 export class Explorer {
   readonly #options: FullOptions;
   readonly #output: Captured;
+  readonly #watch: ProgressWatch | undefined;
   readonly #groups: Finding[] = [];
   readonly #faults: Partial<Record<FaultName, number>> = {};
   readonly #states = new Set<string>();
@@ -40,9 +49,10 @@ export class Explorer {
   #second: Pairs | undefined;
   readonly #begun = performance.now();
 
-  constructor(options: FullOptions, output: Captured) {
+  constructor(options: FullOptions, output: Captured, watch?: ProgressWatch) {
     this.#options = options;
     this.#output = output;
+    this.#watch = watch;
   }
 
   get #time(): number {
@@ -56,6 +66,8 @@ export class Explorer {
 
   /** Explores until the budget is used up. Rejects only when the first world, which has no faults, is of no use. */
   async explore(): Promise<ExploreReport> {
+    const { clients, seed } = this.#options;
+    this.#watch?.playing(encodePlan({ seed, clients, jitter: 0, faults: [] }, NO_HASH));
     const { rules, world } = await survey(this.#options);
     // From here on there is something to lose: whatever goes wrong is told in the report.
     await this.#search(rules, world).catch((error: unknown) => this.#tell('the search ends', error, ''));
@@ -135,6 +147,7 @@ export class Explorer {
     } catch (error) {
       this.#tell('this world cannot be played', error, encodePlan(plan, NO_HASH));
     }
+    this.#watch?.played(() => this.#report());
     this.#showProgress(strategy);
     if (this.#worlds % BREATHES === 0)
       await new Promise<void>((resolve) => present.real.setImmediate(resolve));
@@ -142,7 +155,7 @@ export class Explorer {
 
   async #play(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
     const { own, promises } = this.#options;
-    const world = await playWorld(rules, plan);
+    const world = await this.#playWorld(rules, plan);
     this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
     for (const kind of new Set(world.struck.map((fault) => fault.kind as FaultName))) {
       this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
@@ -152,6 +165,11 @@ export class Explorer {
     if (strategy === 'one fault') this.#second?.add(world);
     const breaches = firstOfEach(judge(world, promises, own), own);
     for (const breach of breaches) await this.#found(rules, { plan, world, breach });
+  }
+
+  #playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
+    this.#watch?.playing(encodePlan(plan, NO_HASH));
+    return playWorld(rules, plan);
   }
 
   #showProgress(strategy: string): void {
@@ -204,7 +222,7 @@ export class Explorer {
   /** Says what is different when the world is played again; undefined when it is the same. */
   async #playAgain(rules: Rules, { plan, world }: Failing): Promise<string | undefined> {
     try {
-      return differenceOf(world, await playWorld(rules, plan));
+      return differenceOf(world, await this.#playWorld(rules, plan));
     } catch (error) {
       return `the second time it could not be played: ${describe(error)}`;
     }
@@ -214,7 +232,7 @@ export class Explorer {
   async #attempt(rules: Rules, plan: WorldPlan, broken: Breach): Promise<Failing | undefined> {
     // After Ctrl-C, or an abort, the story is told as it is.
     if (this.#options.signal?.aborted === true) return undefined;
-    const world = await playWorld(rules, plan).catch(() => undefined);
+    const world = await this.#playWorld(rules, plan).catch(() => undefined);
     if (world === undefined) return undefined;
     const breach = judge(world, this.#options.promises, this.#options.own).find((each) =>
       isSame(each, broken),

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { captured } from '../capture.ts';
+import { Explorer, type ProgressWatch } from '../explorer.ts';
 import {
   type ExploreOptions,
   type ExploreProgress,
@@ -12,6 +14,7 @@ import {
   type ReportData,
   replay,
 } from '../index.ts';
+import { fullOptions } from '../options.ts';
 import { type Chosen, chosenFrom, HELP, WrongUsage } from './arguments.ts';
 import { annotations, historyLines, junit, progressLine, testFile } from './files.ts';
 import { onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
@@ -52,18 +55,28 @@ async function run(chosen: Chosen): Promise<number> {
   process.once('SIGINT', () => stop.abort());
   const show = progressShown(chosen);
   const reports: ExploreReport[] = [];
+  const refusals: string[] = [];
   for (const [at, options] of explorations.entries()) {
     const own = { ...withChoices(options, chosen), signal: stop.signal };
     // A debugger shows this process only.
     const isDebugged = chosen.workers === 1 && inspectorUrl() !== undefined;
-    reports.push(
-      isDebugged
-        ? await explore({ ...own, shard: chosen.shard, progress: show })
-        : await onWorkers(own, chosen, at, stop.signal, show),
-    );
+    try {
+      reports.push(
+        isDebugged
+          ? await explore({ ...own, shard: chosen.shard, progress: show })
+          : await onWorkers(own, chosen, at, stop.signal, show),
+      );
+    } catch (error) {
+      // One exploration that cannot be played must not cost the reports of the others.
+      const refusal = refusalIn(error);
+      if (refusal === undefined && reports.length === 0) throw error;
+      refusals.push(refusal ?? String(error));
+    }
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  return await conclude(chosen, reports, explorations);
+  const status = reports.length === 0 ? 0 : await conclude(chosen, reports, explorations);
+  for (const refusal of refusals) process.stderr.write(`${refusal}\n`);
+  return refusals.length > 0 ? 2 : status;
 }
 
 /** The explorations that a file exports: objects with `name` and `client`, and arrays of them. */
@@ -162,17 +175,26 @@ export function exploreAsWorker(): void {
   process.once('disconnect', orphaned);
   const send = (news: WorkerNews): void => void process.send?.(news);
   let last = -Infinity;
+  let soFar: () => ReportData;
+  const watch: ProgressWatch = {
+    playing: (playing) => send({ playing }),
+    played: (report) => {
+      soFar = report;
+    },
+  };
   const progress = (news: ExploreProgress): void => {
     if (performance.now() - last < EACH_CHANGE) return;
     last = performance.now();
-    send({ progress: news });
+    send({ progress: news, soFar: { ...soFar() } });
   };
   process.on('message', async ({ chosen, at }: WorkerTask & string) => {
     if (chosen === undefined) return stop.abort();
     try {
       const options = (await load(chosen.file))[at] as ExploreOptions;
       const own = { ...withChoices(options, chosen), shard: chosen.shard, signal: stop.signal, progress };
-      send({ report: { ...(await explore(own)) } });
+      const full = fullOptions(own);
+      const report = await captured((output) => new Explorer(full, output, watch).explore());
+      send({ report: { ...report } });
     } catch (error) {
       const refused = refusalIn(error);
       if (refused === undefined) throw error;
@@ -224,8 +246,14 @@ async function writeFindings(
     const kind = extname(file).endsWith('ts') ? '.ts' : extname(file).replace('.cjs', '.mjs');
     const test = testFile(runner, path.startsWith('.') ? path : `./${path}`, report.name, finding);
     writeFileSync(`${base}.test${kind}`, test);
-    const played = await replay(options, text);
-    writeFileSync(`${base}.jsonl`, historyLines(report.name, finding, played.history));
-    await played.timeline(`${base}.html`);
+    // A world that ended its process would end this one too.
+    if (finding.events.length === 0) continue;
+    try {
+      const played = await replay(options, text);
+      writeFileSync(`${base}.jsonl`, historyLines(report.name, finding, played.history));
+      await played.timeline(`${base}.html`);
+    } catch (error) {
+      process.stderr.write(`${base}: no history and no timeline: ${(error as Error).message}\n`);
+    }
   }
 }

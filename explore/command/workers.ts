@@ -1,7 +1,10 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { isNode } from '../../embed/running/runtime.ts';
+import { toldFinding } from '../findings.ts';
+import { NO_ERROR } from '../names.ts';
 import { type ExploreOptions, type ExploreProgress, fullOptions } from '../options.ts';
+import { decodePlan } from '../plan.ts';
 import { type ExploreReport, mergeReports, type ReportData } from '../report.ts';
 import { type Chosen, WrongUsage } from './arguments.ts';
 
@@ -14,7 +17,8 @@ export interface WorkerTask {
 
 /** What a worker sends. */
 export type WorkerNews =
-  | { readonly progress: ExploreProgress }
+  | { readonly progress: ExploreProgress; readonly soFar: ReportData }
+  | { readonly playing: string }
   | { readonly report: ReportData }
   | { readonly refused: string };
 
@@ -35,7 +39,18 @@ function worldFlags(options = ''): string[] {
   return WORLD_FLAGS.filter((flag) => !options.includes(flag.split('=')[0] as string));
 }
 
-/** Shares the worlds among processes, and merges their reports. Rejects with WrongUsage for what `explore` refuses. */
+/** What is known of a worker that has not reported yet. */
+interface WorkerState {
+  soFar: ReportData | undefined;
+  /** What plays the world again in which it is. */
+  playing: string;
+}
+
+/**
+ * Shares the worlds among processes, and merges their reports. A process that ends in the middle of a world, because the code
+ * ends it or it has no memory left, is a finding; what it had found is kept, and the others go on. Rejects with WrongUsage for
+ * what `explore` refuses.
+ */
 export async function onWorkers(
   options: ExploreOptions,
   chosen: Chosen,
@@ -58,14 +73,25 @@ export async function onWorkers(
     const worlds = Number.isFinite(total) ? Math.floor((total + i) / workers) : undefined;
     const own = { ...chosen, shard: part, worlds, workers: 1 };
     child.send({ chosen: own, at } satisfies WorkerTask);
+    const known: WorkerState = { soFar: undefined, playing: '' };
     return new Promise<ReportData>((done, fail) => {
       child.on('message', (news: WorkerNews) => {
         if ('report' in news) return done(news.report);
         if ('refused' in news) return fail(new WrongUsage(news.refused));
+        if ('playing' in news) {
+          known.playing = news.playing;
+          return;
+        }
+        known.soFar = news.soFar;
         latest.set(i, news.progress);
         show(together([...latest.values()], total));
       });
-      child.once('exit', (status) => fail(new Error(`a worker ended with status ${status}`)));
+      // 'close' comes after the last message.
+      child.once('close', (status, sign) => {
+        const how = `its process ended with ${status === null ? `signal ${sign}` : `status ${status}`}`;
+        if (known.playing === '') fail(new Error(`a worker cannot begin: ${how}`));
+        else done(reportOfEnded(options.name, known, how));
+      });
     });
   });
   const stop = (): void => {
@@ -82,6 +108,31 @@ export async function onWorkers(
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** What is left of a worker whose process has ended: what it had found, and the world in which it ended. */
+function reportOfEnded(name: string, { soFar, playing }: WorkerState, how: string): ReportData {
+  const broken = { promise: NO_ERROR, what: `this world was not played to its end: ${how}` };
+  const worlds = (soFar?.worlds ?? 0) + 1;
+  const finding = toldFinding(name, broken, causeOf(playing), worlds, playing);
+  const nothing = {
+    faults: {},
+    states: 0,
+    contended: 0,
+    strategies: {},
+    singles: { all: 0, played: 0, cut: 0 },
+  };
+  const { findings = [], ...rest } = soFar ?? {};
+  return {
+    ...{ name, coverage: nothing, ms: 0, output: { lines: [], count: 0 }, ...rest },
+    ...{ worlds, findings: [...findings, finding], interrupted: true },
+  };
+}
+
+/** The kinds of the faults of a world that may have struck. */
+function causeOf(replay: string): string {
+  const kinds = decodePlan(replay)?.plan.faults.map(({ kind }) => kind) ?? [];
+  return [...new Set(kinds)].sort().join(' + ') || 'no fault';
 }
 
 /** The progress of all workers. They may have found the same: the most that one of them has found counts. */

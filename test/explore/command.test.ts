@@ -215,3 +215,38 @@ test('workers end when the process that started them is killed', async () => {
   await until(() => pids().every(isGone), { what: 'the end of the workers', limitMs: 50_000 });
   expect(pids().filter((pid) => !isGone(pid))).toEqual([]);
 }, 120_000);
+
+/** A lock whose clients end the process when a connection breaks, as code does that has lost its lock. */
+const ending = (name: string): string => `
+  ${source(false)}
+  const leading = async (session) => {
+    session.redis.on('close', () => session.signal.aborted || process.exit(3));
+    await client(session);
+  };
+  export const leader = { ...stock, name: ${JSON.stringify(name)}, client: leading, faults: ['client-pause', 'connection-reset'] };
+`;
+
+test('a process that ends in the middle of a world costs no finding, and the world is named', () => {
+  writeFileSync(join(project, 'leader.explore.mjs'), ending('leader'));
+  const { stdout, stderr, status } = run('leader.explore.mjs', '--workers', '2', '--out', 'ended');
+  expect(stdout).toMatch(/^leader: \d findings? in \d+ worlds .*stopped early\n/);
+  expect(stdout).toMatch(/\nstock lock: 1 finding in 60 worlds/);
+  expect(stdout).toMatch(
+    /leader: no-error is broken: this world was not played to its end: its process ended with status 3\n.*\n+replay: 1:1:0:A,B:connection-reset@\S+:0{12}/,
+  );
+  expect([stderr, status]).toEqual(['', 1]);
+  const written = readdirSync(join(project, 'ended', 'findings'));
+  expect(written.filter((name) => /leader-\d-no-error\.(txt|test\.mjs)$/.test(name))).toHaveLength(2);
+});
+
+test('an exploration that cannot be played costs the others of its file nothing', () => {
+  writeFileSync(
+    join(project, 'some.explore.mjs'),
+    `${source(false)} export const idle = { name: 'idle', client() {} };`,
+  );
+  const { stdout, stderr, status } = run('some.explore.mjs', '--junit', 'some.xml');
+  expect(stdout).toMatch(/^stock lock: 1 finding in 60 worlds/);
+  expect(stderr).toMatch(/^idle: without any fault, no client entered a resource.*\n$/);
+  expect(status).toBe(2);
+  expect(readFileSync(join(project, 'some.xml'), 'utf8')).toContain('stock lock');
+});
