@@ -142,7 +142,7 @@ describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_N
 
   test("in Jest with jsdom, which has a browser's timers, server, lab and explorer work", () => {
     mkdirSync(join(project.folder, 'jsdom'));
-    const config = { testEnvironment: 'jsdom', rootDir: 'jsdom', transform: {} };
+    const config = { testEnvironment: 'jsdom', rootDir: 'jsdom', transform: {}, testTimeout: 60_000 };
     writeFileSync(join(project.folder, 'jest.config.json'), JSON.stringify(config));
     writeFileSync(
       join(project.folder, 'jsdom', 'all.test.js'),
