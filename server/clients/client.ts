@@ -107,11 +107,7 @@ export interface Blocked {
 
 /** Counts what a request sends to replicas. */
 interface ReplicationCounter {
-  replicated(
-    effects: readonly { readonly argv: readonly Bytes[] }[],
-    atomic: boolean,
-    replicas: number,
-  ): void;
+  replicated(effects: readonly { argv: readonly Bytes[] }[], atomic: boolean, replicas: number): void;
 }
 
 /** The node that a client is connected to, as the client sees it. */
