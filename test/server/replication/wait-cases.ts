@@ -109,6 +109,8 @@ const WAIT_CASES: readonly WaitCase[] = [
     'M> CONFIG SET maxmemory-policy noeviction',
   ),
 
+  idle('GET while another key has expired', 'B> SET e 1 PX 1', 'M> DEBUG SLEEP 0.01', 'A> GET taken'),
+
   effective('SET', 'A> SET x 1'),
   effective('SET of the same value', 'A> SET taken 1'),
   effective('SET, and then GET', 'A> SET x 1', 'A> GET x', 'A> PING'),
