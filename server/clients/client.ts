@@ -204,8 +204,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
   }
 
   get othersWait(): boolean {
-    const { blocking, primary } = this.server;
-    return blocking.count > 0 || primary !== undefined;
+    return this.server.blocking.count > 0 || this.server.primary !== undefined;
   }
 
   get waits(): boolean {
@@ -349,9 +348,7 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     this.output.reserve();
   }
 
-  /**
-   * Closes a connection as redis-server does for CLIENT KILL: with FIN, or with RST while much output is undelivered.
-   */
+  /** Closes a connection as redis-server does for CLIENT KILL: with FIN, or with RST while much output is undelivered. */
   drop(): void {
     if (this.gone) return;
     if ((this.connection?.pending ?? 0) > UNLIMITED) this.connection?.abort();
