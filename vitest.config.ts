@@ -79,7 +79,7 @@ export const beside: string[] = [
   'test/embed/{kept-code,thread}.test.ts',
   'test/embed/conf/directives.test.ts',
   'test/explore/{cluster,cluster-on-real,command,on-real}.test.ts',
-  'test/keyspace/rdb/{dump,old-forms}.test.ts',
+  'test/keyspace/rdb/{dump,foreign,old-forms}.test.ts',
   'test/keyspace/stream.test.ts',
   'test/lab/processes/pair.test.ts',
   'test/locks/clients/clients.test.ts',

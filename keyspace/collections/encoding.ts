@@ -20,6 +20,8 @@ export interface EncodingLimits {
   setMaxValue: number;
   /** True where the arguments of SADD, ZADD and HSET decide about an encoding, as from Redis 7.2 on. */
   sizesValues: boolean;
+  /** Whether a stored stream must have as many entries as it says. */
+  countsStreams: boolean;
   /** zset-max-listpack-entries: members. */
   zsetMaxEntries: number;
   /** zset-max-listpack-value: bytes of a member. */
@@ -48,6 +50,7 @@ export function defaultLimits(): EncodingLimits {
     setMaxEntries: 0,
     setMaxValue: 64,
     sizesValues: false,
+    countsStreams: false,
     packsLists: false,
     zsetMaxEntries: 128,
     zsetMaxValue: 64,

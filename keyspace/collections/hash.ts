@@ -200,6 +200,11 @@ export class HashValue {
 
   // What follows is not #private: V8 gives every object whose class has private methods a member more.
 
+  /** Makes the hash a listpack again, however long its values are. */
+  stayPacked(): void {
+    if (this.extras !== undefined) this.extras.large = false;
+  }
+
   private get large(): boolean {
     return this.extras?.large === true;
   }

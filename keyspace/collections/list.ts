@@ -47,6 +47,11 @@ export class ListValue {
     this.#quick = this.#exceeds(this.#packed + lengthOf(values), this.size + values.length, 1);
   }
 
+  /** Makes a list that was stored in several nodes a quicklist, however short it is. */
+  outgrow(): void {
+    this.#quick = true;
+  }
+
   /** Adds an element at the head and returns the new length. */
   pushLeft(value: Bytes): number {
     this.#grow(value);

@@ -49,6 +49,11 @@ export class SetValue {
     this.#toHashTable(encoding === 'listpack');
   }
 
+  /** Makes a set that is no intset a listpack, however long its members are. */
+  stayPacked(): void {
+    this.#packed = this.#integers === undefined;
+  }
+
   get size(): number {
     return this.#integers !== undefined ? this.#integers.length : this.#members!.size;
   }

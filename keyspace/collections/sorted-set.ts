@@ -11,7 +11,7 @@ const INTEGER_SCORE_MAX = 2 ** 62;
 
 /** True when a listpack stores the score as an integer. */
 export function isPackedInteger(score: number): boolean {
-  return Number.isInteger(score) && Math.abs(score) <= INTEGER_SCORE_MAX;
+  return Number.isInteger(score) && Math.abs(score) <= INTEGER_SCORE_MAX && !Object.is(score, -0);
 }
 
 /** The value of a key of type zset. */
@@ -80,6 +80,18 @@ export class SortedSet {
     if (old === undefined) this.#roll?.add(member);
     this.#index.insert(held, kept);
     return old === undefined ? 'added' : 'updated';
+  }
+
+  /**
+   * Adds a member as a compact form stores it: however long it is, the set stays a listpack, and it may have the score -0. Returns
+   * false if the member is there already.
+   */
+  addStored(member: Bytes, score: number): boolean {
+    if (this.#scores.has(member)) return false;
+    this.#bytes += member.length;
+    this.#scores.set(member, score);
+    this.#index.insert(member, score);
+    return true;
   }
 
   /** True when the member was there. */

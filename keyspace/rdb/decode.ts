@@ -39,11 +39,11 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
     case VALUE.list:
       return new ListValue(strings(input, input.count()), limits);
     case VALUE.listZiplist:
-      return new ListValue(readZiplist(input.blob()), limits);
+      return quicklistOf(readZiplist(input.blob()), limits);
     case VALUE.listQuicklist:
-      return new ListValue(quicklist(input, false), limits);
+      return quicklist(input, false, limits);
     case VALUE.listQuicklist2:
-      return new ListValue(quicklist(input, true), limits);
+      return quicklist(input, true, limits);
     case VALUE.set:
       return tableOf(strings(input, input.count()), limits);
     case VALUE.setIntset:
@@ -55,9 +55,9 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
     case VALUE.hashZipmap:
       return hashOf(readZipmap(input.blob()), limits);
     case VALUE.hashZiplist:
-      return hashOf(readZiplist(input.blob()), limits);
+      return packedHash(readZiplist(input.blob()), limits);
     case VALUE.hashListpack:
-      return hashOf(readListpack(input.blob()), limits);
+      return packedHash(readListpack(input.blob()), limits);
     case VALUE.hashTimed:
     case VALUE.hashTimedListpack:
     case VALUE.hashTimedDraft:
@@ -111,10 +111,22 @@ function strings(input: RdbReader, count: number): Bytes[] {
   return out;
 }
 
-function quicklist(input: RdbReader, second: boolean): Bytes[] {
+/** A list that stays a quicklist, whatever the server makes of new ones. */
+function quicklistOf(elements: Bytes[], limits: Limits): ListValue {
+  const list = new ListValue(elements, limits);
+  list.outgrow();
+  return list;
+}
+
+/** Only a single node with a listpack becomes a list that is one. */
+function quicklist(input: RdbReader, second: boolean, limits: Limits): ListValue {
   const elements: Bytes[] = [];
-  for (let nodes = input.count(); nodes > 0; nodes--) {
+  let nodes = 0;
+  let plain = false;
+  for (let left = input.count(); left > 0; left--) {
     const container = second ? input.size() : 2;
+    plain ||= container === 1;
+    const before = elements.length;
     if (container === 1) {
       elements.push(input.string());
     } else {
@@ -122,8 +134,10 @@ function quicklist(input: RdbReader, second: boolean): Bytes[] {
       const data = input.blob();
       for (const element of second ? readListpack(data) : readZiplist(data)) elements.push(element);
     }
+    // A node without elements is left out.
+    if (elements.length > before) nodes++;
   }
-  return elements;
+  return nodes === 1 && !plain ? new ListValue(elements, limits) : quicklistOf(elements, limits);
 }
 
 /** A set that was written as a hash table: with more members than an intset may have, it stays one. */
@@ -135,7 +149,16 @@ function setOf(members: readonly Bytes[], limits: Limits, as?: 'listpack' | 'has
   const set = new SetValue(limits);
   if (as !== undefined) set.leaveIntset(as);
   for (const member of members) if (!set.add(member)) throw badFormat('set member twice');
+  // A compact form has other limits where it was written. Here only the number of members counts.
+  if (as === 'listpack' && members.length <= limits.setMaxEntries) set.stayPacked();
   return set;
+}
+
+/** A hash in a compact form, which it keeps unless it has too many fields. */
+function packedHash(pairs: readonly Bytes[], limits: Limits): HashValue {
+  const hash = hashOf(pairs, limits);
+  if (hash.size <= limits.hashMaxEntries) hash.stayPacked();
+  return hash;
 }
 
 function hashOf(pairs: readonly Bytes[], limits: Limits): HashValue {
@@ -150,7 +173,11 @@ function hashOf(pairs: readonly Bytes[], limits: Limits): HashValue {
 function sortedSetOf(pairs: readonly Bytes[], limits: Limits): SortedSet {
   if (pairs.length % 2 !== 0) throw badFormat('sorted set member without score');
   const zset = new SortedSet(limits, pairs.length / 2);
-  for (let i = 0; i < pairs.length; i += 2) addScored(zset, pairs[i]!, parseDouble(pairs[i + 1]!));
+  for (let i = 0; i < pairs.length; i += 2) {
+    const score = parseDouble(pairs[i + 1]!);
+    if (score === undefined || Number.isNaN(score)) throw badFormat('score');
+    if (!zset.addStored(pairs[i]!, score)) throw badFormat('sorted set member twice');
+  }
   return zset;
 }
 

@@ -22,6 +22,8 @@ export interface RdbFormat {
   readonly fieldTimes: 'beside' | 'redis' | 'valkey';
   /** Whether a list element that is larger than a node is stored plain, without a listpack. */
   readonly plainNodes: boolean;
+  /** Whether a stream is refused when it does not have as many entries as it says. Other servers believe what it says. */
+  readonly countsStreams: boolean;
   /** Whether an element of a vector set is stored with its farthest link on each layer. */
   readonly farthestLinks: boolean;
   /** The text of a score in DEBUG DIGEST and, unless it is an integer, in listpacks. */
@@ -58,6 +60,7 @@ export const REDIS_7_0: RdbFormat = {
   magic: 'REDIS',
   version: 10,
   takes: 10,
+  countsStreams: false,
   types: new Set(TYPES_7_0),
   fieldTimes: 'beside',
   plainNodes: false,
@@ -123,6 +126,7 @@ export const VALKEY_9: RdbFormat = {
   version: 80,
   types: new Set([...TYPES_7_2, VALUE.hashTimedValkey]),
   fieldTimes: 'valkey',
+  countsStreams: true,
 };
 
 /** All of them. */

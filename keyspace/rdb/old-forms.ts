@@ -50,13 +50,17 @@ export function readZipmap(data: Buffer): Bytes[] {
     reader.skip(free);
   }
   if (reader.left !== 0) throw badFormat('zipmap end');
-  if (count < 254 && count * 2 !== elements.length) throw badFormat('zipmap count');
+  // 254 stands for a count that does not fit in the byte.
+  if (count !== 254 && count * 2 !== elements.length) throw badFormat('zipmap count');
   return elements;
 }
 
 function zipmapLength(reader: RdbReader, first: number): number {
   if (first === 0xff) throw badFormat('zipmap length');
-  return first < 254 ? first : reader.uint32();
+  if (first < 254) return first;
+  const length = reader.uint32();
+  if (length < 254) throw badFormat('zipmap length');
+  return length;
 }
 
 /** The members of an intset as text, ascending. */

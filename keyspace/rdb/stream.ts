@@ -7,7 +7,7 @@ import { ListpackBuilder, readListpack } from '../format/listpack.ts';
 import type { RdbReader } from '../format/reader.ts';
 import type { RdbWriter } from '../format/writer.ts';
 import type { StreamConsumer, StreamGroup } from '../stream/group.ts';
-import { idBytes, idMillis, idSequence, makeId, type StreamId } from '../stream/id.ts';
+import { idBytes, idMillis, idSequence, MAX_ID, MIN_ID, makeId, type StreamId } from '../stream/id.ts';
 import { DURATION_MAX, type Idempotence, PRODUCER_IDS_MAX } from '../stream/idempotence.ts';
 import { entriesReadUpTo } from '../stream/lag.ts';
 import { StreamNode } from '../stream/node.ts';
@@ -116,6 +116,7 @@ function packNode(node: StreamNode): Buffer {
 
 /** Reads a stream in the form of any version. Throws RdbError for inconsistent data. */
 export function readStream(input: RdbReader, type: number, limits: Readonly<EncodingLimits>): StreamValue {
+  const counts = limits.countsStreams;
   const stream = new StreamValue(limits);
   for (let nodes = input.count(); nodes > 0; nodes--) {
     const key = input.blob();
@@ -123,19 +124,23 @@ export function readStream(input: RdbReader, type: number, limits: Readonly<Enco
     const node = unpackNode(
       makeId(key.readBigUInt64BE(0), key.readBigUInt64BE(8)),
       readListpack(input.blob()),
+      counts,
     );
     stream.addNode(node);
   }
-  if (input.size() !== stream.length) throw badFormat('stream length');
+  const length = Number(input.size());
+  if (length !== stream.length && (counts || stream.nodeCount === 0)) throw badFormat('stream length');
+  // Redis believes what is stored, in spite of the runs.
+  stream.believe(length);
   stream.lastId = readId(input);
   const later = type !== VALUE.streamListpacks;
-  const firstId = stream.firstEntry()?.id ?? 0n;
+  const [first] = stream.range(MIN_ID, MAX_ID, 1);
   if (later) {
     stream.firstId = readId(input);
     stream.maxDeletedId = readId(input);
     stream.entriesAdded = BigInt.asIntN(64, BigInt(input.size()));
   } else {
-    stream.firstId = firstId;
+    stream.firstId = first?.id ?? MAX_ID;
     stream.entriesAdded = BigInt(stream.length);
   }
   for (let groups = input.count(); groups > 0; groups--) readGroup(input, stream, type);
@@ -226,7 +231,7 @@ function readConsumer(
   }
 }
 
-function unpackNode(headId: StreamId, elements: readonly Bytes[]): StreamNode {
+function unpackNode(headId: StreamId, elements: readonly Bytes[], counts: boolean): StreamNode {
   let at = 0;
   const text = (): Bytes => {
     const element = elements[at++];
@@ -244,8 +249,8 @@ function unpackNode(headId: StreamId, elements: readonly Bytes[]): StreamNode {
       throw badFormat('stream entry count');
     return value;
   };
-  const live = count();
-  const deleted = count();
+  const live = integer();
+  const deleted = integer();
   const headFields = Array.from({ length: count() }, text);
   if (integer() !== 0n) throw badFormat('stream head entry');
   const node = new StreamNode(headId, headFields);
@@ -260,13 +265,16 @@ function unpackNode(headId: StreamId, elements: readonly Bytes[]): StreamNode {
     const fields = same
       ? headFields.flatMap((field) => [field, text()])
       : Array.from({ length: pairs * 2 }, text);
-    if (count() !== at - 1 - start) throw badFormat('stream entry size');
+    // The size of the entry, by which Redis walks backwards.
+    const size = integer();
+    if (counts && size !== BigInt(at - 1 - start)) throw badFormat('stream entry size');
     node.append(id, fields);
     if ((flags & DELETED) !== 0) {
       node.remove(node.length - 1, 1);
       gone++;
     }
   }
-  if (node.length !== live || gone !== deleted) throw badFormat('stream node counts');
+  if (counts && (BigInt(node.length) !== live || BigInt(gone) !== deleted))
+    throw badFormat('stream node counts');
   return node;
 }

@@ -123,17 +123,17 @@ export class StreamValue {
   }
 
   firstEntry(): StreamEntry | undefined {
-    return this.#length === 0 ? undefined : this.range(MIN_ID, MAX_ID, 1)[0];
+    return this.range(MIN_ID, MAX_ID, 1)[0];
   }
 
   lastEntry(): StreamEntry | undefined {
-    return this.#length === 0 ? undefined : this.range(MIN_ID, MAX_ID, 1, true)[0];
+    return this.range(MIN_ID, MAX_ID, 1, true)[0];
   }
 
   /** Up to `count` entries with ids from start to end, both inclusive; with `reverse`, from the end backwards. */
   range(start: StreamId, end: StreamId, count = Infinity, reverse = false): StreamEntry[] {
     const out: StreamEntry[] = [];
-    if (start > end || this.#length === 0) return out;
+    if (start > end || this.#nodes.length === 0) return out;
     const from = reverse ? end : start;
     const step = reverse ? -1 : 1;
     let number = Math.max(0, this.#nodeOf(from));
@@ -277,9 +277,15 @@ export class StreamValue {
     this.#length += node.length;
   }
 
+  /** Takes a stored number of entries for the number of entries, even if the runs have others. */
+  believe(length: number): void {
+    this.#length = length;
+  }
+
   copy(): StreamValue {
     const copy = new StreamValue(this.#limits);
     for (const node of this.nodes()) copy.addNode(node.copy());
+    copy.#length = this.#length;
     copy.lastId = this.lastId;
     copy.firstId = this.firstId;
     copy.maxDeletedId = this.maxDeletedId;

@@ -13,11 +13,17 @@ import type { Settings } from './settings.ts';
 export function setLimits(
   limits: EncodingLimits,
   settings: Settings,
-  { fieldCommands, smallList, smallSet }: Pick<Dialect, 'fieldCommands' | 'smallList' | 'smallSet'>,
+  {
+    fieldCommands,
+    rdbFormat,
+    smallList,
+    smallSet,
+  }: Pick<Dialect, 'fieldCommands' | 'rdbFormat' | 'smallList' | 'smallSet'>,
 ): void {
   limits.packsTimes = fieldCommands === 'redis';
   limits.packsLists = smallList === 'listpack';
   limits.setMaxEntries = smallSet === 'listpack' ? settings['set-max-listpack-entries'] : 0;
+  limits.countsStreams = rdbFormat.countsStreams;
   limits.sizesValues = smallSet === 'listpack';
   limits.setMaxValue = settings['set-max-listpack-value'];
   limits.hashMaxEntries = settings['hash-max-listpack-entries'];
