@@ -1,6 +1,6 @@
 /** Streams in RDB: runs of entries as listpacks, then ids and counts, then consumer groups. */
 
-import { type Bytes, type Millis, narrow } from '../../protocol/bytes.ts';
+import { approximate, type Bytes, type Millis, narrow } from '../../protocol/bytes.ts';
 import type { EncodingLimits } from '../collections/encoding.ts';
 import { badFormat } from '../format/errors.ts';
 import { ListpackBuilder, readListpack } from '../format/listpack.ts';
@@ -128,7 +128,7 @@ export function readStream(input: RdbReader, type: number, limits: Readonly<Enco
     );
     stream.addNode(node);
   }
-  const length = Number(input.size());
+  const length = approximate(input.size());
   if (length !== stream.length && (counts || stream.nodeCount === 0)) throw badFormat('stream length');
   // Redis believes what is stored, in spite of the runs.
   stream.believe(length);
