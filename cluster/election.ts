@@ -52,7 +52,9 @@ function ageOfData(cluster: Cluster): number {
   const { server, timeout } = cluster;
   const { primary } = server;
   const age =
-    primary === undefined ? 0 : cluster.silence(primary.linkUp ? primary.heardAt : primary.downSince);
+    primary === undefined
+      ? 0
+      : cluster.silence(primary.linkUp ? primary.heardAt : (primary.downSince ?? primary.upSince));
   return age > timeout ? age - timeout : age;
 }
 

@@ -57,15 +57,15 @@ export function begin(words: Words, host: ScriptHost): void {
 }
 
 /** The reply for a script's error. */
-export function failure(label: Bytes, error: LuaError): ReplyError {
+export function failure(of: Beginning, error: LuaError): ReplyError {
   const { site } = error;
-  const text = errorText(error) + placeOf(label, site.line > 0 ? site : site.caller);
+  const text = errorText(error) + placeOf(of, site.line > 0 ? site : site.caller);
   return new ReplyError(errorLine(text), isCounted(error.value));
 }
 
 /** The reply for a script that would allocate too much memory. */
-export function overLimit(label: Bytes, { message }: OverLimit, site: Site): ReplyError {
-  return new ReplyError(`ERR the script ${message}${placeOf(label, site.line > 0 ? site : site.caller)}`);
+export function overLimit(of: Beginning, { message }: OverLimit, site: Site): ReplyError {
+  return new ReplyError(`ERR the script ${message}${placeOf(of, site.line > 0 ? site : site.caller)}`);
 }
 
 /** The text of an error, up to a NUL. */
@@ -94,9 +94,10 @@ function textIn(table: LuaTable): Bytes | undefined {
   }
 }
 
-function placeOf(label: Bytes, site: Site | undefined): Bytes {
+function placeOf({ label, host }: Beginning, site: Site | undefined): Bytes {
   if (site === undefined || site.line === 0) return '';
-  return ` script: ${label}, on ${cString(site.source)}:${site.line}.`;
+  const named = host.texts?.errorPlace === 'without its name' ? '' : `${label}, `;
+  return ` script: ${named}on ${cString(site.source)}:${site.line}.`;
 }
 
 /** A script that is running or paused. Other scripts may run between its slices. */
@@ -144,8 +145,8 @@ export class Execution {
       const ended = this.#driver.run();
       if (ended !== undefined) return toReply(firstOf(ended.result), S.protocol);
     } catch (thrown) {
-      if (thrown instanceof OverLimit) return overLimit(this.#beginning.label, thrown, S.site);
-      return failure(this.#beginning.label, luaErrorOf(thrown));
+      if (thrown instanceof OverLimit) return overLimit(this.#beginning, thrown, S.site);
+      return failure(this.#beginning, luaErrorOf(thrown));
     } finally {
       this.#account = allowance.account;
       allowance.account = outerAccount;
@@ -162,7 +163,7 @@ export class Execution {
    * @returns its reply: the text and the place at which it was stopped
    */
   kill(text: Bytes): ReplyError {
-    return new ReplyError(errorLine(text + placeOf(this.#beginning.label, this.#saved.site)));
+    return new ReplyError(errorLine(text + placeOf(this.#beginning, this.#saved.site)));
   }
 
   #save(): void {

@@ -86,10 +86,10 @@ export abstract class Program {
   /** Handles an error, or the point at which the fast form cannot continue. */
   #recover(beginning: Beginning, log: Reply[], thrown: unknown): Reply | Execution {
     let reason = thrown;
-    if (thrown instanceof OverLimit) return overLimit(this.label, thrown, S.site);
+    if (thrown instanceof OverLimit) return overLimit(beginning, thrown, S.site);
     if (!(reason instanceof Signal)) {
       try {
-        return failure(this.label, luaErrorOf(thrown));
+        return failure(beginning, luaErrorOf(thrown));
       } catch (other) {
         if (!(other instanceof Signal)) throw other;
         reason = other;

@@ -43,7 +43,9 @@ export function refusedToClient(
 ): ReplyError | undefined {
   if (client.has(UNAUTHENTICATED) && (bits & NO_AUTH) === 0) return new ReplyError(NOAUTH);
   if (client.has(IN_MULTI) && (command.bits & NO_MULTI) !== 0) {
-    return new ReplyError('ERR Command not allowed inside a transaction');
+    const named =
+      client.server.dialect.refusedInTransaction === 'by its name' ? ` '${command.fullName}'` : '';
+    return new ReplyError(`ERR Command${named} not allowed inside a transaction`);
   }
   return undefined;
 }
@@ -141,7 +143,7 @@ function refusedForData(server: Server, client: Caller, command: Command<Caller>
     return new ReplyError(cannotStore(server.durability?.trouble));
   }
   if ((bits & WRITE) === 0) return undefined;
-  if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+  if ((state & GATE_MIN_REPLICAS) !== 0 && !server.replication.good.enough) {
     return new ReplyError('NOREPLICAS Not enough good replicas to write.');
   }
   if ((state & GATE_REPLICA) !== 0 && server.readOnlyReplica()) return new ReplyError(READONLY);

@@ -58,7 +58,7 @@ export class Journal {
     this.#file.open();
     // A backlog from the beginning keeps the stream flowing even without replicas.
     server.replication.keepsBacklog = true;
-    server.replication.becomeReplica();
+    server.replication.keepBacklog();
     this.#rebase();
     this.#watch();
   }

@@ -26,6 +26,8 @@ export interface ScriptTexts {
    * are, with errors of their own.
    */
   readonly functionNames: 'when registered' | 'when loaded';
+  /** Whether the place of an error in a script names the script or function. */
+  readonly errorPlace: 'with its name' | 'without its name';
 }
 
 /** The constants with a server's version: as a number, a byte for each part, and as text. */
@@ -51,5 +53,6 @@ export const REDIS_7_0: ScriptTexts = {
   badLevel: 'Invalid debug level.',
   setReplNeeds: 'two arguments',
   engine: 'first and as written',
+  errorPlace: 'with its name',
   functionNames: 'when registered',
 };

@@ -146,6 +146,23 @@ export interface Dialect {
    */
   readonly waitsFor: 'its last command' | 'its last effect';
 
+  /** Whether the error of an unknown command speaks of arguments when there are none. */
+  readonly unknownWithoutArguments: 'with an empty list' | 'by its name alone';
+  /** Whether the refusal of a command in a transaction names it. */
+  readonly refusedInTransaction: 'a command' | 'by its name';
+  /** The error of a command that scripts may not call. */
+  readonly notFromScript: Bytes;
+  /** The name under which GEOADD is replicated. */
+  readonly geoaddAs: 'zadd' | 'ZADD';
+  /** The errors of MSETEX for a bad number of keys, and for too few pairs. */
+  readonly msetexErrors: { readonly number: Bytes; readonly pairs: Bytes };
+  /** The error of WAIT on a replica. */
+  readonly waitOnReplica: Bytes;
+  /** What INFO says of a replica behind its lag. */
+  readonly replicaInInfo: Bytes;
+  /** Whether replicas get a PING in every period, or when the stream has not grown for that long. */
+  readonly pings: 'in every period' | 'when idle';
+
   /** How CONFIG SET refuses a negative value of an unsigned parameter: by its bounds, or as negative. */
   /** Whether a parameter's number may be written as C reads it: in base 16, and beyond 64 bits as the largest. */
   readonly settingNumbers: 'as in C' | 'in base 10, within 64 bits';

@@ -15,6 +15,8 @@ export const redis86: Dialect = {
   describesModules: true,
   scanRemoves: 'those that match the pattern',
   fieldArguments: 'in any order',
+  unknownWithoutArguments: 'by its name alone',
+  replicaInInfo: ',io-thread=0',
   deliveredPosition: 'before the delivery',
   unsignedSettings: 'within bounds',
 };

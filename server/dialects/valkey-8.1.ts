@@ -83,6 +83,9 @@ export const valkey81: Dialect = {
   unknownType: 'refused',
   noAclFile:
     'ERR This instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a configuration file set) in order to store users in the configuration.',
+  waitOnReplica:
+    'ERR WAIT cannot be used with replica instances. Please also note that if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.',
+  replicaInInfo: ',type=replica',
   readLast: 'the last id',
   longestOfZadd: 'counts',
   stringPlace: 'with its key and old deadline',

@@ -1,5 +1,6 @@
 /** Valkey 9, compared with valkey-server 9.1.2. */
 import { VALKEY_9 } from '../../keyspace/rdb/formats.ts';
+import { SYNTAX } from '../../protocol/errors.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import { clusterValkey9 } from './cluster.ts';
@@ -22,10 +23,16 @@ export const valkey9: Dialect = {
   lolwut: 'Redis ver. 9.1.2',
   scriptTexts: {
     ...valkey81.scriptTexts,
+    errorPlace: 'without its name',
     names: [...versionNames('REDIS', '7.2.4'), ...versionNames('VALKEY', '9.1.2'), ['SERVER_NAME', 'valkey']],
   },
   rdbFormat: VALKEY_9,
   infoFields: infoFields.valkey9,
+  refusedInTransaction: 'by its name',
+  notFromScript: 'ERR This Valkey command is not allowed from script',
+  geoaddAs: 'ZADD',
+  msetexErrors: { number: 'ERR invalid numkeys value or out of range', pairs: SYNTAX },
+  pings: 'when idle',
   fieldCommands: 'valkey',
   cluster: clusterValkey9,
   sharedQueryBuffer: 'for whole requests',

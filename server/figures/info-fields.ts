@@ -29,8 +29,16 @@ const REDIS_ALONE = [
   'expired_subkeys',
   'subexpiry',
   'keysizes',
+  'replica_full_sync_buffer_size',
+  'replica_full_sync_buffer_peak',
 ] as const;
-const REDIS_8_2 = ['used_memory_peak_time'] as const;
+const REDIS_8_2 = [
+  'used_memory_peak_time',
+  'master_current_sync_attempts',
+  'master_total_sync_attempts',
+  'master_link_up_since_seconds',
+  'total_disconnect_time_sec',
+] as const;
 const REDIS_8_6 = [
   'mem_cluster_slot_migration_output_buffer',
   'mem_cluster_slot_migration_input_buffer',
@@ -38,6 +46,7 @@ const REDIS_8_6 = [
   'rdb_saves_consecutive_failures',
   'expired_subkeys_active',
   'expired_keys_active',
+  'master_client_io_thread',
 ] as const;
 const PREFETCH = ['io_threaded_total_prefetch_batches', 'io_threaded_total_prefetch_entries'] as const;
 
@@ -51,6 +60,8 @@ const VALKEY_ALONE = [
   'io_threaded_accept_processed',
   'io_threaded_poll_processed',
   'replicas_waiting_psync',
+  'replicas_repl_buffer_size',
+  'replicas_repl_buffer_peak',
 ] as const;
 
 const VALKEY_9 = [

@@ -1,6 +1,14 @@
 /** How a node connects to others: a replica and a Sentinel with TLS if `tls-replication` is on, the bus if `tls-cluster` is. */
+import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Host, PendingConnection, Receiver } from '../host/host.ts';
 import type { Settings } from '../settings/settings.ts';
+
+/**
+ * The REPLCONF commands of a Redis replica: it accepts a dataset of unknown length, and follows the stream after a
+ * promotion. Newer Redis adds `rdb-channel-repl` and Valkey adds `dual-channel`, which send the dataset over a separate
+ * connection; this is not supported here. Valkey also sends its version.
+ */
+export const INTRODUCTION: readonly (readonly Bytes[])[] = [['REPLCONF', 'capa', 'eof', 'capa', 'psync2']];
 
 /** The port at which other nodes can reach this one. */
 export function announcedPort(settings: Settings): number {

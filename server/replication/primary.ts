@@ -4,7 +4,6 @@ import { encodeRequest } from '../../protocol/encode.ts';
 import { type Client, REPLICA_LINK } from '../clients/client.ts';
 import { snapshot } from '../data/snapshot.ts';
 import type { Statistics } from '../figures/statistics.ts';
-import { GATE_MIN_REPLICAS } from '../gates.ts';
 import { Beat } from '../host/beat.ts';
 import type { Timer } from '../host/host.ts';
 import { type Durability, type Effect, isStored, type StreamObserver } from '../ports.ts';
@@ -12,6 +11,8 @@ import { Backlog } from './backlog.ts';
 import type { FailoverNode } from './failover.ts';
 import { Coordinator } from './failover.ts';
 import { type Follower, lagsBehind } from './follower.ts';
+import { GoodReplicas } from './good-replicas.ts';
+import { Pings } from './pings.ts';
 import { SyncQueue } from './sync-queue.ts';
 
 /** A replication id that no node has. */
@@ -41,11 +42,13 @@ export class Replication {
   /** The length of the stream in bytes, as produced or applied by this node. */
   offset = 0;
   backlog: Backlog | undefined;
+  downtime: Millis = 0;
+  readonly good: GoodReplicas;
   readonly followers = new Map<Client, Follower>();
   // The database that the stream has selected; -1: unknown, so the next effect starts with SELECT.
   #selected = -1;
   readonly #heartbeat: Beat;
-  #pingDueAt: Millis = 0;
+  readonly #pings: Pings;
   #release: Timer | undefined;
   readonly #queue: SyncQueue;
   readonly #observers: StreamObserver[] = [];
@@ -53,12 +56,14 @@ export class Replication {
   keepsBacklog = false;
   /** The FAILOVER in progress, if any. */
   readonly failover: Coordinator;
-  /** Called when an acknowledgement arrives or a follower leaves. */
+  /** Called when an acknowledgement arrives, and when a follower comes or leaves. */
   onAcknowledged: () => void = () => {};
 
   constructor(server: PrimaryNode) {
     this.#server = server;
     this.id = server.randomHex(40);
+    this.#pings = new Pings(server);
+    this.good = new GoodReplicas(server, this);
     this.#heartbeat = new Beat(server, () => this.#beat());
     this.failover = new Coordinator(server);
     this.#queue = new SyncQueue(server, (client) => this.#resyncWhole(client));
@@ -152,6 +157,7 @@ export class Replication {
   feedBytes(bytes: Bytes): void {
     for (const observer of this.#observers) observer.bytes?.(bytes);
     this.offset += bytes.length;
+    this.#pings.grew();
     this.backlog?.append(bytes);
     for (const follower of this.followers.values()) {
       if (follower.state === 'online') follower.client.output.write(bytes);
@@ -161,7 +167,10 @@ export class Replication {
   /** Asks every replica, through the stream, to acknowledge at once. */
   askForAcknowledgement(): void {
     if (this.backlog !== undefined) this.feedBytes(encodeRequest(['REPLCONF', 'GETACK', '*']));
-    else if (this.#server.dialect.offsetWithoutReplicas === 'counts effects') this.offset++;
+    else if (this.#server.dialect.offsetWithoutReplicas === 'counts effects') {
+      this.offset++;
+      this.#pings.grew();
+    }
   }
 
   /** The primary's stream continues under another id. The old id stays valid up to the current offset. */
@@ -219,7 +228,8 @@ export class Replication {
     client.mark(REPLICA_LINK, true);
     this.#startHeartbeat();
     this.#release?.cancel();
-    this.refreshGate();
+    this.good.refresh();
+    this.onAcknowledged();
   }
 
   #ensureBacklog(): void {
@@ -248,7 +258,7 @@ export class Replication {
     if (!this.followers.delete(client)) return;
     this.#queue.forget(client);
     this.#releaseBacklogLater();
-    this.refreshGate();
+    this.good.refresh();
     this.onAcknowledged();
   }
 
@@ -279,27 +289,24 @@ export class Replication {
     return this.online().filter(({ synced }) => synced >= offset).length;
   }
 
-  /** Returns whether enough replicas are within `min-replicas-max-lag`, so that writes may be accepted. */
-  enoughReplicas(): boolean {
-    const { settings } = this.#server;
-    const good = this.online().filter(
-      (each) => !lagsBehind(this.#server, each, settings['min-replicas-max-lag']),
-    );
-    return good.length >= settings['min-replicas-to-write'];
-  }
-
   /** Called when the node becomes a replica: the stream is the primary's from now on, and is passed on. */
   becomeReplica(): void {
-    this.backlog ??= new Backlog(this.offset, this.#server.settings['repl-backlog-size']);
+    this.#pings.grew();
     this.follow();
     for (const observer of this.#observers) observer.roleChanged?.('replica');
+  }
+
+  /** Keeps a backlog from here on, if there is none: the node resumes a primary's stream, or belongs to a lab. */
+  keepBacklog(): void {
+    this.backlog ??= new Backlog(this.offset, this.#server.settings['repl-backlog-size']);
+    this.follow();
   }
 
   /** Applies the settings. */
   configure(): void {
     if (this.backlog !== undefined) this.backlog.capacity = this.#server.settings['repl-backlog-size'];
     this.#releaseBacklogLater();
-    this.refreshGate();
+    this.good.refresh();
   }
 
   /** Drops the backlog, and with it the history, when a primary has had no replica for `repl-backlog-ttl` seconds. */
@@ -322,15 +329,6 @@ export class Replication {
 
   #isFollowed(): boolean {
     return this.#server.role !== 'primary' || this.online().length > 0;
-  }
-
-  /** Sets the gate that checks replicas before writes if `min-replicas-to-write` is set, and clears it otherwise. */
-  refreshGate(): void {
-    const { settings } = this.#server;
-    this.#server.gate(
-      GATE_MIN_REPLICAS,
-      settings['min-replicas-to-write'] > 0 && settings['min-replicas-max-lag'] > 0,
-    );
   }
 
   /** Called on promotion: starts a new history. The old id stays valid up to the current offset. */
@@ -358,8 +356,7 @@ export class Replication {
 
   #startHeartbeat(): void {
     if (this.#heartbeat.running) return;
-    const { host, settings } = this.#server;
-    this.#pingDueAt = host.clock.now() + settings['repl-ping-replica-period'] * 1000;
+    this.#pings.begin(this.#server.host.clock.now());
     this.#heartbeat.start();
   }
 
@@ -373,17 +370,18 @@ export class Replication {
     server.unit(() => {
       if (
         server.role === 'primary' &&
-        server.now >= this.#pingDueAt &&
+        this.#pings.due &&
         this.online().length > 0 &&
         !this.failover.holdsStream
       ) {
-        this.#pingDueAt = server.now + server.settings['repl-ping-replica-period'] * 1000;
-        this.feedBytes(encodeRequest(['PING']));
+        this.#pings.begin(server.now);
+        this.feedBytes(encodeRequest(['ping']));
       }
       for (const follower of this.online()) {
         const isGone = lagsBehind(server, follower, server.settings['repl-timeout']);
         if (!follower.silent && isGone) follower.client.abort();
       }
+      this.good.refresh();
     });
     server.settle();
   }

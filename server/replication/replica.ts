@@ -25,13 +25,6 @@ const LONGEST_WAIT = 60_000;
 
 type LinkState = 'connect' | 'connecting' | 'handshake' | 'sync' | 'connected';
 
-/**
- * The REPLCONF commands of a Redis replica: it accepts a dataset of unknown length, and follows the stream after a
- * promotion. Newer Redis adds `rdb-channel-repl` and Valkey adds `dual-channel`, which send the dataset over a separate
- * connection; this is not supported here. Valkey also sends its version.
- */
-export const INTRODUCTION: readonly (readonly Bytes[])[] = [['REPLCONF', 'capa', 'eof', 'capa', 'psync2']];
-
 /** The node, as the link to its primary sees it. */
 export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   readonly blocking: ClientNode['blocking'] & SnapshotNode['blocking'];
@@ -44,7 +37,10 @@ export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
     adopt(id: Bytes, offset: number): void;
     rename(id: Bytes): void;
     feedBytes(bytes: Bytes): void;
+    keepBacklog(): void;
     online(): readonly { readonly client: Client }[];
+    /** How long links to primaries were down so far, in milliseconds. */
+    downtime: Millis;
   };
   readonly expiry: { follow(): void };
   readonly slowScript: { readonly active: boolean };
@@ -59,9 +55,14 @@ export class ReplicaSide {
   readonly host: Bytes;
   readonly port: number;
   state: LinkState = 'connect';
-  /** When bytes last arrived, in milliseconds since the epoch. */
+  /** When the link came up, or before that when this node began to follow, in milliseconds since the epoch. */
+  upSince: Millis;
+  /** When bytes last arrived. */
   heardAt: Millis;
-  downSince: Millis;
+  /** When the link broke last; undefined if this node has never had one, or is up. */
+  downSince: Millis | undefined;
+  /** How often this node has connected: since the link was up last, and since it follows this primary. */
+  readonly attempts = { current: 0, total: 0 };
   /** Why the link is down, if known; undefined when it is up. */
   trouble: string | undefined;
   // When a dataset that could not be read may be requested again. The wait doubles with each failure.
@@ -81,17 +82,18 @@ export class ReplicaSide {
   readonly #beat: Beat;
 
   /**
-   * @param before the client that applied the stream so far, for a stream that may continue: it has the selected
-   * database
+   * @param before the link that is given up for this one. Its client applied the stream so far, and has the selected
+   * database, for a stream that may continue
    */
-  constructor(server: ReplicaNode, host: Bytes, port: number, before?: Client) {
+  constructor(server: ReplicaNode, host: Bytes, port: number, before?: ReplicaSide) {
     this.#server = server;
     this.#beat = new Beat(server, () => this.#review());
     this.host = host;
     this.port = port;
     this.heardAt = server.now;
-    this.downSince = server.now;
-    this.#client = before;
+    this.upSince = server.now;
+    this.downSince = before?.downSince;
+    this.#client = before?.client;
   }
 
   /** Starts to follow: connects at once, and reconnects when the connection is lost. */
@@ -128,6 +130,11 @@ export class ReplicaSide {
     return this.state === 'connected';
   }
 
+  /** How many bytes of the stream have arrived and are not applied yet. */
+  get unapplied(): number {
+    return this.linkUp ? this.#input.length : 0;
+  }
+
   /** The full resync in progress; undefined if there is none. */
   get transfer(): Transfer | undefined {
     return this.#transfer;
@@ -151,6 +158,8 @@ export class ReplicaSide {
     const link = new PrimaryDial(this);
     this.#link = link;
     this.state = 'connecting';
+    this.attempts.current++;
+    this.attempts.total++;
     this.heardAt = clock.now();
     if (withTls && host.connectWithTls === undefined) {
       this.trouble = 'tls-replication is on, and this node has no certificates';
@@ -226,6 +235,7 @@ export class ReplicaSide {
       this.#transfer = new Transfer(id, parseSafeInteger(offset) ?? 0);
       replication.failover.answered(true);
     } else if (kind === '+CONTINUE') {
+      replication.keepBacklog();
       if (id !== '' && id !== replication.id) replication.rename(id);
       this.#connected();
       replication.failover.answered(true);
@@ -318,6 +328,9 @@ export class ReplicaSide {
 
   #connected(): Client {
     this.state = 'connected';
+    this.upSince = this.#server.host.clock.now();
+    if (this.downSince !== undefined) this.#server.replication.downtime += this.upSince - this.downSince;
+    this.downSince = undefined;
     this.trouble = undefined;
     this.#wait = 1000;
     // The client has no connection: nothing is ever answered, and the link behind it may change.
@@ -380,7 +393,8 @@ export class ReplicaSide {
     this.#decoded = 0;
     this.#awaiting = [];
     if (this.#client?.transaction !== undefined) this.#client.discard();
-    if (this.state === 'connected') this.downSince = this.#server.host.clock.now();
+    const now = this.#server.host.clock.now();
+    if (this.state === 'connected') [this.downSince, this.attempts.current] = [now, 0];
     this.state = 'connect';
   }
 }

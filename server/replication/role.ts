@@ -19,7 +19,7 @@ export interface RoleNode extends Gated, ReplicaNode {
 
 /** REPLICAOF host port: follows that primary from now on. Its dataset replaces this node's. */
 export function replicateFrom(server: RoleNode, host: Bytes, port: number): void {
-  const before = server.primary?.client;
+  const before = server.primary;
   server.primary?.stop();
   if (server.primary === undefined) {
     for (const client of [...server.blocking.clients()]) {

@@ -10,7 +10,7 @@ import type { Gated } from '../ports.ts';
 export interface DeclaredNode extends Gated {
   readonly cluster: Membership | undefined;
   readonly eviction: { readonly outOfMemory: boolean };
-  readonly replication: { enoughReplicas(): boolean };
+  readonly replication: { readonly good: { readonly enough: boolean } };
   /** True while a replica has lost its primary and may not serve old data. */
   isStale(): boolean;
   readOnlyReplica(): boolean;
@@ -35,7 +35,7 @@ export function checkDeclared(
     if (server.readOnlyReplica() && !client.has(PRIMARY_LINK))
       fail('READONLY Can not run script with write flag on readonly replica.');
     if (readonly) fail('ERR Can not execute a script with write flag using *_ro command.');
-    if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+    if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.good.enough) {
       fail('NOREPLICAS Not enough good replicas to write.');
     }
   }

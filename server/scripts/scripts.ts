@@ -54,7 +54,6 @@ const TO_REPLICAS = 2;
 const BRIEF = 256;
 
 const refuse = (text: Bytes): ReplyError => new ReplyError(text);
-const FORBIDDEN = 'ERR This Redis command is not allowed from script';
 const DENIED = {
   command: "ERR The user executing the script can't run this command or subcommand",
   key: "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
@@ -324,7 +323,7 @@ export class Scripts implements ScriptHost {
   #refusal(command: Command, argv: Bytes[]): ReplyError | undefined {
     const server = this.#server;
     const { bits } = command;
-    if ((bits & NO_SCRIPT) !== 0 && !this.callsAnything) return refuse(FORBIDDEN);
+    if ((bits & NO_SCRIPT) !== 0 && !this.callsAnything) return refuse(server.dialect.notFromScript);
     if ((bits & STALE) === 0 && server.isStale())
       return refuse('ERR Can not execute the command on a stale replica');
     if (this.#caller?.has(RESTRICTED)) {
@@ -351,7 +350,7 @@ export class Scripts implements ScriptHost {
       if (server.readOnlyReplica()) return refuse(READONLY);
       if ((server.state & GATE_DISK) !== 0) return refuse(misconfigured(titleOf(server)));
       if ((server.state & GATE_AOF) !== 0) return refuse(cannotStore(server.durability?.trouble));
-      if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.enoughReplicas()) {
+      if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.good.enough) {
         return refuse('NOREPLICAS Not enough good replicas to write.');
       }
     }

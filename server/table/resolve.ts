@@ -2,10 +2,12 @@
 import { asciiLower, asciiUpper, type Bytes, cString } from '../../protocol/bytes.ts';
 import { wrongArity } from '../../protocol/errors.ts';
 import { ReplyError } from '../../protocol/reply.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import { arityFits, type Command } from './command.ts';
 
 /** Counts calls of unknown commands. */
 interface Counting {
+  readonly dialect: Pick<Dialect, 'unknownWithoutArguments'>;
   readonly stats: { unknown(name: Bytes): void };
 }
 
@@ -21,7 +23,7 @@ interface Spoken<C> {
  * @param every true: commands of other servers count too, because a primary of another dialect may send them
  */
 export function resolve<C>(
-  { commands, everyCommand, stats }: Spoken<C> & Counting,
+  { commands, dialect, everyCommand, stats }: Spoken<C> & Counting,
   argv: readonly Bytes[],
   every: boolean,
 ): Command<C> | ReplyError {
@@ -29,15 +31,19 @@ export function resolve<C>(
   const command = commands.get(name) ?? (every ? everyCommand.get(name) : undefined);
   if (command !== undefined) return command;
   stats.unknown(name);
-  return new ReplyError(unknownText(argv));
+  return new ReplyError(unknownText(argv, dialect));
 }
 
-function unknownText(argv: readonly Bytes[]): Bytes {
+function unknownText(argv: readonly Bytes[], dialect: Counting['dialect']): Bytes {
+  const name = cString(argv[0] ?? '', 128);
+  if (argv.length === 1 && dialect.unknownWithoutArguments === 'by its name alone') {
+    return `ERR unknown command '${name}'`;
+  }
   let args = '';
   for (let i = 1; i < argv.length && args.length < 128; i++) {
     args += `'${cString(argv[i] ?? '', 128 - args.length)}' `;
   }
-  return `ERR unknown command '${cString(argv[0] ?? '', 128)}', with args beginning with: ${args}`;
+  return `ERR unknown command '${name}', with args beginning with: ${args}`;
 }
 
 /** Finds the command or subcommand that the words within another request name; undefined if there is none. */

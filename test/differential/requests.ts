@@ -6,7 +6,7 @@ import { type Dialect, dialectNamed } from '../../server/dialects/index.ts';
 import { existsIn } from '../../server/dialects/since.ts';
 import type { Command } from '../../server/table/command.ts';
 import { INSTALLED } from '../support/oracles.ts';
-import { excluded, loose } from './compare/known.ts';
+import { controlled, excluded, loose } from './compare/known.ts';
 import type { Rule } from './compare/rule.ts';
 import * as data from './grammar/data.ts';
 import { beginnings, fillers } from './grammar/fill.ts';
@@ -196,6 +196,11 @@ const FRAGILE =
 /** With a word less these answer at random. */
 const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|VRANDMEMBER|VSIM|.*scan)/;
 
+/** True for a command that is compared elsewhere, or left out with a reason. */
+function isLeftOut(name: string): boolean {
+  return excluded[name] !== undefined || controlled[name] !== undefined;
+}
+
 /** The commands of one dialect with their templates: what generated requests are drawn from. */
 export class Grammar {
   readonly families: readonly Family[];
@@ -215,7 +220,7 @@ export class Grammar {
     );
     const written = new Set(Object.values(recipes).flatMap((list) => list.map(({ name }) => name)));
     for (const [name, command] of every) {
-      if (written.has(name) || excluded[name] !== undefined || !isHarmless(command)) continue;
+      if (written.has(name) || isLeftOut(name) || !isHarmless(command)) continue;
       recipes.generic?.push({ name, templates: [derived(command)] });
     }
     this.#recipes = recipes;
@@ -223,9 +228,7 @@ export class Grammar {
     const known = Object.values(recipes).flatMap((list) => list.map(({ name }) => name));
     this.generated = known.sort();
     const covered = new Set(known);
-    this.withoutGenerator = [...every.keys()].filter(
-      (name) => !covered.has(name) && excluded[name] === undefined,
-    );
+    this.withoutGenerator = [...every.keys()].filter((name) => !covered.has(name) && !isLeftOut(name));
   }
 
   /** The requests that a program about a family begins with. */

@@ -71,7 +71,7 @@ export class OurSide implements Side {
 
   constructor(program: Program, dialect: DialectName, commands: readonly Command<Caller>[] = []) {
     const settings = { 'notify-keyspace-events': EVENTS };
-    this.server = createNode(this.host, { dialect, commands, settings });
+    this.server = createNode(this.host, { dialect, strict: true, commands, settings });
     this.#admin = this.#accept(this.#adminLane);
     this.#tell(this.#accept(this.events), ['PSUBSCRIBE', '__key*__:*']);
     this.stream.skipSnapshot();

@@ -1,5 +1,5 @@
 /** A host for tests: its clock moves when the test moves it, and its randomness comes from a seed. */
-import type { Host, Timer } from '../../server/host/host.ts';
+import type { Disk, Host, Timer } from '../../server/host/host.ts';
 
 /** A host whose clock stands still until it is moved, and whose randomness comes from a seed. */
 export class TestHost implements Host {
@@ -24,7 +24,7 @@ export class TestHost implements Host {
     soon: (task: () => void): Timer => this.clock.at(this.#now, task),
   };
 
-  readonly disk = {
+  readonly disk: Disk = {
     read: () => undefined,
     write: () => {},
     append: () => {},
@@ -44,7 +44,7 @@ export class TestHost implements Host {
     return this.#random / 2 ** 31;
   }
 
-  connect(): undefined {
+  connect(..._to: Parameters<Host['connect']>): ReturnType<Host['connect']> {
     throw new Error('a test host has no server to connect to');
   }
 

@@ -82,7 +82,7 @@ function migrate(client: Caller, argv: Argv<-6>): Outcome {
   }
   if (keys.length === 0) return new SimpleString('NOKEY');
   // Redis blocks until the target answers. A script here cannot wait for that.
-  if (client.has(SCRIPT)) fail('ERR This Redis command is not allowed from script');
+  if (client.has(SCRIPT)) fail(client.server.dialect.notFromScript);
   const preface: Bytes[][] = [];
   if (wanted.credentials !== undefined) preface.push(['AUTH', ...wanted.credentials]);
   // Redis accepts -1 for the database of a new connection.

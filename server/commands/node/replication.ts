@@ -92,6 +92,7 @@ function psync(client: Caller, argv: Argv<-1>): Outcome {
   const [name, id = '', from = ''] = argv;
   const partial = asciiLower(name) === 'psync';
   if (partial && asciiLower(argv[3] ?? '') === 'failover') takeOver(server, id);
+  if (replication.failover.state !== 'no-failover') fail("NOMASTERLINK Can't SYNC while failing over");
   if (server.role === 'replica' && server.primary?.linkUp !== true) {
     fail("NOMASTERLINK Can't SYNC while not connected with my master");
   }
@@ -160,8 +161,6 @@ function role(client: Caller): Reply {
   ];
 }
 
-const WAIT_REPLICA =
-  'ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.';
 const WAITAOF_REPLICA =
   'ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated.';
 
@@ -244,7 +243,7 @@ export const waitCommands = defineCommands('generic', {
     run(client, argv) {
       const { server } = client;
       const writeOffset = waitedFor(client);
-      if (server.role === 'replica') fail(WAIT_REPLICA);
+      if (server.role === 'replica') fail(server.dialect.waitOnReplica);
       const wanted = integer(argv[1]);
       const timeout = millisToWait(client, argv[2]);
       const count = (): number => server.replication.countAcknowledged(writeOffset);

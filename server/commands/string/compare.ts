@@ -109,9 +109,10 @@ function cas(client: Caller, argv: Argv<-4>): Reply {
 /** MSETEX numkeys key value … [NX|XX] [EX …|KEEPTTL]: sets all keys or none. */
 function msetex(client: Caller, argv: Argv<-2>): Reply {
   const count = parseSafeInteger(argv[1]) ?? 0;
-  if (count < 1 || count >= 2 ** 31) fail('ERR invalid numkeys value');
+  const errors = client.server.dialect.msetexErrors;
+  if (count < 1 || count >= 2 ** 31) fail(errors.number);
   const end = 2 + count * 2;
-  if (end > argv.length) fail('ERR wrong number of key-value pairs');
+  if (end > argv.length) fail(errors.pairs);
   const options = parseStringOptions(argv, end, MSETEX_OPTIONS);
   const { bits } = options;
   const expiresAt = expiryOf(options, client.server.now, 'msetex');

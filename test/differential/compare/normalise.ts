@@ -103,6 +103,24 @@ function plain(reply: RawReply): unknown {
   return kept.map((item) => JSON.stringify(plain(item))).sort();
 }
 
+/** Fields of a connection that each server has for itself. */
+const OWN_FIELD =
+  /^(id|addr|laddr|fd|age|idle|qbuf|qbuf-free|argv-mem|multi-mem|rbs|rbp|obl|oll|omem|tot-mem|tot-net-in|tot-net-out|tot-cmds|redir|io-thread|events)=/;
+
+function withoutOwnFields([, value]: RawReply): string {
+  return (
+    String(value)
+      .replace(/^txt:/, '')
+      .split('\n')
+      .map((line) => line.split(' ').filter((field) => !OWN_FIELD.test(field)))
+      // The tester reaches the real server over a unix socket, which is a flag too.
+      .map((fields) =>
+        fields.map((field) => field.replace(/^flags=U$/, 'flags=N').replace(/^(flags=\w+)U/, '$1')),
+      )
+      .join('\n')
+  );
+}
+
 /** A single command in a user's rules. */
 const COMMAND = /^[+-](?!@)/;
 
@@ -151,6 +169,8 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
       return mine[0] !== '-' && (a === undefined) === (b === undefined);
     case 'payload':
       return typeof mine[1] === 'string' && typeof theirs[1] === 'string' && samePayload(mine[1], theirs[1]);
+    case 'client':
+      return withoutOwnFields(mine) === withoutOwnFields(theirs);
     case 'info':
       return JSON.stringify(plain(mine)) === JSON.stringify(plain(theirs));
     case 'rules':

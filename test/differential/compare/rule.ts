@@ -10,6 +10,7 @@
  *   (the nodes of lists and streams are those of their history, so only what they hold counts);
  * - `info`: of COMMAND, every list in any order, notes left out;
  * - `rules`: of ACL, texts whose single commands (`+get -set|x`) come in any order, those that only one server has left out;
+ * - `client`: of CLIENT LIST and INFO, the fields that do not belong to one server alone;
  * - `hello`: HELLO's map but for the connection's number;
  * - elements each with their own rule (what EXEC and scripts gather), all with one, or by the field's name before them.
  */
@@ -25,6 +26,7 @@ export type Rule =
   | 'payload'
   | 'info'
   | 'rules'
+  | 'client'
   | 'hello'
   | { readonly each: readonly Rule[] }
   | { readonly every: Rule }

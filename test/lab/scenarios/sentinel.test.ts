@@ -97,12 +97,12 @@ const temporary: Readonly<
     begin({ pair }) {
       const { server } = pair.node('redis-1');
       server.settings['min-replicas-to-write'] = 5;
-      server.replication.refreshGate();
+      server.replication.good.refresh();
     },
     end({ pair }) {
       const { server } = pair.node('redis-1');
       server.settings['min-replicas-to-write'] = 0;
-      server.replication.refreshGate();
+      server.replication.good.refresh();
     },
     error: /^NOREPLICAS /,
   },

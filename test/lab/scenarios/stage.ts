@@ -348,7 +348,7 @@ export async function configure(
 ): Promise<void> {
   await askReal(node, 'CONFIG', 'SET', name, String(value));
   node.server.settings[name] = value;
-  node.server.replication.refreshGate();
+  node.server.replication.good.refresh();
 }
 
 /** True for a replica that is connected to its primary. */

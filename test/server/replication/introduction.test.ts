@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { RequestDecoder } from '../../../protocol/decode.ts';
-import { INTRODUCTION } from '../../../server/replication/replica.ts';
+import { INTRODUCTION } from '../../../server/replication/dial.ts';
 import { cleanUpAfterEachTest, cleanups, type Node, ours, real } from '../../support/nodes.ts';
 import { realServers } from '../../support/oracles.ts';
 import { until } from '../../support/until.ts';
