@@ -73,6 +73,19 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
+/** Listens on the port for TLS, if there is one. Returns the port. */
+async function listenSecurely(
+  door: Door,
+  addresses: Addresses,
+  tls: TlsPlan | undefined,
+  listeners: Listener[],
+): Promise<number | undefined> {
+  if (tls?.port === undefined) return undefined;
+  const failed = (why: string, address: string): void =>
+    door.node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
+  return listenOn(tls.port, door, addresses, listeners, { tls: tls.context.serve, failed });
+}
+
 /**
  * Makes a node listen, and notes the ports in its settings. Rejects with Node's error if an address is not available.
  * @param listeners receives every listener that is open, also if a later one fails
@@ -85,13 +98,16 @@ export async function listen(
 ): Promise<void> {
   const { settings } = door.node;
   settings.port = 0;
-  if (tls?.plain !== false) settings.port = await listenOn(addresses.port ?? 0, door, addresses, listeners);
-  if (tls?.port !== undefined) {
-    const failed = (why: string, address: string): void =>
-      door.node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
-    const how = { tls: tls.context.serve, failed };
-    settings['tls-port'] = await listenOn(tls.port, door, addresses, listeners, how);
-  }
+  // Both begin in one turn of the event loop, so that none of them answers before the other one is open.
+  const ports = await Promise.allSettled([
+    tls?.plain === false ? 0 : listenOn(addresses.port ?? 0, door, addresses, listeners),
+    listenSecurely(door, addresses, tls, listeners),
+  ]);
+  const failed = ports.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+  if (failed !== undefined) throw failed.reason;
+  const [plain, secure] = ports.map((each) => (each as PromiseFulfilledResult<number | undefined>).value);
+  settings.port = plain ?? 0;
+  if (secure !== undefined) settings['tls-port'] = secure;
   const warning = openToAll(door, addresses);
   if (warning !== undefined) door.node.log('warning', warning);
   const { unixSocket: path } = addresses;

@@ -153,6 +153,11 @@ interface Reads {
   inlet: Inlet | undefined;
 }
 
+/** The far end of a connection. */
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
+}
+
 /** Whether a client showed a certificate that no authority has signed. Node admits it where certificates are optional. */
 function isForged(socket: TLSSocket): boolean {
   return !socket.authorized && Object.keys(socket.getPeerCertificate()).length > 0;
@@ -188,16 +193,22 @@ export class Listener {
         : nodeTls().createServer({ ...tls, noDelay: true, allowHalfOpen: false }, (socket) => {
             if (!isForged(socket)) accept(socket);
             else {
-              failed?.(String(socket.authorizationError), `${socket.remoteAddress}:${socket.remotePort}`);
+              failed?.(String(socket.authorizationError), addressOf(socket));
               socket.destroy();
             }
           });
     if (tls === undefined) return;
+    // Noted while the connection is open: once a handshake has failed, its socket has no address any more.
+    const addresses = new WeakMap<object, string>();
     // A connection belongs to the listener from its first byte on, so that `close` ends handshakes too.
-    this.#net.on('connection', (socket: Socket) => this.#keep(socket));
-    this.#net.on('tlsClientError', (error: Error, socket: TLSSocket) =>
-      failed?.(error.message, `${socket.remoteAddress}:${socket.remotePort}`),
-    );
+    this.#net.on('connection', (socket: Socket) => {
+      this.#keep(socket);
+      addresses.set(socket, addressOf(socket));
+    });
+    this.#net.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+      const under = (socket as unknown as { readonly _parent?: object })._parent;
+      failed?.(error.message, (under && addresses.get(under)) ?? addressOf(socket));
+    });
   }
 
   #keep(socket: Socket): void {

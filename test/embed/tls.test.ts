@@ -4,9 +4,10 @@ import { connect as dial } from 'node:net';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type StartOptions, startServer, type TlsOptions } from '../../index.ts';
 import { fromText } from '../../protocol/bytes.ts';
+import { Listener } from '../../server/host/tcp.ts';
 import {
   certificateSettings,
   clientTls,
@@ -56,12 +57,41 @@ test('every client library speaks TLS with the server, and a client that does no
   node.destroy();
   expect(await ping(server.port, {})).toContain('unable to verify');
   const plain = dial(server.port, '127.0.0.1').on('error', () => {});
+  await new Promise((resolve) => plain.once('connect', resolve));
+  const { localPort } = plain;
   const closed = new Promise((resolve) => plain.once('close', resolve));
   plain.write('PING\r\n');
   await closed;
-  await until(() => log.some((line) => line.startsWith('Error accepting a client connection: ')), {
-    what: 'the log line',
+  const isRefused = (line: string): boolean =>
+    line.startsWith('Error accepting a client connection: ') &&
+    line.endsWith(`(addr=127.0.0.1:${localPort})`);
+  await until(() => log.some(isRefused), { what: 'the log line with the address' });
+});
+
+test('neither the plain port nor the port for TLS answers before the other one is open', async () => {
+  const opened: string[] = [];
+  const { listen } = Listener.prototype;
+  const spied = vi.spyOn(Listener.prototype, 'listen').mockImplementation(function (this: Listener, where) {
+    opened.push('begins');
+    return listen.call(this, where).finally(() => opened.push('is open'));
   });
+  onTestFinished(() => spied.mockRestore());
+  await using server = await startServer({ port: await freePort(), tls: { ...serverTls, port: 0 } });
+  expect(opened).toEqual(['begins', 'begins', 'is open', 'is open']);
+  expect(server.tlsPort).not.toBe(server.port);
+});
+
+test('when one of two ports is in use, the other one is closed', async () => {
+  await using other = await startServer();
+  const port = await freePort();
+  for (const [plain, secure] of [
+    [port, other.port],
+    [other.port, port],
+  ] as const) {
+    const starting = startServer({ port: plain, tls: { ...serverTls, port: secure } });
+    await expect(starting).rejects.toThrow('EADDRINUSE');
+    expect(await ping(port, undefined)).toContain('ECONNREFUSED');
+  }
 });
 
 test('a connection that never speaks does not keep the server from stopping', async () => {
