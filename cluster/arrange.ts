@@ -81,7 +81,8 @@ export function addressOf(member: Member | undefined): string {
  */
 export function showReplicas(node: ClusterNode): void {
   const { server, myself } = node.cluster;
-  if (myself.isReplica || server.replication.offset > 0) return;
+  // Without replicas there is no stream, and Redis' offset stays 0.
+  if (myself.isReplica || server.replication.backlog === undefined || server.replication.offset > 0) return;
   node.enter(() => server.replication.feedBytes(encodeRequest(['PING'])));
 }
 

@@ -82,3 +82,10 @@ test('primaryOf refuses what is no key', async () => {
     expect(() => cluster.primaryOf(never(key))).toThrow(`lostlock: option key is ${key}; allowed: a string`);
   }
 });
+
+test('the stream of a node without replicas has no bytes, and clients see the replicas of others at once', async () => {
+  await using cluster = await startCluster({ primaries: 3, replicas: 0 });
+  expect(cluster.nodes.map(({ node }) => node.replication.offset)).toEqual([0, 0, 0]);
+  await using pairs = await startCluster({ primaries: 3, replicas: 1 });
+  expect(pairs.primaries.map(({ node }) => node.replication.offset > 0)).toEqual([true, true, true]);
+});
