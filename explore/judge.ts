@@ -40,7 +40,8 @@ function saidBy(promise: UserPromise, history: History, endedAt: number): Breach
 
 /** Fences that two clients got, and fences that are smaller than one that was in use before they were asked for. */
 function* fencing(history: History, writes: readonly HistoryWrite[]): Iterable<Breach> {
-  const fenced = history.visits.filter(({ fence }) => fence !== undefined);
+  // The probe is a new client like any other: a fence that it gets twice is as wrong.
+  const fenced = [...history.visits, ...history.probe].filter(({ fence }) => fence !== undefined);
   for (const [i, visit] of fenced.entries()) {
     for (const other of fenced.slice(0, i)) {
       if (other.resource !== visit.resource || other.client === visit.client) continue;

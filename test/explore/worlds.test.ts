@@ -160,6 +160,25 @@ test("the probe's visits are no visits of the clients, also for promises of the 
   expect(history.probe.map(({ client, resource }) => [client, resource])).toEqual([['probe', 'job']]);
 });
 
+test('a fence that the probe gets a second time is broken fencing', async () => {
+  const options: ExploreOptions = {
+    ...{ name: 'fences', clients: 1, promises: ['fencing', 'no-orphan'] },
+    topology: { replicas: 0 },
+    async client({ redis, resource, sleep }) {
+      const inside = resource('s').enter({ fence: 7 });
+      await sleep(SHORT);
+      await redis.set('runs', ++runs);
+      inside.leave();
+    },
+  };
+  const { breaches, history } = await play(options, [fault('client-death', 60, 'A')]);
+  expect(history.probe).toHaveLength(1);
+  expect(breaches.map(({ promise, what }) => [promise, what])).toContainEqual([
+    'fencing',
+    'A and probe both got fence 7 for s',
+  ]);
+});
+
 test('the code knows whether the probe runs it, so that it need not play every role', async () => {
   const roles: string[] = [];
   const leading = job({
