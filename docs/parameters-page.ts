@@ -47,7 +47,7 @@ function effectOf(name: keyof Settings, groups: ReadonlyMap<string, string>): st
 
 /** Directives of redis.conf that are no parameters. */
 const DIRECTIVES = [
-  ['include', 'works, also with wildcards'],
+  ['include', 'works; a path with wildcards is refused'],
   ['loadmodule', 'refused: lostlock loads no modules'],
   ['rename-command', 'works, also as the option `renamedCommands`'],
   ['replicaof, slaveof', 'works; CONFIG GET shows it, REPLICAOF changes it'],

@@ -42,7 +42,7 @@ export const added: Record<string, string> = {
 
 /** Commands that are not generated here, because a comparison of their own has what they depend on under control. */
 export const controlled: Record<string, string> = Object.fromEntries(
-  'client|pause failover psync replconf replicaof slaveof wait waitaof'
+  'failover psync replconf replicaof slaveof wait waitaof'
     .split(' ')
     .map((name) => [name, 'replicas and primaries played by the tester: test/differential/replicas']),
 );
@@ -55,6 +55,7 @@ export const excluded: Record<string, string> = {
   'module|loadex': 'it is refused before a transaction queues it, and here when it runs; test/transcripts',
   'module|unload': 'it is refused before a transaction queues it, and here when it runs; test/transcripts',
   bgsave: 'it starts another process, which ends at any time; test/server/data/saving.test.ts',
+  'client|pause': 'it delays every connection, also those of the tester',
   'client|kill':
     'its filters would reach the connections of the tester itself; kills by number are generated',
   'command|docs': 'its prose is in our own words; test/server/table/docs.test.ts checks everything else',
