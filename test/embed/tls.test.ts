@@ -68,6 +68,19 @@ test('every client library speaks TLS with the server, and a client that does no
   await until(() => log.some(isRefused), { what: 'the log line with the address' });
 });
 
+test('the log names the client of a handshake that ended early, whose socket has no address any more', async () => {
+  const log: string[] = [];
+  await using server = await startServer({ tls: own, log: (_, text) => void log.push(text) });
+  const hasty = dial(server.port, '127.0.0.1').on('error', () => {});
+  await new Promise((resolve) => hasty.once('connect', resolve));
+  const { localPort } = hasty;
+  hasty.resetAndDestroy();
+  const lines = (): string[] =>
+    log.filter((line) => line.startsWith('Error accepting a client connection: '));
+  await until(() => lines().length > 0, { what: 'the log line' });
+  expect(lines()[0]).toContain(`(addr=127.0.0.1:${localPort})`);
+});
+
 test('neither the plain port nor the port for TLS answers before the other one is open', async () => {
   const opened: string[] = [];
   const { listen } = Listener.prototype;

@@ -75,7 +75,7 @@ export class Chaos {
   async mend(): Promise<void> {
     const { world, sets, clients, judge } = this.#scene;
     judge.tell('all faults end');
-    // Whoever was made primary or replica by force is found only after some time.
+    // Clients notice a role that was forced on a node only after some time.
     const over = this.#scene.isRoughlyMended ? this.#trouble(MENDING) : () => {};
     world.network.heal();
     for (const client of clients) if (client.alive) client.actor.resume();

@@ -253,7 +253,7 @@ class Drawing {
     return this.#random.pick(groups)();
   }
 
-  /** Faults that a holder, or whoever releases, must bear. */
+  /** Faults that a client must survive while it holds or releases a lock. */
   #laterFaults(plan: Plan, spanMs: number): Fault[] {
     const random = this.#later;
     const count = random.pick([0, 0, 1, 2, 3, 4]);
