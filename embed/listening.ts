@@ -120,7 +120,7 @@ export async function listen(
 }
 
 /**
- * The warning of a node that anybody can use who reaches its ports; undefined if nobody can: it listens on this machine only, or asks
+ * The warning that everybody who reaches the ports can use the node; undefined if that is not so: it listens on this machine only, or asks
  * for a password, or protected mode refuses other machines.
  */
 export function openToAll({ node }: Door, { host = '127.0.0.1' }: Addresses): string | undefined {

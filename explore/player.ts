@@ -162,7 +162,7 @@ export function describe(error: unknown, longest = 160): string {
   return line.length > longest ? `${line.slice(0, longest - 3)}...` : line;
 }
 
-/** The text of what is no error; code may throw anything, also what has no text. */
+/** The text of a thrown value that is not an Error. Code may throw any value, even one that has no text. */
 function inspected(thrown: unknown): string {
   return typeof thrown === 'object' ? inspect(thrown) : String(thrown);
 }

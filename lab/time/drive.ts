@@ -144,7 +144,7 @@ class Batches {
   }
 }
 
-/** Thrown when code in a world has thrown what nothing caught: a real process would have ended. */
+/** An exception in a world that nothing caught. It would have ended a real process. */
 export class Uncaught extends Error {
   constructor(cause: unknown) {
     super(

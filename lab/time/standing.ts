@@ -73,7 +73,7 @@ function isIdle(before: typeof usage, now: typeof usage): boolean {
   return globalThis.performance.eventLoopUtilization(now, before).utilization < BUSY;
 }
 
-/** A process fails and ends: what its code awaited has perhaps waited for a world in vain. */
+/** Called when a process ends with a failure. Perhaps its code awaited a client of a world whose time did not move. */
 function tellAtEnd(status: number): void {
   // Node notices only after this event has begun that the main module awaits what never comes.
   const failed = status !== 0 || (process.exitCode ?? 0) !== 0;

@@ -117,7 +117,7 @@ export class SegmentedLock {
     return null;
   }
 
-  /** Puts back what a request has taken that gets nothing. What fails goes on in the background: the caller does not know of it. */
+  /** Puts back the units of a request that could not get all of them. A release that fails is repeated in the background. */
   async #undo(portions: readonly Portion[]): Promise<void> {
     const core = this.#core;
     await Promise.all(

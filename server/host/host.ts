@@ -137,8 +137,8 @@ export interface Host {
   /** Returns a random number in [0, 1). */
   random(): number;
   /**
-   * Returns for how many of the last `age` milliseconds the process stood still, so that it could hear nobody. Absent if it never
-   * does, as on a virtual clock.
+   * Returns for how many of the last `age` milliseconds the process stood still and read nothing. Absent if it never does, as on
+   * a virtual clock.
    */
   stalledWithin?(age: Millis): Millis;
   /** The heap of the process. Absent where nothing measures it. */

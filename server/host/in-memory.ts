@@ -223,7 +223,7 @@ export function connectInMemory(server: Acceptor): Duplex {
   return stream;
 }
 
-/** Dials in vain: returns a stream that is connecting, and then ends with the error, as a socket does. */
+/** Returns a stream that is connecting and then fails with the error, as a socket does when nobody listens. */
 export function failInMemory(error: Error): Duplex {
   const stream = new MemoryStream();
   stream.connecting = true;

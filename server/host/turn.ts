@@ -51,8 +51,8 @@ function schedule(): void {
  *
  * A client that waits, in BLPOP or for messages, may have left: its end was sent before another client's push, and libuv reads
  * it after the push. Its socket cannot be asked. (`fs.readSync` on its descriptor can tell, but takes 15 microseconds when
- * nothing has ended.) So while somebody waits, chunks are kept until every ready socket has been read, and if the one who waits
- * was itself read in this turn, for one turn more, because libuv reads a socket once in a turn.
+ * nothing has ended.) So while a client waits, chunks are kept until every ready socket has been read. If the waiting client's own
+ * socket was read in this turn, they are kept for one turn more, because libuv reads a socket once in a turn.
  */
 export class Inlet {
   readonly #receiver: Receiver;

@@ -5,7 +5,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Settings } from './settings.ts';
 
-/** What is not implemented: all values but one, or single ones. */
+/** What lostlock refuses of a parameter: every value except `only`, or each value in `never`. */
 type Unimplemented<T> = { readonly why: string } & ({ readonly only: T } | { readonly never: readonly T[] });
 
 /** For each parameter, the only value that lostlock implements, and the reason. */
