@@ -196,7 +196,8 @@ export default defineConfig(({ mode: own }) => {
         ...(isLong ? [new FailureReporter()] : []),
       ],
       coverage: {
-        include: ['*.ts', '{protocol,keyspace,scripting,server,embed,lab,locks,explore,page}/**/*.ts'],
+        include: ['**/*.ts'],
+        exclude: ['{test,bench,docs,examples,integrations,release,site,tools}/**'],
       },
       // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
       isolate: false,

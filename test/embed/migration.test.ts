@@ -9,8 +9,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import RedisMemoryServerByDefault, {
   RedisMemoryServer,
   type RedisMemoryServerOptions,
-} from '../../redis-memory-server.ts';
-import { RedisContainer } from '../../testcontainers.ts';
+} from '../../adapters/redis-memory-server.ts';
+import { RedisContainer } from '../../adapters/testcontainers.ts';
 import { until } from '../support/until.ts';
 
 /** An ioredis client that is disconnected when the test ends. */

@@ -1,12 +1,12 @@
 /** What the fixtures of test runners promise: what a test starts ends with the test, whatever happens meanwhile. */
 import { createConnection } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { TestFixtures } from '../../fixtures.ts';
 import type { StartOptions } from '../../index.ts';
-import { fixtures as jestFixtures } from '../../jest.ts';
-import { fixtures as mochaFixtures } from '../../mocha.ts';
-import { fixtures as nodeFixtures } from '../../node-test.ts';
-import { withServer } from '../../vitest.ts';
+import { TestFixtures } from '../../runners/fixtures.ts';
+import { fixtures as jestFixtures } from '../../runners/jest.ts';
+import { fixtures as mochaFixtures } from '../../runners/mocha.ts';
+import { fixtures as nodeFixtures } from '../../runners/node-test.ts';
+import { withServer } from '../../runners/vitest.ts';
 
 /** Whether a server listens at a port of this machine. */
 function isListening(port: number): Promise<boolean> {

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test as plainTest } from 'vitest';
-import setupThenTeardown, { globalSetup, globalTeardown } from '../../jest.ts';
-import { setup, withServer } from '../../vitest.ts';
+import setupThenTeardown, { globalSetup, globalTeardown } from '../../runners/jest.ts';
+import { setup, withServer } from '../../runners/vitest.ts';
 
 /** Whether somebody listens at a redis:// URL. */
 function isServing(url: string): Promise<boolean> {

@@ -9,12 +9,12 @@ const ENTRIES = [
   'locks/index.ts',
   'explore/index.ts',
   'lab/router.ts',
-  'vitest.ts',
-  'jest.ts',
-  'mocha.ts',
-  'node-test.ts',
-  'redis-memory-server.ts',
-  'testcontainers.ts',
+  'runners/vitest.ts',
+  'runners/jest.ts',
+  'runners/mocha.ts',
+  'runners/node-test.ts',
+  'adapters/redis-memory-server.ts',
+  'adapters/testcontainers.ts',
 ];
 
 const reExport = /^export (?:type )?(\*|\{[^}]*\}) from '(\.[^']+)';/gm;

@@ -3,58 +3,27 @@ import { imports, resolveFrom } from './imports.ts';
 import type { Rule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
 
-/** What each folder may import; the root's own files are `.`. */
+const node = ['protocol', 'keyspace', 'scripting', 'server'];
+const core = [...node, 'sentinel', 'cluster'];
+const world = [...core, 'embed', 'locks', 'page', 'lab'];
+
+/** What each folder may import beside itself; the root's own files are `.`. */
 const mayImport: Record<string, readonly string[]> = {
-  protocol: ['protocol'],
-  keyspace: ['keyspace', 'protocol'],
-  scripting: ['scripting', 'protocol'],
-  server: ['server', 'scripting', 'keyspace', 'protocol'],
-  locks: ['locks'],
-  page: ['page'],
-  sentinel: ['sentinel', 'server', 'protocol'],
-  cluster: ['cluster', 'server', 'keyspace', 'protocol'],
-  embed: ['embed', 'cluster', 'sentinel', 'server', 'scripting', 'keyspace', 'protocol'],
-  lab: [
-    'lab',
-    'page',
-    'embed',
-    'locks',
-    'cluster',
-    'sentinel',
-    'server',
-    'scripting',
-    'keyspace',
-    'protocol',
-  ],
-  explore: [
-    'explore',
-    'lab',
-    'page',
-    'embed',
-    'locks',
-    'cluster',
-    'sentinel',
-    'server',
-    'scripting',
-    'keyspace',
-    'protocol',
-  ],
-  playground: ['playground', 'explore', 'lab', 'page', 'embed', 'locks'],
-  '.': [
-    '.',
-    'playground',
-    'explore',
-    'lab',
-    'page',
-    'embed',
-    'locks',
-    'cluster',
-    'sentinel',
-    'server',
-    'scripting',
-    'keyspace',
-    'protocol',
-  ],
+  protocol: [],
+  keyspace: ['protocol'],
+  scripting: ['protocol'],
+  server: ['scripting', 'keyspace', 'protocol'],
+  locks: [],
+  page: [],
+  sentinel: ['server', 'protocol'],
+  cluster: ['server', 'keyspace', 'protocol'],
+  embed: core,
+  lab: [...core, 'embed', 'locks', 'page'],
+  explore: world,
+  playground: ['explore', 'lab', 'page', 'embed', 'locks'],
+  '.': [...world, 'explore', 'playground'],
+  runners: [...world, 'explore', '.'],
+  adapters: [...world, '.'],
 };
 /** Folders that are not shipped and may import everything. */
 const outside = ['test', 'bench', 'docs', 'integrations', 'release', 'site'];
@@ -68,7 +37,6 @@ const doors = [
   'server/host/tls.ts',
   'server/host/in-memory.ts',
 ];
-const coreFolders = ['protocol', 'keyspace', 'scripting', 'server', 'sentinel', 'cluster'];
 
 /** The stratum a path belongs to. Configuration is not shipped, and belongs to the tests. */
 function folderOf(path: string): string {
@@ -77,7 +45,7 @@ function folderOf(path: string): string {
 }
 
 function isCore(file: SourceFile): boolean {
-  return coreFolders.includes(folderOf(file.path)) && !doors.includes(file.path);
+  return core.includes(folderOf(file.path)) && !doors.includes(file.path);
 }
 
 function isTest(file: SourceFile): boolean {
@@ -103,8 +71,8 @@ const layers: Rule = {
     for (const { at, specifier } of imports(file)) {
       if (specifier.startsWith('.') && allowed !== undefined) {
         const target = folderOf(resolveFrom(file.path, specifier));
-        if (!allowed.includes(target)) {
-          const only = allowed.filter((name) => name !== folder).join(', ') || 'nothing of ours';
+        if (target !== folder && !allowed.includes(target)) {
+          const only = allowed.join(', ') || 'nothing of ours';
           yield {
             at,
             cure: `${folder}/ must not import ${target}/; it may import ${only}: hand the thing in as an argument`,
@@ -166,7 +134,7 @@ const resets = ban('resets', (file) => isShipped(file) && file.path !== 'server/
 
 const byteHelpers = ban(
   'bytes',
-  (file) => coreFolders.includes(folderOf(file.path)) && file.path !== 'protocol/bytes.ts',
+  (file) => core.includes(folderOf(file.path)) && file.path !== 'protocol/bytes.ts',
   [
     [/\.to(Locale)?UpperCase\b/g, 'leaves latin1; use asciiUpper of protocol/bytes.ts'],
     [/\.to(Locale)?LowerCase\b/g, 'is not ASCII; use asciiLower of protocol/bytes.ts'],
@@ -190,7 +158,7 @@ const typedArguments = ban('arguments', (file) => file.path.startsWith('server/'
   ],
 ]);
 
-const actingGetters = ban('getters', (file) => coreFolders.includes(folderOf(file.path)), [
+const actingGetters = ban('getters', (file) => core.includes(folderOf(file.path)), [
   [
     /^ {2}(static )?get #?\w+\(\)[^{\n]*\{\n(?:(?! {2}\}).*\n)*?.*?(\bthis(\.#?\w+)+ [-+*|&^]?=(?![=>])|\+\+|--)/gm,
     'a getter only gets: make it a method named by a verb',
@@ -205,7 +173,7 @@ const dialects: Rule = {
   name: 'dialects',
   *check(file) {
     const { path, text, code, comments } = file;
-    const shipped = [...coreFolders, 'embed', 'lab', 'locks', '.'].includes(folderOf(path));
+    const shipped = [...core, 'embed', 'lab', 'locks', 'runners', 'adapters', '.'].includes(folderOf(path));
     if (!shipped || dialectFiles.test(path)) return;
     const cure = 'give the behaviour a name in server/dialects/dialect.ts, and ask for that';
     const reads = /\b[dD]ialect\w*(\(\))?\.(name|server|version|family)\b|\b(existsIn|sinceIn)\b/g;
@@ -223,7 +191,7 @@ const anyType = ban('any', (file) => !isTidyItself(file), [
 const defaultExports = ban(
   'default-exports',
   (file) =>
-    !/(^|\/)[^/]+\.config\.ts$|^(jest|redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$|^site\/\.vitepress\/config\.ts$/.test(
+    !/(^|\/)[^/]+\.config\.ts$|^(runners\/jest|adapters\/redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$|^site\/\.vitepress\/config\.ts$/.test(
       file.path,
     ),
   [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { fixtures } from '../../../node-test.ts';
+import { fixtures } from '../../../runners/node-test.ts';
 
 let folder = '';
 beforeEach(() => {

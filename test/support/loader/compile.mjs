@@ -5,22 +5,25 @@ import { build } from 'esbuild';
 
 /** Where the compiled files are, under their own names. `hooks.mjs` reads them. */
 const CACHE = 'node_modules/.cache/lostlock-tests';
-const FOLDERS =
-  '. bench cluster docs embed examples explore keyspace lab locks page playground protocol scripting sentinel server test'.split(
-    ' ',
-  );
+const LEFT_OUT = /^(\.|node_modules$|dist|coverage$|target$)/;
 
 function changedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
+/** The sources in a folder and below it, without what is installed or built. */
+function sourcesIn(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (LEFT_OUT.test(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sourcesIn(path);
+    return entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts') ? [path] : [];
+  });
+}
+
 /** Compiles what has changed since the last run. Vitest calls it before it starts the workers. */
 export default async function compileSources() {
-  const sources = FOLDERS.flatMap((folder) =>
-    readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-      .map((name) => join(folder, name)),
-  );
+  const sources = sourcesIn('.');
   const compiled = (source) => join(CACHE, source.replace(/ts$/, 'js'));
   const stale = sources.filter((source) => changedAt(compiled(source)) < changedAt(source));
   if (stale.length === 0) return;

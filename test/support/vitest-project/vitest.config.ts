@@ -2,5 +2,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { globalSetup: '../../../vitest.ts', include: ['**/*.user.ts'] },
+  test: { globalSetup: '../../../runners/vitest.ts', include: ['**/*.user.ts'] },
 });

@@ -1,6 +1,7 @@
 /** `lostlock/mocha`: one server for a whole Mocha run, and fixtures that end with each test. */
+
+import { type LostlockServer, startServer } from '../index.ts';
 import { checkHooks, TestFixtures } from './fixtures.ts';
-import { type LostlockServer, startServer } from './index.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 

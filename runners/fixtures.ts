@@ -1,6 +1,6 @@
 /** What a test can ask for, in every test runner: servers, clients, pairs and explorations that end with the test. */
 
-import type { ExploreOptions, ExploreReport } from './explore/index.ts';
+import type { ExploreOptions, ExploreReport } from '../explore/index.ts';
 import {
   type LostlockServer,
   type Pair,
@@ -8,10 +8,10 @@ import {
   type StartOptions,
   startPair,
   startServer,
-} from './index.ts';
-import type { Redis, RedisOptions } from './lab/ioredis-types.ts';
-import { writeFailure } from './lab/timeline/failing.ts';
-import { loadIoredis } from './lab/virtual/client.ts';
+} from '../index.ts';
+import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
+import { writeFailure } from '../lab/timeline/failing.ts';
+import { loadIoredis } from '../lab/virtual/client.ts';
 
 /** What to explore in a test. The name is the test's unless given. */
 export type TestExploreOptions = Omit<ExploreOptions, 'name'> & { readonly name?: string };
@@ -35,7 +35,7 @@ export async function startReadable(options?: StartOptions): Promise<LostlockSer
 
 /** Explores, and rejects with the stories when a promise breaks. */
 export async function exploreInTest(options: TestExploreOptions, testName: string): Promise<ExploreReport> {
-  const { explore } = await import('./explore/index.ts');
+  const { explore } = await import('../explore/index.ts');
   const report = await explore({ name: testName, ...options });
   report.assertNone();
   return report;

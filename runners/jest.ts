@@ -1,6 +1,7 @@
 /** `lostlock/jest`: one server for a whole Jest run, in process.env.REDIS_URL, and fixtures that end with each test. */
+
+import { type LostlockServer, startServer } from '../index.ts';
 import { checkHooks, TestFixtures } from './fixtures.ts';
-import { type LostlockServer, startServer } from './index.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 
