@@ -197,7 +197,7 @@ export default defineConfig(({ mode: own }) => {
       ],
       coverage: {
         include: ['**/*.ts'],
-        exclude: ['{test,bench,docs,examples,integrations,release,site,tools}/**'],
+        exclude: ['{test,bench,docs,examples,integrations,tools}/**'],
       },
       // The files of a worker share the modules that they import, which saves half of the time. A file must leave no trace.
       isolate: false,

@@ -1,4 +1,4 @@
-/** The code of the page as text. In the built package the bundler replaces this file by the text (build.ts). */
+/** The code of the page as text. In the built package the bundler replaces this file by the text (tools/build.ts). */
 import { join } from 'node:path';
 import type { PageCode } from './html.ts';
 

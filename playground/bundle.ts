@@ -1,4 +1,4 @@
-/** Bundles the playground: a folder of static files. In the built package the bundler leaves this file out (build.ts). */
+/** Bundles the playground: a folder of static files. In the built package the bundler leaves this file out (tools/build.ts). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';

@@ -1,10 +1,10 @@
 /** Holds every source file to the repository's rules, and proves of each rule that it can fail. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { commandsPage } from '../docs/commands-page.ts';
 import { defineCommands, defineContainer } from '../server/commands/define.ts';
 import { allCommands } from '../server/commands/index.ts';
 import type { Command } from '../server/table/command.ts';
+import { commandsPage } from '../tools/docs/commands-page.ts';
 import { untestedCommands } from './tidy/command-coverage.ts';
 import { rules } from './tidy/rules.ts';
 import { readSources, sourceFile } from './tidy/source-text.ts';

@@ -1,9 +1,9 @@
 /** Generated programs on lostlock and redis-server: a sample of the tester, and proof that it finds planted faults. */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { differencesPage } from '../../docs/differences-page.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
+import { differencesPage } from '../../tools/docs/differences-page.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import type { RawReply } from '../support/reply-text.ts';

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { apiReport, undocumented } from '../../docs/api-report.ts';
-import { readDeclarations } from '../../docs/declarations.ts';
+import { readDeclarations } from '../../tools/api/declarations.ts';
+import { apiReport, undocumented } from '../../tools/api/report.ts';
 import { ensureBuilt } from '../support/built.ts';
 
 beforeAll(() => ensureBuilt(), 120_000);

@@ -27,7 +27,7 @@ function start(inputs: Record<string, string>): {
     LOSTLOCK: `${process.execPath} ${resolve('dist/cli.js')}`,
     ...inputs,
   };
-  const run = spawnSync('bash', ['release/action.sh'], { env, encoding: 'utf8' });
+  const run = spawnSync('bash', ['tools/release/action.sh'], { env, encoding: 'utf8' });
   const lines = readFileSync(files.GITHUB_OUTPUT, 'utf8').trim().split('\n');
   const outputs = Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2)));
   if (outputs.pid !== undefined) started.push(Number(outputs.pid));

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { reasonsAgainst, releaseManifest } from '../../release/manifest.ts';
-import owner from '../../release/owner.json' with { type: 'json' };
+import { reasonsAgainst, releaseManifest } from '../../tools/release/manifest.ts';
+import owner from '../../tools/release/owner.json' with { type: 'json' };
 
 const someone = { author: 'Ann <ann@example.org>', repository: 'https://github.com/ann/lostlock' };
 const ready = { owner: someone, version: '1.2.3', changelog: '# Changelog\n\n## 1.2.3\n', uncommitted: '' };
@@ -31,7 +31,7 @@ describe('the manifest', () => {
     expect(complete).not.toHaveProperty('repository');
   });
 
-  test('has the owner in release/owner.json only', () => {
+  test('has the owner in tools/release/owner.json only', () => {
     expect(Object.keys(owner).sort()).toEqual(['author', 'repository']);
     for (const field of ['author', 'repository', 'homepage', 'bugs'])
       expect(manifest).not.toHaveProperty(field);
@@ -137,7 +137,7 @@ describe('the workflows', () => {
 
 test('the action hands every input to its script, and every output to its caller', () => {
   const action = readFileSync('action.yml', 'utf8');
-  const script = readFileSync('release/action.sh', 'utf8');
+  const script = readFileSync('tools/release/action.sh', 'utf8');
   const section = (name: string): string =>
     new RegExp(`^${name}:\\n((?: .*\\n)+)`, 'm').exec(action)?.[1] ?? '';
   const names = (text: string): string[] =>

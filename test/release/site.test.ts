@@ -1,7 +1,7 @@
 /** The menu of the documentation site has every page of docs/, once. */
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { pages } from '../../site/pages.ts';
+import { pages } from '../../docs/site/pages.ts';
 
 const sources = pages.map(({ source }) => source);
 

@@ -5,7 +5,7 @@ import { readSources } from '../tidy/source-text.ts';
 import { until } from './until.ts';
 
 const lock = '.building';
-const unbuilt = /^(test|bench|docs|integrations|release|site)\/|\.config\.ts$/;
+const unbuilt = /^(test|bench|docs|integrations|tools)\/|\.config\.ts$/;
 
 /** When a file was last changed; 0 where there is none. */
 function changed(path: string): number {
@@ -15,7 +15,8 @@ function changed(path: string): number {
 /** True when a source is newer than the build. */
 function isStale(): boolean {
   const sources = readSources('.').map((file) => file.path);
-  const inputs = [...sources.filter((path) => !unbuilt.test(path)), 'package.json', 'tsconfig.build.json'];
+  const others = ['package.json', 'tsconfig.build.json', 'tools/build.ts'];
+  const inputs = [...sources.filter((path) => !unbuilt.test(path)), ...others];
   return Math.max(...inputs.map(changed)) > changed('dist/cli.js');
 }
 
@@ -24,7 +25,7 @@ export async function ensureBuilt(): Promise<void> {
   await until(takeLock, { what: `the other build (if none runs, remove ${lock}/)`, limitMs: 60_000 });
   try {
     if (!isStale()) return;
-    const built = spawnSync(process.execPath, ['--import', 'tsx', 'build.ts'], { encoding: 'utf8' });
+    const built = spawnSync(process.execPath, ['--import', 'tsx', 'tools/build.ts'], { encoding: 'utf8' });
     if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}${built.stderr}`);
   } finally {
     rmSync(lock, { recursive: true });

@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   adapters: [...world, '.'],
 };
 /** Folders that are not shipped and may import everything. */
-const outside = ['test', 'bench', 'docs', 'integrations', 'release', 'site'];
+const outside = ['test', 'bench', 'docs', 'integrations', 'tools'];
 const doors = [
   'server/host/heap.ts',
   'server/host/node.ts',
@@ -191,7 +191,7 @@ const anyType = ban('any', (file) => !isTidyItself(file), [
 const defaultExports = ban(
   'default-exports',
   (file) =>
-    !/(^|\/)[^/]+\.config\.ts$|^(runners\/jest|adapters\/redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$|^site\/\.vitepress\/config\.ts$/.test(
+    !/(^|\/)[^/]+\.config\.ts$|^(runners\/jest|adapters\/redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$|^docs\/site\/\.vitepress\/config\.ts$/.test(
       file.path,
     ),
   [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],

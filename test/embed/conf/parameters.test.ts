@@ -6,7 +6,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parametersPage } from '../../../docs/parameters-page.ts';
 import { startOptionsOf } from '../../../embed/arguments.ts';
 import { BadDirective, Configuration } from '../../../embed/configuration.ts';
 import { startServer } from '../../../index.ts';
@@ -14,6 +13,7 @@ import { type DialectName, dialectNamed } from '../../../server/dialects/index.t
 import { refusals } from '../../../server/settings/refusals.ts';
 import { aliases } from '../../../server/settings/settings.ts';
 import { parameterIn } from '../../../server/settings/variants.ts';
+import { parametersPage } from '../../../tools/docs/parameters-page.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { startRedisServer } from '../../support/redis-server.ts';

@@ -1,4 +1,4 @@
-/** Keeps runs of scenarios as data of timelines. The site draws the pages of its catalogue from them (site/catalogue.ts). */
+/** Keeps runs of scenarios as data of timelines. The site draws the pages of its catalogue from them (docs/site/catalogue.ts). */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Timeline } from '../../../page/format.ts';

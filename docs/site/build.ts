@@ -1,5 +1,5 @@
 /**
- * `npm run docs:site`: builds the documentation site into site/dist, from the Markdown pages of the repository, the stories of
+ * `npm run docs:site`: builds the documentation site into docs/site/dist, from the Markdown pages of the repository, the stories of
  * the demo and the types of the package. It installs VitePress and TypeDoc into this folder when they are missing.
  */
 import { execFileSync } from 'node:child_process';
@@ -13,17 +13,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { namedStories } from '../lab/demo/stories.ts';
-import manifest from '../package.json' with { type: 'json' };
-import { ensureInstalled } from '../release/own-tools.ts';
-import owner from '../release/owner.json' with { type: 'json' };
-import { ensureBuilt } from '../test/support/built.ts';
+import { namedStories } from '../../lab/demo/stories.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { ensureBuilt } from '../../test/support/built.ts';
+import { ensureInstalled } from '../../tools/release/own-tools.ts';
+import owner from '../../tools/release/owner.json' with { type: 'json' };
 import { catalogue } from './catalogue.ts';
 import { pages, type SitePage, sections } from './pages.ts';
 import { described, summary } from './summary.ts';
 
 const here = import.meta.dirname;
-const root = resolve(here, '..');
+const root = resolve(here, '../..');
 const out = join(here, 'pages');
 /** Where the site is. VitePress puts it before links, but not before those with a target. */
 const base = process.env.SITE_BASE ?? '/';

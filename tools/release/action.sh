@@ -24,7 +24,7 @@ done
 hide "${secrets[@]}"
 
 # The version of the commit that the action is pinned to.
-own=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && node -p 'require("./package.json").version')
+own=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && node -p 'require("./package.json").version')
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/lostlock.XXXXXX")
 read -r -a words <<<"${LOSTLOCK:-npx --yes lostlock@${VERSION:-$own}}"
 words+=(--port "${PORT:-6379}" --port-file "$folder/port" --url-file "$folder/url")

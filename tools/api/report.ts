@@ -1,5 +1,5 @@
 /** The API report: the declarations that each entry of the package exports, and those that these use, as plain text. */
-import manifest from '../package.json' with { type: 'json' };
+import manifest from '../../package.json' with { type: 'json' };
 import { type Declaration, type DeclarationFile, readDeclarations } from './declarations.ts';
 
 /** What an entry exports, and what its users can reach from there. */

@@ -7,10 +7,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import manifest from './package.json' with { type: 'json' };
-import { pageCode } from './page/bundle.ts';
-import type { PageCode } from './page/html.ts';
-import { playgroundFiles } from './playground/bundle.ts';
+import manifest from '../package.json' with { type: 'json' };
+import { pageCode } from '../page/bundle.ts';
+import type { PageCode } from '../page/html.ts';
+import { playgroundFiles } from '../playground/bundle.ts';
 
 const [dist, staging] = [resolve('dist'), resolve('.dist')];
 const require = createRequire(import.meta.url);

@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../test/support/built.ts';
-import { apiReport, undocumented } from './api-report.ts';
+import { ensureBuilt } from '../../test/support/built.ts';
+import { apiReport, undocumented } from './report.ts';
 
-const folder = join(import.meta.dirname, 'api');
+const folder = join(import.meta.dirname, '../../docs/api');
 
 /** Says which files of the report are not what the code exports, and what to do about it. */
 function check(report: ReadonlyMap<string, string>): void {

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeTimeline } from '../lab/timeline/write.ts';
-import type { KeptPlay } from '../test/lab/scenarios/plays.ts';
+import { writeTimeline } from '../../lab/timeline/write.ts';
+import type { KeptPlay } from '../../test/lab/scenarios/plays.ts';
 
 /** The tests that play the catalogue. */
 const TESTS = ['test/lab/scenarios', 'test/locks/failures'];

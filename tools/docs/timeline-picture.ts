@@ -1,10 +1,10 @@
 /** Draws the pictures of timelines in docs/ from runs of the demo's stories. */
-import { namedStories } from '../lab/demo/stories.ts';
-import { drawScene } from '../page/drawing/draw.ts';
-import { SvgPen } from '../page/drawing/pen.ts';
-import { sheetOf } from '../page/drawing/sheet.ts';
-import { themes } from '../page/drawing/theme.ts';
-import { RunView } from '../page/drawing/view.ts';
+import { namedStories } from '../../lab/demo/stories.ts';
+import { drawScene } from '../../page/drawing/draw.ts';
+import { SvgPen } from '../../page/drawing/pen.ts';
+import { sheetOf } from '../../page/drawing/sheet.ts';
+import { themes } from '../../page/drawing/theme.ts';
+import { RunView } from '../../page/drawing/view.ts';
 
 /** The width of the picture, in CSS pixels. */
 const WIDTH = 1000;

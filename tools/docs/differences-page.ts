@@ -8,8 +8,8 @@ import {
   helpReason,
   loose,
   prose,
-} from '../test/differential/compare/known.ts';
-import type { Rule } from '../test/differential/compare/rule.ts';
+} from '../../test/differential/compare/known.ts';
+import type { Rule } from '../../test/differential/compare/rule.ts';
 
 /** What each rule does not compare. */
 const OPEN: Record<Exclude<Rule, object>, string> = {

@@ -9,13 +9,13 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { ensureBuilt } from '../test/support/built.ts';
+import { ensureBuilt } from '../../test/support/built.ts';
 import { ensureInstalled } from './own-tools.ts';
 
 /** Node looks for this text to find out whether a bundle was added. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 const out = join(root, 'dist-executable');
 const program = join(out, 'lostlock');
 
@@ -68,7 +68,7 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
 }
 await ensureBuilt();
 ensureInstalled(join(root, 'release'), 'postject');
-const postject = join(root, 'release/node_modules/postject/dist/cli.js');
+const postject = join(root, 'tools/release/node_modules/postject/dist/cli.js');
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out);

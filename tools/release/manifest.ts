@@ -1,6 +1,6 @@
 /** The manifest that is published, and what speaks against a release. */
 
-/** Who publishes the package: release/owner.json, the only place where the owner is named. */
+/** Who publishes the package: tools/release/owner.json, the only place where the owner is named. */
 export interface Owner {
   /** The author, as npm writes it: `Name <mail> (page)`. */
   readonly author: string;
@@ -37,9 +37,9 @@ export interface ReleaseState {
 /** Why this state must not be released; empty when nothing speaks against it. */
 export function reasonsAgainst({ owner, version, changelog, uncommitted }: ReleaseState): string[] {
   const reasons: string[] = [];
-  if (owner.author === '') reasons.push('release/owner.json has no author');
+  if (owner.author === '') reasons.push('tools/release/owner.json has no author');
   if (!/^https:\/\/[^/]+\/[^/]+\/[^/]+$/.test(owner.repository) || owner.repository.endsWith('.git')) {
-    reasons.push('release/owner.json has no repository like https://github.com/name/lostlock');
+    reasons.push('tools/release/owner.json has no repository like https://github.com/name/lostlock');
   }
   if (!changelog.split('\n').some((line) => line.startsWith(`## ${version}`))) {
     reasons.push(`CHANGELOG.md has no heading for ${version}`);

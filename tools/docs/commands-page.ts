@@ -1,12 +1,12 @@
 /** The text of docs/commands.md: every command of a table, by group. */
-import { syntaxFor } from '../server/commands/syntax/index.ts';
-import type { Dialect } from '../server/dialects/dialect.ts';
-import { DEFAULT_DIALECT, dialectNamed } from '../server/dialects/index.ts';
-import type { Since } from '../server/dialects/since.ts';
-import type { Command } from '../server/table/command.ts';
-import { fitted } from '../server/table/fit.ts';
-import { parseSyntax } from '../server/table/syntax.ts';
-import { type UsageStyle, usageOf } from '../server/table/usage.ts';
+import { syntaxFor } from '../../server/commands/syntax/index.ts';
+import type { Dialect } from '../../server/dialects/dialect.ts';
+import { DEFAULT_DIALECT, dialectNamed } from '../../server/dialects/index.ts';
+import type { Since } from '../../server/dialects/since.ts';
+import type { Command } from '../../server/table/command.ts';
+import { fitted } from '../../server/table/fit.ts';
+import { parseSyntax } from '../../server/table/syntax.ts';
+import { type UsageStyle, usageOf } from '../../server/table/usage.ts';
 
 /** The page as Markdown, in the syntax of the default dialect. The same table gives the same text. */
 export function commandsPage(table: readonly Command[]): string {

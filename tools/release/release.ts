@@ -1,5 +1,5 @@
 /**
- * `npm run release`: checks, packs and publishes the version of package.json, and writes to release/out what a release has:
+ * `npm run release`: checks, packs and publishes the version of package.json, and writes to tools/release/out what a release has:
  * the package with its complete manifest, the software bill of materials, the executable, and checksums.
  * `npm run release -- --dry-run` does all of it but publishing, and names what a real release would refuse.
  */
@@ -8,12 +8,12 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import manifest from '../package.json' with { type: 'json' };
+import manifest from '../../package.json' with { type: 'json' };
 import { reasonsAgainst, releaseManifest } from './manifest.ts';
 import owner from './owner.json' with { type: 'json' };
 
-const root = resolve(import.meta.dirname, '..');
-const out = join(root, 'release/out');
+const root = resolve(import.meta.dirname, '../..');
+const out = join(root, 'tools/release/out');
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
 /** Runs npm in a folder, shows what it prints, and throws when it fails. */
@@ -27,7 +27,7 @@ function read(program: string, args: readonly string[], cwd = root): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
-/** Packs what npm would publish into release/out/package, with the complete manifest. */
+/** Packs what npm would publish into tools/release/out/package, with the complete manifest. */
 function pack(): void {
   read(npm, ['pack', '--ignore-scripts', '--pack-destination', out]);
   const tarball = join(out, `lostlock-${manifest.version}.tgz`);

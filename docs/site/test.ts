@@ -80,7 +80,7 @@ function unnamedPages(): string[] {
 
 /** The labels of the languages of code that have too little contrast on a page, in light and dark. */
 async function faintLabels(browser: Browser, url: string): Promise<string[]> {
-  const axe = join(import.meta.dirname, '../node_modules/axe-core/axe.min.js');
+  const axe = join(import.meta.dirname, '../../node_modules/axe-core/axe.min.js');
   const faint: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ colorScheme });

@@ -1,9 +1,9 @@
 /** The text of docs/parameters.md: every parameter of redis.conf, which servers have it, and what it does here. */
-import { dialectNamed, dialectNames } from '../server/dialects/index.ts';
-import { refusals } from '../server/settings/refusals.ts';
-import { aliases, parameters, type Settings } from '../server/settings/settings.ts';
-import { tuningGroups } from '../server/settings/tuning.ts';
-import { hasParameter, parameterIn } from '../server/settings/variants.ts';
+import { dialectNamed, dialectNames } from '../../server/dialects/index.ts';
+import { refusals } from '../../server/settings/refusals.ts';
+import { aliases, parameters, type Settings } from '../../server/settings/settings.ts';
+import { tuningGroups } from '../../server/settings/tuning.ts';
+import { hasParameter, parameterIn } from '../../server/settings/variants.ts';
 
 /** The servers that have the parameter: all, or those from one version to another of a family. */
 function serversWith(name: keyof Settings): string {
