@@ -1,115 +1,17 @@
 /**
  * How the tests run: `npm test` leaves out the suites of `npm run test:beside` (`--mode quick`, `--mode beside`), and
- * `npm run test:long` runs in full what the others sample (`--mode long`).
+ * `npm run test:long` runs in full what the others sample (`--mode long`). Where and how a file runs is in its name
+ * (test/support/retries/needs.ts).
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { sampledFiles } from './test/support/long.ts';
+import { needs } from './test/support/retries/needs.ts';
 import { FailureReporter, RetriedReporter } from './test/support/retries/reporters.ts';
 
 const report = process.env.LOSTLOCK_REPORT; // Where .ci/run expects the counts.
-
-/**
- * The suites on real time, which use real servers, sockets, child processes or the machine's clock. On a busy machine
- * their tests can fail by chance. Every other test must give the same result every time, so that one failure is enough
- * to report a bug.
- */
-export const realTime: string[] = [
-  'test/cli.test.ts',
-  'test/{pages,readme}.test.ts',
-  'test/transcripts.test.ts',
-  'test/clients/*.test.ts',
-  'test/cluster/{moving,ports,real,stalls,tls}.test.ts',
-  'test/differential/{failover,mixed,replication,sentinel}.test.ts',
-  'test/differential/replicas/replicas.test.ts',
-  'test/embed/*.test.ts',
-  'test/embed/running/*.test.ts',
-  'test/embed/conf/directives.test.ts',
-  'test/explore/{cluster-on-real,command,on-real}.test.ts',
-  'test/lab/{demo,pair}.test.ts',
-  'test/lab/{processes,real,wire}/*.test.ts',
-  'test/lab/routes/*.test.ts',
-  'test/lab/virtual/{endings,standing}.test.ts',
-  'test/locks/{odd-uses,options,wrong-options}.test.ts',
-  'test/locks/asking/{hand-over,line,never-held}.test.ts',
-  'test/locks/clients/*.test.ts',
-  'test/locks/conformance/*.test.ts',
-  'test/locks/holding/watchdog.test.ts',
-  'test/locks/kinds/{own-holds-real,redlock,redlock-silence,segmented,session}.test.ts',
-  'test/locks/lives/soak.test.ts',
-  'test/locks/scripts/scripts.test.ts',
-  'test/locks/server/*.test.ts',
-  'test/packaging/*.test.ts',
-  'test/page/playground.test.ts',
-  'test/release/action.test.ts',
-  'test/protocol/{corpus,hanging-up}.test.ts',
-  'test/scripting/hostile.test.ts',
-  'test/sentinel/{file,file-beside,real,tls}.test.ts',
-  'test/server/clients/*.test.ts',
-  'test/server/commands/{migrate,shutdown}.test.ts',
-  'test/server/data/{between-servers,digest,saving}.test.ts',
-  'test/server/figures/*.test.ts',
-  'test/server/host/*.test.ts',
-  'test/server/replication/*.test.ts',
-  'test/server/scripts/*.test.ts',
-  'test/server/settings/{config,rewrite-beside}.test.ts',
-  'test/support/redis-server.test.ts',
-];
-
-/** Suites that replace timers, count handles, depend on the order of imports or measure memory: each file has a process of its own. */
-const alone: string[] = [
-  'test/embed/{ambient-clock,cycles,fake-timers}.test.ts',
-  'test/lab/determinism.test.ts',
-  'test/lab/routes/*.test.ts',
-  'test/lab/virtual/world.test.ts',
-  'test/locks/timing/deadlines.test.ts',
-  'test/protocol/bytes.test.ts',
-];
-
-/**
- * The suites that say little without the real servers, that build and install the package, or that take long. They have
- * a command of their own, `npm run test:beside`, so that `npm test` is quick and takes the same time everywhere. CI runs
- * both.
- */
-export const beside: string[] = [
-  'test/clients/{lock-libraries,redis-tools}.test.ts',
-  'test/cluster/{differential,ports,tls}.test.ts',
-  'test/differential/{differential,failover,mixed,replication,sentinel,waiting}.test.ts',
-  'test/differential/replicas/replicas.test.ts',
-  'test/embed/{kept-code,thread}.test.ts',
-  'test/embed/conf/directives.test.ts',
-  'test/explore/{cluster,cluster-on-real,command,on-real}.test.ts',
-  'test/keyspace/rdb/{dump,foreign,old-forms}.test.ts',
-  'test/keyspace/stream.test.ts',
-  'test/lab/processes/pair.test.ts',
-  'test/locks/clients/clients.test.ts',
-  'test/locks/conformance/{faces,real-redis,sentinel}.test.ts',
-  'test/locks/kinds/{own-holds-real,redlock}.test.ts',
-  'test/locks/lives/soak.test.ts',
-  'test/locks/{odd-uses,options}.test.ts',
-  'test/locks/scripts/scripts.test.ts',
-  'test/locks/server/{lost-replies,replicas,replicated}.test.ts',
-  'test/packaging/{api,bundles,package,runners}.test.ts',
-  'test/page/{browser,pictures,playground}.test.ts',
-  'test/pages.test.ts',
-  'test/protocol/{glob,long-double}.test.ts',
-  'test/release/action.test.ts',
-  'test/sentinel/{file-beside,real,tls}.test.ts',
-  'test/support/retries/retried.test.ts',
-  'test/server/aof/{beside,starts}.test.ts',
-  'test/server/clients/write-order.test.ts',
-  'test/server/commands/{migrate,scan-changes}.test.ts',
-  'test/server/commands/sorted-set/infinities.test.ts',
-  'test/server/commands/vector/{conversations,filter,scores}.test.ts',
-  'test/server/data/{between-servers,digest,eviction}.test.ts',
-  'test/server/dialects/{clients,conversations,new-commands}.test.ts',
-  'test/server/figures/resetstat.test.ts',
-  'test/server/replication/wait-beside.test.ts',
-  'test/server/settings/rewrite-beside.test.ts',
-  'test/server/replication/replica-of-newer.test.ts',
-];
 
 /**
  * Samples of the lab's, the explorer's and the determinism tests that run with ioredis 5 as well, which most projects have: the
@@ -117,16 +19,17 @@ export const beside: string[] = [
  */
 const withIoredis5: string[] = [
   'test/explore/{explore,worlds}.test.ts',
-  'test/lab/determinism.test.ts',
+  'test/lab/determinism.alone.test.ts',
   'test/lab/scenarios/wait.test.ts',
   'test/lab/virtual/clients.test.ts',
 ];
 
-const isIn = (globs: readonly string[]) => (name: string) => globs.some((glob) => matchesGlob(name, glob));
-
-/** The files on real time: the runner retries their tests, and no others. */
-const names = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((name) => join('test', name));
-const realTimeFiles = names.filter(isIn(realTime));
+/** All test files, in a fixed order. */
+const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((name) => join('test', name))
+  .filter((name) => name.endsWith('.ts'))
+  .sort();
+const testFiles = files.filter((name) => name.endsWith('.test.ts'));
 
 const jsonIn = (outputFile: string): ['json', { outputFile: string }] => ['json', { outputFile }];
 
@@ -148,20 +51,29 @@ const ioredis5 = suites({
   isolate: true,
 });
 
-/** Of a long run, what needs processes of its own, and what must not run beside suites that compute. */
-function afterwards(sampled: readonly string[]): TestProjectInlineConfiguration[] {
-  const own = sampled.filter(isIn(alone));
-  const timed = sampled.filter(isIn(realTime)).filter((name) => !own.includes(name));
+/** The files that a mode runs: all of them, where none is given. A long run runs nothing that the other two run in full. */
+function filesOf(mode: string): string[] {
+  if (mode === 'long') return sampledFiles(files);
+  const isBeside = (name: string) => needs(name, 'beside');
+  if (mode === 'quick') return testFiles.filter((name) => !isBeside(name));
+  return mode === 'beside' ? testFiles.filter(isBeside) : testFiles;
+}
+
+/** A mode's files as projects: those that need a process each, and in a long run those that must not run beside suites that compute. */
+function projectsOf(names: readonly string[], isLong: boolean): TestProjectInlineConfiguration[] {
+  const alone = names.filter((name) => needs(name, 'alone'));
+  const shared = names.filter((name) => !needs(name, 'alone'));
+  const timed = shared.filter((name) => isLong && needs(name, 'realtime'));
+  const together = shared.filter((name) => !timed.includes(name));
+  // The lab's router has to be loaded before any client: in a shared process, before the first file.
+  const setupFiles = ['lab/router.ts'];
   return [
-    suites({ name: 'alone', include: own, isolate: true }),
-    suites({
-      name: 'on real time',
-      include: timed,
-      setupFiles: ['lab/router.ts'],
-      maxWorkers: 1,
-      sequence: { groupOrder: 1 },
-    }),
-  ];
+    { name: 'together', include: together, setupFiles },
+    { name: 'alone', include: alone, isolate: true },
+    { name: 'on real time', include: timed, setupFiles, maxWorkers: 1, sequence: { groupOrder: 1 } },
+  ]
+    .filter(({ include }) => include.length > 0)
+    .map(suites);
 }
 
 export default defineConfig(({ mode: own }) => {
@@ -169,20 +81,11 @@ export default defineConfig(({ mode: own }) => {
   process.env.LOSTLOCK_TEST_MODE ??= own;
   const mode = process.env.LOSTLOCK_TEST_MODE;
   const isLong = mode === 'long';
-  // A long run runs nothing that `npm test` and `npm run test:beside` run in full.
-  const sampled = isLong ? sampledFiles(names) : [];
-  const include = mode === 'beside' ? beside : isLong ? sampled : ['test/**/*.test.ts'];
-  const left = mode === 'quick' ? beside : isLong ? realTime : [];
-  // The lab's router has to be loaded before any client: in a shared process, before the first file.
-  const setupFiles = ['lab/router.ts'];
   return {
     test: {
       // Three workers a core, because the suites on real time mostly wait for a server or a timer. In a long run they compute.
       maxWorkers: availableParallelism() * (isLong ? 1 : 3),
-      env: {
-        LOSTLOCK_LONG: isLong ? '1' : '',
-        LOSTLOCK_REAL_TIME: JSON.stringify(realTimeFiles),
-      },
+      env: { LOSTLOCK_LONG: isLong ? '1' : '' },
       // CI's machine is crowded. A test that needed a retry is named at the end of .ci/run's output.
       runner: 'test/support/retries/runner.ts',
       // A test that asserts nothing cannot fail.
@@ -206,13 +109,7 @@ export default defineConfig(({ mode: own }) => {
       globalSetup: 'test/support/loader/compile.mjs',
       execArgv: [...loader, ...collector],
       experimental: { viteModuleRunner: false, nodeLoader: false },
-      projects: [
-        suites({ name: 'together', include, exclude: [...alone, ...left], setupFiles }),
-        ...(mode === 'beside' || isLong
-          ? []
-          : [suites({ name: 'alone', include: alone, isolate: true }), ioredis5]),
-        ...(isLong ? afterwards(sampled) : []),
-      ],
+      projects: [...projectsOf(filesOf(mode), isLong), ...(mode === 'beside' || isLong ? [] : [ioredis5])],
     },
   };
 });

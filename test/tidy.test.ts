@@ -165,6 +165,25 @@ const plantedTrees: Record<string, [bad: Record<string, string>, good: Record<st
     { 'server/a.ts': 'export interface Rule {}', 'lab/b.ts': 'class Rule {}' },
     { 'server/a.ts': 'export interface Rule {}', 'lab/b.ts': "import type { Rule } from '../server/a.ts';" },
   ],
+  suffixes: [
+    {
+      'test/a.test.ts': "import { thing } from './helper.ts';",
+      'test/helper.ts':
+        "import { startRedisServer } from './support/redis-server.ts';\nexport const thing = 1;",
+    },
+    {
+      'test/a.realtime.test.ts': "import { thing } from './helper.ts';",
+      'test/b.beside.alone.test.ts':
+        "import { spawn } from 'node:child_process';\nawait using server = await startServer();",
+      'test/c.test.ts':
+        "import { hasRedisServer } from './support/redis-server.ts';\nimport type { ChildProcess } from 'node:child_process';",
+      'test/d.test.ts': "import { World } from '../lab/virtual/world.ts';\nsetTimeout(task, 5);",
+      'test/e.test.ts':
+        "import { fork } from 'node:child_process'; // tidy suffixes: the processes play in worlds\nawait world.startServer();",
+      'test/helper.ts':
+        "import { startRedisServer } from './support/redis-server.ts';\nexport const thing = 1;",
+    },
+  ],
   docstrings: [
     {
       'index.ts': "export { type Rule, find } from './lab/b.ts';",
@@ -206,6 +225,35 @@ test('every public export and member without a docstring is reported by name', (
     'lab/b.ts:7 [docstrings] find',
   ]);
 });
+
+/** What a test cannot do under a name that says nothing. */
+const unnamed: [bad: string, why: string][] = [
+  ["import { spawn } from 'node:child_process';", 'starts a process'],
+  ["import { Worker } from 'node:worker_threads';", 'starts a process'],
+  ["import { startRedisServer } from './support/redis-server.ts';", 'starts real servers'],
+  ["import { type RealRedis, freePort } from './support/redis-server.ts';", 'starts real servers'],
+  ['await using server = await startServer();', 'listens on a port'],
+  ["server.listen(0, '127.0.0.1');", 'listens on a port'],
+  ["await using pair = await startPair({ clock: 'real' });", 'plays on the real clock'],
+  ['const begun = Date.now();', 'uses the real clock'],
+  ['const begun = performance.now();', 'uses the real clock'],
+  ['setTimeout(task, 5);', 'uses the real clock'],
+  ["import { setTimeout as wait } from 'node:timers/promises';", 'uses the real clock'],
+];
+
+for (const [bad, why] of unnamed) {
+  test(`a test without the suffix that ${why} is told what to call its file: ${bad}`, () => {
+    const found = (path: string) =>
+      violations([sourceFile(path, `${opened}${bad}\n`)]).map(describeViolation);
+    expect(found('test/a.alone.test.ts')).toEqual([
+      `test/a.alone.test.ts:2 [suffixes] ${why}: call the file test/a.realtime.alone.test.ts, ` +
+        'or test/a.beside.alone.test.ts when npm run test:beside should run it',
+    ]);
+    expect(found('test/a.realtime.alone.test.ts')).toEqual([]);
+    expect(found('test/a.beside.test.ts')).toEqual([]);
+    expect(found('test/helper.ts')).toEqual([]);
+  });
+}
 
 test('every rule has a planted violation', () => {
   const proven = new Set(['opening', ...planted.map(([rule]) => rule), ...Object.keys(plantedTrees)]);

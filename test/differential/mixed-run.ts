@@ -19,7 +19,7 @@ const env = {
 const words = [
   'vitest',
   'run',
-  'test/differential/mixed.test.ts',
+  'test/differential/mixed.realtime.beside.test.ts',
   '--mode',
   'long',
   '--disableConsoleIntercept=true',

@@ -1,4 +1,4 @@
-/** `npm run page:pictures`: draws each story's page in Chromium and keeps the pictures, for test/page/pictures.test.ts. */
+/** `npm run page:pictures`: draws each story's page in Chromium and keeps the pictures, for test/page/pictures.beside.test.ts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

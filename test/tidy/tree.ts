@@ -3,6 +3,7 @@ import { docstrings } from './docstrings.ts';
 import { imports, resolveFrom } from './imports.ts';
 import type { Finding, TreeRule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
+import { suffixes } from './suffixes.ts';
 
 /** A folder with more source files than this is two rooms. */
 const ROOM = 20;
@@ -124,4 +125,11 @@ function finding(path: string, cure: string): Finding & { path: string } {
 }
 
 /** The rules about the tree. */
-export const treeRules: readonly TreeRule[] = [noCircles, rooms, patchedMethods, typeNames, docstrings];
+export const treeRules: readonly TreeRule[] = [
+  noCircles,
+  rooms,
+  patchedMethods,
+  typeNames,
+  docstrings,
+  suffixes,
+];

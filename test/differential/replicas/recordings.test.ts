@@ -5,7 +5,7 @@ import { dialectNames } from '../../../server/dialects/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { mutants } from './mutants.ts';
 import { FIRST, outcomesOn, parseRecording, printRecording, type Recorded } from './recording.ts';
-import { firstDifference, playOurs } from './tester.ts';
+import { firstDifference, playOurs } from './tester.ts'; // tidy suffixes: only our nodes play, on a clock of the test
 
 const folder = new URL('../../golden/replication/', import.meta.url);
 const recorded = ['written.txt', 'generated.txt'].flatMap((file) =>

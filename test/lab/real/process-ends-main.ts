@@ -1,6 +1,6 @@
 /**
  * A process that uses servers, pairs and clusters, prints `ready`, and then ends in the way that it is told, for
- * process-ends.test.ts. Its arguments: what it uses, separated by commas; whether that is `closed` or left `open`; the way to end.
+ * process-ends.realtime.test.ts. Its arguments: what it uses, separated by commas; whether that is `closed` or left `open`; the way to end.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

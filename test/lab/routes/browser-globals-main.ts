@@ -1,5 +1,5 @@
 /**
- * Uses a server, the lab and an exploration among the globals of other runtimes, for browser-globals.test.ts, and prints what
+ * Uses a server, the lab and an exploration among the globals of other runtimes, for browser-globals.realtime.alone.test.ts, and prints what
  * they did. Jest's jsdom has timers that return numbers, and neither immediates nor TextDecoder. On Deno, timers are accessors and
  * zlib is frozen. On Bun, `performance.now` is an own property.
  */

@@ -1,4 +1,4 @@
-/** Awaits a command of a world outside of it, with nothing else to do, for standing.test.ts. */
+/** Awaits a command of a world outside of it, with nothing else to do, for standing.realtime.test.ts. */
 import '../../../lab/router.ts';
 import { Redis } from 'ioredis';
 import { startPair } from '../../../lab/start.ts';

@@ -1,4 +1,4 @@
-/** Prints how many bytes of a pair's world survive V8's minor collections, for surviving.test.ts. */
+/** Prints how many bytes of a pair's world survive V8's minor collections, for surviving.realtime.test.ts. */
 import '../../../lab/router.ts';
 import { startPair } from '../../../lab/pair.ts';
 

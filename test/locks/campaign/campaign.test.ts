@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { isLongRun } from '../../support/long.ts';
-import { playSeeds, runCampaign } from './crew.ts';
+import { playSeeds, runCampaign } from './crew.ts'; // tidy suffixes: the processes play in worlds
 import { draw, KINDS, LATER } from './draw.ts';
 import type { Violation } from './judge.ts';
 import { type Deed, type KindName, type Life, livesOf, type Plan } from './plan.ts';

@@ -1,4 +1,4 @@
-/** A project with a test that needs a retry; test/support/retries/retried.test.ts runs it. */
+/** A project with a test that needs a retry; test/support/retries/retried.beside.test.ts runs it. */
 import { defineConfig } from 'vitest/config';
 import { FailureReporter, RetriedReporter } from '../retries/reporters.ts';
 

@@ -1,4 +1,4 @@
-/** A project as a user of `lostlock/vitest` has it; test/packaging/runners.test.ts runs it. */
+/** A project as a user of `lostlock/vitest` has it; test/packaging/runners.realtime.beside.test.ts runs it. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

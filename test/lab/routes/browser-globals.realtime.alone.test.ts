@@ -1,4 +1,4 @@
-/** The package among globals that are not Node's, as in Jest's jsdom, on Deno and on Bun (test/packaging/runtimes.test.ts runs them). */
+/** The package among globals that are not Node's, as in Jest's jsdom, on Deno and on Bun (test/packaging/runtimes.realtime.test.ts runs them). */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 

@@ -1,7 +1,7 @@
 /** The same seed makes the same trace, byte for byte, with every client and lock library: in this process, in another one, and side by side. */
 import { capturedRandom } from '../support/captured.ts';
 import '../../lab/router.ts';
-import { execFile } from 'node:child_process';
+import { execFile } from 'node:child_process'; // tidy suffixes: one difference between two processes is a bug; no retry may hide it
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { contend } from '../clients/contention.ts';

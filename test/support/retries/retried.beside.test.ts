@@ -1,17 +1,9 @@
 /** Which tests are retried, and what is reported of those that needed it and of those that failed. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, matchesGlob } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realTime } from '../../../vitest.config.ts';
-
-test('every glob of the suites on real time names a suite', () => {
-  const names = readdirSync('test', { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => name.endsWith('.test.ts')).map((name) => join('test', name));
-  const useless = realTime.filter((glob) => !files.some((file) => matchesGlob(file, glob)));
-  expect(useless).toEqual([]);
-});
 
 test('the reporters name the tests that passed only after a retry, and say at once why a test failed', () => {
   const dir = mkdtempSync(join(tmpdir(), 'lostlock-retried-'));
