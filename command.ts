@@ -3,18 +3,18 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { passwordOptions, startOptionsOf } from './embed/arguments.ts';
-import { HELP, type Invocation, parseCommandLine, UsageError } from './embed/command-line.ts';
-import { BadDirective } from './embed/configuration.ts';
-import { DiskConfigFile } from './embed/files/config-file.ts';
-import { LOG_LEVELS, type LogOrigin, logLine } from './embed/log-line.ts';
-import { isNode } from './embed/running/runtime.ts';
-import type { LostlockServer } from './embed/running/server.ts';
-import { startServer } from './embed/start.ts';
 import { toBuffer } from './protocol/bytes.ts';
 import { shutdownBySignal } from './server/commands/node/shutdown.ts';
 import type { LogLevel } from './server/ports.ts';
 import { LOSTLOCK_VERSION } from './server/version.ts';
+import { passwordOptions, startOptionsOf } from './start/arguments.ts';
+import { HELP, type Invocation, parseCommandLine, UsageError } from './start/command-line.ts';
+import { BadDirective } from './start/configuration.ts';
+import { DiskConfigFile } from './start/files/config-file.ts';
+import { LOG_LEVELS, type LogOrigin, logLine } from './start/log-line.ts';
+import { isNode } from './start/running/runtime.ts';
+import type { LostlockServer } from './start/running/server.ts';
+import { startServer } from './start/start.ts';
 
 const parent = process.ppid;
 
@@ -119,7 +119,7 @@ async function serveSentinel(invocation: Invocation): Promise<void> {
     if (level() === 'nothing' || LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level() as LogLevel)) return;
     write(file, logLine(at, text, { pid: process.pid, role: 'sentinel', at: Date.now() }));
   };
-  const { startSentinelFromFile } = await import('./embed/files/sentinel-file.ts');
+  const { startSentinelFromFile } = await import('./start/files/sentinel-file.ts');
   const sentinel = await startSentinelFromFile(invocation, log);
   const { node } = sentinel;
   level = () => node.settings.loglevel;

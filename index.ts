@@ -1,23 +1,5 @@
 /** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
 
-export type { ClusterOptions } from './embed/cluster.ts';
-export type {
-  InterceptedReply,
-  Interception,
-  Intervention,
-  RequestFilter,
-} from './embed/control/interceptor.ts';
-export type { NativeReply, NativeScript, ScriptRegistry } from './embed/control/native-scripts.ts';
-export type { InterceptedRequest, RecordedRequest, RequestRecording } from './embed/control/recording.ts';
-export type { DumpEntry, Seed, SeedValue, Text } from './embed/dataset.ts';
-export { LostlockCluster } from './embed/running/cluster.ts';
-export { LostlockSentinel } from './embed/running/sentinel.ts';
-export { LostlockServer } from './embed/running/server.ts';
-export type { SentinelsOptions } from './embed/sentinel-options.ts';
-export type { StartOptions, ThreadOptions } from './embed/start-options.ts';
-export { startServer } from './embed/start-server.ts';
-export type { ThreadedSentinel, ThreadedServer } from './embed/thread/threaded-server.ts';
-export type { TlsOptions } from './embed/tls.ts';
 export type { LabClusterOptions, RealClusterOptions, VirtualClusterOptions } from './lab/cluster.ts';
 export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
 export type { Keep } from './lab/failover/disk.ts';
@@ -56,3 +38,21 @@ export type { LabNode } from './lab/virtual/node.ts';
 export type { LabSentinel } from './lab/virtual/sentinel.ts';
 export type { World, WorldOptions } from './lab/virtual/world.ts';
 export type { DialectName } from './server/dialects/index.ts';
+export type { ClusterOptions } from './start/cluster.ts';
+export type {
+  InterceptedReply,
+  Interception,
+  Intervention,
+  RequestFilter,
+} from './start/control/interceptor.ts';
+export type { NativeReply, NativeScript, ScriptRegistry } from './start/control/native-scripts.ts';
+export type { InterceptedRequest, RecordedRequest, RequestRecording } from './start/control/recording.ts';
+export type { DumpEntry, Seed, SeedValue, Text } from './start/dataset.ts';
+export { LostlockCluster } from './start/running/cluster.ts';
+export { LostlockSentinel } from './start/running/sentinel.ts';
+export { LostlockServer } from './start/running/server.ts';
+export type { SentinelsOptions } from './start/sentinel-options.ts';
+export type { StartOptions, ThreadOptions } from './start/start-options.ts';
+export { startServer } from './start/start-server.ts';
+export type { ThreadedSentinel, ThreadedServer } from './start/thread/threaded-server.ts';
+export type { TlsOptions } from './start/tls.ts';

@@ -2,10 +2,11 @@
  * `lostlock/redis-memory-server`: the class of the package redis-memory-server, without its download and its process. A
  * project moves by changing the import (https://github.com/mhassan1/redis-memory-server).
  */
-import { optionsOfArguments } from '../embed/arguments.ts';
-import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../embed/options.ts';
-import { dialectOfVersion } from '../embed/version.ts';
+
 import { type LostlockServer, type StartOptions, startServer } from '../index.ts';
+import { optionsOfArguments } from '../start/arguments.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../start/options.ts';
+import { dialectOfVersion } from '../start/version.ts';
 
 /** The options of a `RedisMemoryServer`. */
 export interface RedisMemoryServerOptions {

@@ -1,5 +1,5 @@
 /** The nodes of an exploration's worlds, as the user asks for them and as the lab starts them. */
-import { badOption, checkInteger, checkNames } from '../embed/options.ts';
+
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import { startCluster, startPair, startServers } from '../lab/start.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
@@ -9,6 +9,7 @@ import type { ReplicaSet } from '../lab/virtual/set.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import type { Settings } from '../server/settings/settings.ts';
+import { badOption, checkInteger, checkNames } from '../start/options.ts';
 import { type NodeSet, ShardSet } from './node-set.ts';
 
 /** The nodes of a world. */

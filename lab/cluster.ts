@@ -1,16 +1,17 @@
 /** startCluster: a cluster of servers, or a cluster of the lab, over TCP in real time or in a world with a virtual clock. */
+
+import type { DialectName } from '../server/dialects/index.ts';
+import type { Settings } from '../server/settings/settings.ts';
 import {
   type ClusterOptions,
   type ClusterSize,
   checkClusterSettings,
   readSize,
   startServersOfCluster,
-} from '../embed/cluster.ts';
-import { checkSettings } from '../embed/node-options.ts';
-import { badOption, checkFlag, checkInteger, checkNames } from '../embed/options.ts';
-import type { LostlockCluster } from '../embed/running/cluster.ts';
-import type { DialectName } from '../server/dialects/index.ts';
-import type { Settings } from '../server/settings/settings.ts';
+} from '../start/cluster.ts';
+import { checkSettings } from '../start/node-options.ts';
+import { badOption, checkFlag, checkInteger, checkNames } from '../start/options.ts';
+import type { LostlockCluster } from '../start/running/cluster.ts';
 import { checkDialects } from './failover/dialects.ts';
 import { refuseTls, refuseVirtual } from './failover/sets.ts';
 import { RealCluster } from './real/cluster.ts';

@@ -58,7 +58,7 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
   [/[\\/]lab[\\/]real[\\/]cluster\.ts$/, ['RealCluster']],
   [/[\\/]lab[\\/]processes[\\/]set\.ts$/, ['startProcessServers']],
   [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline', 'checkTimelineFile']],
-  [/[\\/]embed[\\/]thread[\\/]threaded-server\.ts$/, ['startThread']],
+  [/[\\/]start[\\/]thread[\\/]threaded-server\.ts$/, ['startThread']],
   [
     /[\\/]server[\\/]host[\\/]real-time\.ts$/,
     ['realDelay', 'realSoon', 'realTick', 'realNow', 'realElapsed', 'realMicros'],

@@ -96,7 +96,7 @@ const planted: readonly [rule: string, path: string, bad: string, good: string][
   ],
   ['dialects', 'server/a.ts', 'if (existsIn(since, dialect)) f();', "vocabulary.knows('set', 'IFEQ');"],
   ['dialects', 'lab/a.ts', "if (name === 'redis-8.2') f();", "start({ dialect: 'redis-8.2' });"],
-  ['dialects', 'embed/a.ts', "switch (x) { case 'valkey-8.1': }", "// Was once case 'valkey-8.1'."],
+  ['dialects', 'start/a.ts', "switch (x) { case 'valkey-8.1': }", "// Was once case 'valkey-8.1'."],
   ['any', 'lab/a.ts', 'const x: any = 1;', 'const x = Promise.any(list); // any'],
   ['default-exports', 'lab/a.ts', 'export default 1;', 'export const x = 1;'],
   ['focused-tests', 'test/a.test.ts', "test.only('x', f);", "test('only', f);"],

@@ -34,7 +34,7 @@ const entryPoints = [
   ),
   manifest.bin.lostlock,
   'dist/command.js', // Its CommonJS twin has a name that cli.ts knows.
-  'dist/embed/thread/worker.js',
+  'dist/start/thread/worker.js',
 ].map((path) => path.replace(/^(\.\/)?dist\/(.*)\.js$/, '$2.ts'));
 
 const code = await pageCode();
@@ -138,7 +138,7 @@ function builtWorker(): Plugin {
       onLoad({ filter: /[\\/]worker-file\.ts$/ }, () => ({
         contents: `import { basename, join } from 'node:path';
           const here = import.meta.dirname;
-          export const workerFile = () => join(here, basename(here) === 'chunks' ? '..' : '', 'embed', 'thread', 'worker.js');`,
+          export const workerFile = () => join(here, basename(here) === 'chunks' ? '..' : '', 'start', 'thread', 'worker.js');`,
       }));
     },
   };

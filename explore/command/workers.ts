@@ -1,6 +1,6 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { isNode } from '../../embed/running/runtime.ts';
+import { isNode } from '../../start/running/runtime.ts';
 import { toldFinding } from '../findings.ts';
 import { NO_ERROR } from '../names.ts';
 import { type ExploreOptions, type ExploreProgress, fullOptions } from '../options.ts';

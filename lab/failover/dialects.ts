@@ -1,7 +1,8 @@
 /** Which server each node of a set answers as: all the same, or each its own, as in a rolling upgrade. */
-import { checkDialect } from '../../embed/node-options.ts';
-import { badOption, checkFlag, checkNames } from '../../embed/options.ts';
+
 import type { DialectName } from '../../server/dialects/index.ts';
+import { checkDialect } from '../../start/node-options.ts';
+import { badOption, checkFlag, checkNames } from '../../start/options.ts';
 
 /** The server that nodes answer as. */
 export interface DialectOptions {

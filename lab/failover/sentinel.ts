@@ -1,10 +1,11 @@
 /** What Sentinels on both clocks have in common: their events, the address that they announce, and a state on disk. */
-import { type SentinelsOptions, watch } from '../../embed/sentinel-options.ts';
+
 import { forceFailover } from '../../sentinel/commands/sentinel.ts';
 import { keepIn } from '../../sentinel/configuration/directives.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
 import type { SentinelServer } from '../../sentinel/server.ts';
 import type { DialectName } from '../../server/dialects/index.ts';
+import { type SentinelsOptions, watch } from '../../start/sentinel-options.ts';
 
 /** The file with the configuration and the state of a Sentinel. */
 const FILE = 'sentinel.conf';

@@ -1,8 +1,9 @@
 /** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
-import { checkSettings } from '../../embed/node-options.ts';
-import { badOption, checkFlag, checkInteger, checkNames } from '../../embed/options.ts';
-import { readSentinels, type SentinelsOptions } from '../../embed/sentinel-options.ts';
+
 import { parameters, type Settings } from '../../server/settings/settings.ts';
+import { checkSettings } from '../../start/node-options.ts';
+import { badOption, checkFlag, checkInteger, checkNames } from '../../start/options.ts';
+import { readSentinels, type SentinelsOptions } from '../../start/sentinel-options.ts';
 import { checkDialects, type DialectOptions, dialectFor } from './dialects.ts';
 
 /** The nodes of one set, by role. */

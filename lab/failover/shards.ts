@@ -3,12 +3,12 @@
 import type { ClusterEvent } from '../../cluster/cluster.ts';
 import { keepIn } from '../../cluster/configuration.ts';
 import { ClusterNode } from '../../cluster/node.ts';
-import { formCluster } from '../../embed/cluster.ts';
-import { badOption } from '../../embed/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import { fromText } from '../../protocol/bytes.ts';
 import { slotOf } from '../../protocol/slot.ts';
 import type { Server } from '../../server/server.ts';
+import { formCluster } from '../../start/cluster.ts';
+import { badOption } from '../../start/options.ts';
 import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { Lanes } from '../links/lanes.ts';

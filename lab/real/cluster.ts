@@ -2,13 +2,13 @@
 import { createClusterNode } from '../../cluster/index.ts';
 import type { ClusterNode } from '../../cluster/node.ts';
 import { replicateNode, takeOver } from '../../cluster/operator.ts';
-import { type ClusterSize, SETUP_TIMEOUT } from '../../embed/cluster.ts';
-import { badOption } from '../../embed/options.ts';
-import { connectorFor } from '../../embed/running/connector.ts';
 import type { Timeline } from '../../page/format.ts';
 import type { Host } from '../../server/host/host.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
+import { type ClusterSize, SETUP_TIMEOUT } from '../../start/cluster.ts';
+import { badOption } from '../../start/options.ts';
+import { connectorFor } from '../../start/running/connector.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../failover/shards.ts';
 import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';

@@ -2,9 +2,9 @@
 import { createClusterNode } from '../../cluster/index.ts';
 import type { ClusterNode } from '../../cluster/node.ts';
 import { replicateNode, takeOver } from '../../cluster/operator.ts';
-import type { ClusterSize } from '../../embed/cluster.ts';
 import type { Timeline } from '../../page/format.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
+import type { ClusterSize } from '../../start/cluster.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../failover/shards.ts';
 import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';

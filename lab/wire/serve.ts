@@ -1,10 +1,11 @@
 /** `lostlock --lab`: a pair on the real clock with its LAB commands, and a port for them that outlives every node. */
-import { badOption, checkInteger, checkNames } from '../../embed/options.ts';
+
 import { nodeHost } from '../../server/host/node.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
+import { badOption, checkInteger, checkNames } from '../../start/options.ts';
 import type { DialectOptions } from '../failover/dialects.ts';
 import { type RealPair, startRealServers } from '../real/set.ts';
 import { labCommand } from './commands.ts';

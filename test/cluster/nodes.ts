@@ -1,6 +1,7 @@
 /** Clusters of real servers and of ours, set up with the same commands, so that both can be asked the same. */
-import { startServer } from '../../embed/start.ts';
+
 import type { DialectName } from '../../server/dialects/index.ts';
+import { startServer } from '../../start/start.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { freePort, startRedisServer } from '../support/redis-server.ts';
 import { printReply } from '../support/reply-text.ts';

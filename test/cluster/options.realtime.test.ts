@@ -2,8 +2,8 @@
 import { Cluster } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { ClusterNode } from '../../cluster/node.ts';
-import { formCluster } from '../../embed/cluster.ts';
 import { startCluster, startServer } from '../../index.ts';
+import { formCluster } from '../../start/cluster.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { until } from '../support/until.ts';
 import { askNode } from './nodes.ts';

@@ -96,7 +96,7 @@ test('the twins of a file have the same lines, and so one source map', () => {
     cwd: project,
     encoding: 'utf8',
   });
-  expect(stack).toMatch(/embed\/\w+\.ts:\d+:\d+/);
+  expect(stack).toMatch(/start\/\w+\.ts:\d+:\d+/);
 });
 
 test('a server without TLS does not load it', () => {
@@ -206,6 +206,6 @@ test('stack traces name the sources', () => {
   writeFileSync(join(project, 'trace.mjs'), `import { startServer } from 'lostlock'; ${provoke}`);
   writeFileSync(join(project, 'trace.cjs'), `const { startServer } = require('lostlock'); ${provoke}`);
   for (const file of ['trace.mjs', 'trace.cjs']) {
-    expect(node('--enable-source-maps', file)).toMatch(/checkOptions \(.*embed\/start-options\.ts:\d+:\d+\)/);
+    expect(node('--enable-source-maps', file)).toMatch(/checkOptions \(.*start\/start-options\.ts:\d+:\d+\)/);
   }
 });

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { parseCommandLine } from '../../embed/command-line.ts';
-import { type FileSentinel, startSentinelFromFile } from '../../embed/files/sentinel-file.ts';
 import { startServer } from '../../index.ts';
+import { parseCommandLine } from '../../start/command-line.ts';
+import { type FileSentinel, startSentinelFromFile } from '../../start/files/sentinel-file.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { until } from '../support/until.ts';
 

@@ -1,10 +1,10 @@
 /** Sentinels of lostlock and a real redis-sentinel in one quorum, on real servers, through the death of the primary. */
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import type { LostlockSentinel } from '../../embed/running/sentinel.ts';
-import { startSentinel } from '../../embed/sentinel.ts';
 import { startServer } from '../../index.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
+import type { LostlockSentinel } from '../../start/running/sentinel.ts';
+import { startSentinel } from '../../start/sentinel.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasSentinel, startRealSentinel } from '../support/redis-sentinel.ts';
 import { findProgram, startRedisServer } from '../support/redis-server.ts';

@@ -5,7 +5,7 @@ import type { SourceFile } from './source-text.ts';
 
 const node = ['protocol', 'keyspace', 'scripting', 'server'];
 const core = [...node, 'sentinel', 'cluster'];
-const world = [...core, 'embed', 'locks', 'page', 'lab'];
+const world = [...core, 'start', 'locks', 'page', 'lab'];
 
 /** What each folder may import beside itself; the root's own files are `.`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -17,10 +17,10 @@ const mayImport: Record<string, readonly string[]> = {
   page: [],
   sentinel: ['server', 'protocol'],
   cluster: ['server', 'keyspace', 'protocol'],
-  embed: core,
-  lab: [...core, 'embed', 'locks', 'page'],
+  start: core,
+  lab: [...core, 'start', 'locks', 'page'],
   explore: world,
-  playground: ['explore', 'lab', 'page', 'embed', 'locks'],
+  playground: ['explore', 'lab', 'page', 'start', 'locks'],
   '.': [...world, 'explore', 'playground'],
   runners: [...world, 'explore', '.'],
   adapters: [...world, '.'],
@@ -173,7 +173,7 @@ const dialects: Rule = {
   name: 'dialects',
   *check(file) {
     const { path, text, code, comments } = file;
-    const shipped = [...core, 'embed', 'lab', 'locks', 'runners', 'adapters', '.'].includes(folderOf(path));
+    const shipped = [...core, 'start', 'lab', 'locks', 'runners', 'adapters', '.'].includes(folderOf(path));
     if (!shipped || dialectFiles.test(path)) return;
     const cure = 'give the behaviour a name in server/dialects/dialect.ts, and ask for that';
     const reads = /\b[dD]ialect\w*(\(\))?\.(name|server|version|family)\b|\b(existsIn|sinceIn)\b/g;

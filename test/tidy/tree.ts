@@ -7,7 +7,8 @@ import { suffixes } from './suffixes.ts';
 
 /** A folder with more source files than this is two rooms. */
 const ROOM = 20;
-const shipped = /^(protocol|keyspace|scripting|server|embed|lab|locks|explore|page|playground)\/|^[^/]+\.ts$/;
+const shipped =
+  /^(protocol|keyspace|scripting|server|start|lab|locks|explore|page|playground|runners|adapters)\/|^[^/]+\.ts$/;
 
 /** The groups of files that import each other in a circle, by Tarjan's algorithm; imports of types count. */
 export function circles(files: readonly SourceFile[]): string[][] {
@@ -82,7 +83,7 @@ const assignedFunction =
 const patchedMethods: TreeRule = {
   name: 'patches',
   *check(files) {
-    const inside = files.filter(({ path }) => /^(server|keyspace|scripting|embed)\//.test(path));
+    const inside = files.filter(({ path }) => /^(server|keyspace|scripting|start)\//.test(path));
     const names = (pattern: RegExp): string[] =>
       inside.flatMap(({ code }) => [...code.matchAll(pattern)].map(([, name = '']) => name));
     const methods = new Set(names(methodPattern));

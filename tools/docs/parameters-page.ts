@@ -71,7 +71,7 @@ export function parametersPage(): string {
     '`startServer`. A parameter works, or is accepted without an effect, or is refused with the reason: a server that ignored it would',
     'mislead. A file may have the parameters of any server; with `--strict yes` only those of its dialect. `npm run docs` writes this',
     'page from the tables of `server/settings/`. A test starts lostlock with each parameter of each real server, at its default and at',
-    'another value (`test/embed/conf/`).',
+    'another value (`test/start/conf/`).',
     '',
     '| Parameter | Servers | Here |',
     '| --- | --- | --- |',

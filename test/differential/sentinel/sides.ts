@@ -1,6 +1,7 @@
 /** The two Sentinels that get the same requests: lostlock's, and the real one of the dialect. */
-import { startSentinel } from '../../../embed/sentinel.ts';
+
 import type { DialectName } from '../../../server/dialects/index.ts';
+import { startSentinel } from '../../../start/sentinel.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { startRealSentinel } from '../../support/redis-sentinel.ts';
 import { ordered, printed, printedEvent } from './compare.ts';

@@ -166,7 +166,7 @@ test('appendonly is refused without a log of the stream, and accepted in the lab
 });
 
 /** The text of every source that can read a setting. */
-const SOURCES = ['server', 'lab', 'embed', 'scripting']
+const SOURCES = ['server', 'lab', 'start', 'scripting']
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

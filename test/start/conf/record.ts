@@ -1,4 +1,4 @@
-/** Asks the real servers of this machine for every parameter of redis.conf: `npx tsx test/embed/conf/record.ts`. Takes a quarter of an hour. */
+/** Asks the real servers of this machine for every parameter of redis.conf: `npx tsx test/start/conf/record.ts`. Takes a quarter of an hour. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';

@@ -1,7 +1,7 @@
 /** The help of the command line fits on one screen, and names the other commands. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { HELP } from '../../embed/command-line.ts';
+import { HELP } from '../../start/command-line.ts';
 
 test('the help fits on a screen of 50 lines with 120 columns', () => {
   const lines = HELP.trimEnd().split('\n');

@@ -5,12 +5,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { startOptionsOf } from '../../embed/arguments.ts';
-import { parseCommandLine } from '../../embed/command-line.ts';
-import { BadDirective, Configuration } from '../../embed/configuration.ts';
 import { startServer } from '../../index.ts';
 import { type Bytes, fromText } from '../../protocol/bytes.ts';
 import { Listener } from '../../server/host/tcp.ts';
+import { startOptionsOf } from '../../start/arguments.ts';
+import { parseCommandLine } from '../../start/command-line.ts';
+import { BadDirective, Configuration } from '../../start/configuration.ts';
 import { ensureBuilt } from '../support/built.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { findProgram, hasRedisServer } from '../support/redis-server.ts';

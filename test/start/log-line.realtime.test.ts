@@ -1,8 +1,8 @@
 /** Log lines are written as redis-server writes them. */
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { LOG_LEVELS, logLine } from '../../embed/log-line.ts';
 import { startServer } from '../../index.ts';
+import { LOG_LEVELS, logLine } from '../../start/log-line.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
 import { Talk } from '../support/talk.ts';
 

@@ -2,9 +2,9 @@
 import { Redis } from 'ioredis';
 import { createSentinel as createNodeRedis } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { LostlockSentinel } from '../../embed/running/sentinel.ts';
 import { type LostlockServer, startServer } from '../../index.ts';
 import { createLocks } from '../../locks/index.ts';
+import type { LostlockSentinel } from '../../start/running/sentinel.ts';
 import { until } from '../support/until.ts';
 
 /**

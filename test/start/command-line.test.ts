@@ -1,6 +1,6 @@
 /** The command line of `npx lostlock`: what its flags mean, and which are refused because they would do nothing. */
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine, UsageError } from '../../embed/command-line.ts';
+import { parseCommandLine, UsageError } from '../../start/command-line.ts';
 
 /** What is wrong with a command line. */
 function refusal(line: string): string {
