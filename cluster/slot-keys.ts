@@ -10,7 +10,7 @@ export function removeKeysOf(cluster: Cluster, slot: number): number {
   for (const key of keys) {
     if (!db.remove(key)) continue;
     db.changed(key, 'del');
-    server.effects.propagateAlso(db, ['DEL', key]);
+    server.effects.propagateOwn(db, ['DEL', key]);
   }
   return keys.length;
 }

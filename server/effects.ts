@@ -35,9 +35,14 @@ export class Effects {
     this.rewritten = commands;
   }
 
-  /** Adds a command to the stream beside the running one, such as the DEL of an expired key. */
+  /** Adds a command to the stream beside the running one, such as the pop of a client that was blocked. */
   propagateAlso(db: Keyspace, argv: readonly Bytes[]): void {
     if (this.feeding) this.#noted.push({ db: db.index, argv });
+  }
+
+  /** Adds what the node does by itself, whatever command is running, such as the DEL of an expired key. */
+  propagateOwn(db: Keyspace, argv: readonly Bytes[]): void {
+    if (this.feeding) this.#noted.push({ db: db.index, argv, own: true });
   }
 
   /** Returns the noted effects and forgets them. */

@@ -16,6 +16,8 @@ export interface Effect {
   readonly argv: readonly Bytes[];
   /** Where it goes, if a script has limited that with redis.set_repl; undefined: to replicas and to the disk. */
   readonly to?: 'replicas' | 'disk' | undefined;
+  /** True for what no client has asked for: the removal of what has expired, or of a key that memory has no room for. */
+  readonly own?: boolean | undefined;
 }
 
 /** Commands that are sent to replicas only. */
@@ -161,8 +163,10 @@ export interface Mistakes {
 /** Adds commands to the replication stream. */
 export interface Stream {
   readonly effects: {
-    /** Adds a command to the stream beside the running one, such as the DEL of an expired key. */
+    /** Adds a command to the stream beside the running one, such as the pop of a client that was blocked. */
     propagateAlso(db: Keyspace, argv: readonly Bytes[]): void;
+    /** Adds what the node does by itself, whatever command is running, such as the DEL of an expired key. */
+    propagateOwn(db: Keyspace, argv: readonly Bytes[]): void;
     /**
      * Makes the running command propagate these commands instead of itself. Without arguments it propagates nothing.
      */

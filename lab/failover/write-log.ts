@@ -25,7 +25,7 @@ export interface Write {
   readonly command: readonly Bytes[];
   /** The replication offset in bytes right after it. */
   readonly offset: number;
-  /** The client that sent it; undefined for what the node did by itself, such as expiring a key. */
+  /** The client that sent it; undefined for what the node did by itself, such as expiring or evicting a key. */
   readonly client: string | undefined;
   /** The time of execution by the node's clock, in milliseconds since the epoch. */
   readonly at: Millis;
@@ -53,6 +53,9 @@ export interface Origin {
   readonly client: string | undefined;
   readonly reply: WriteReply;
 }
+
+/** What no client has caused. */
+export const NOBODY: Origin = { client: undefined, reply: UNANSWERED };
 
 /** Data that is about to be sent. */
 export interface NextSend {
@@ -218,16 +221,16 @@ export class WriteLog {
   }
 
   #record(server: Server, effects: readonly Effect[]): void {
-    const reply = followReply(server);
-    const connection = server.running?.connection;
-    const client =
-      (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
-    this.note(server, effects, { client, reply });
+    this.note(server, effects, effects.every(({ own }) => own) ? NOBODY : originOf(server));
   }
 
-  /** Logs the writes of one unit, which the server has just executed. */
-  note(server: Server, effects: readonly Effect[], { client, reply }: Origin): void {
+  /**
+   * Logs the writes of one unit, which the server has just executed.
+   * @param origin who caused those of them that the server has not made by itself
+   */
+  note(server: Server, effects: readonly Effect[], origin: Origin): void {
     for (const effect of effects) {
+      const { client, reply } = effect.own ? NOBODY : origin;
       const { argv } = effect;
       const { offset } = server.replication;
       const executed: Executed = { db: effect.db, command: argv, offset, client, at: server.now };
@@ -295,6 +298,14 @@ class FollowedReply implements WriteReply, NextSend {
   get arrived(): boolean {
     return this.#end >= 0 && this.#connection.delivered(this.#end);
   }
+}
+
+/** The client whose request is running, and the reply to it. */
+function originOf(server: Server): Origin {
+  const reply = followReply(server);
+  const connection = server.running?.connection;
+  const client = (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
+  return { client, reply };
 }
 
 /** The reply to the current request. */

@@ -2,7 +2,7 @@
  * What a real server has, as far as the lab can know: a server of ours in memory that is fed with the replication
  * stream that passes through the lab's links.
  */
-import { asciiLower, type Bytes, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes, type Millis, parseSafeInteger, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { loadSnapshot } from '../../server/data/snapshot.ts';
@@ -13,7 +13,7 @@ import type { Effect } from '../../server/ports.ts';
 import { ReplicaSide } from '../../server/replication/replica.ts';
 import type { Server } from '../../server/server.ts';
 import { VirtualDisk } from '../failover/disk.ts';
-import { type Origin, UNANSWERED, WriteLog } from '../failover/write-log.ts';
+import { NOBODY, type Origin, WriteLog } from '../failover/write-log.ts';
 import type { StreamReceiver } from './sync-reader.ts';
 
 /** Finds out which client caused the writes of one unit of the stream. */
@@ -21,9 +21,6 @@ export type Attribution = (effects: readonly Effect[]) => Origin;
 
 /** Where bytes of the stream were seen: as a primary's own output, or as a replica's input. */
 export type Seen = 'as primary' | 'as replica';
-
-/** What no client has caused. */
-const NOBODY: Origin = { client: undefined, reply: UNANSWERED };
 
 /** One server's data, replication id, offset and log of writes. */
 export class Mirror {
@@ -35,7 +32,7 @@ export class Mirror {
   /** The offset of the last byte received; the server's own offset ends with the last complete command. */
   #received = 0;
   #pending: Effect[] = [];
-  /** Those of the pending effects by which the server removes keys that have expired. */
+  /** Those of the pending effects by which the server removes keys and fields that have expired. */
   readonly #expired = new WeakSet<Effect>();
 
   /** Called when a dataset replaces what the stream would have told. */
@@ -152,13 +149,20 @@ export class Mirror {
 
   #await(effect: Effect): void {
     this.#pending.push(effect);
-    const [name = '', key] = effect.argv;
-    if (key === undefined || !['del', 'unlink'].includes(asciiLower(name))) return;
+    const [name = '', key, ...fields] = effect.argv;
     const { server } = this;
     const db = effect.db < server.settings.databases ? server.db(effect.db) : undefined;
-    const entry = db?.entries.get(key);
-    const deadline = entry && db?.expiresAt(entry);
-    if (deadline !== undefined && deadline < nodeClock.now()) this.#expired.add(effect);
+    const entry = key === undefined ? undefined : db?.entries.get(key);
+    if (db === undefined || entry === undefined) return;
+    const isOver = (deadline: Millis | undefined): boolean =>
+      deadline !== undefined && deadline < nodeClock.now();
+    const verb = asciiLower(name);
+    const { held } = entry;
+    if (verb === 'del' || verb === 'unlink') {
+      if (isOver(db.expiresAt(entry))) this.#expired.add(effect);
+    } else if (verb === 'hdel' && typeof held === 'object' && held.type === 'hash') {
+      if (fields.every((field) => isOver(held.times?.endOf(field)))) this.#expired.add(effect);
+    }
   }
 
   /** Logs the writes of one unit. What the server removes because it has expired, no client has written. */

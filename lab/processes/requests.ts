@@ -9,7 +9,7 @@ import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import { commandOf } from '../../server/table/resolve.ts';
 import { touchedBy } from '../failover/touched.ts';
-import { type Origin, UNANSWERED, type WriteReply } from '../failover/write-log.ts';
+import { NOBODY, type Origin, type WriteReply } from '../failover/write-log.ts';
 import type { RealWire, WireTap } from '../real/network.ts';
 import { ReplyScanner } from './replies.ts';
 
@@ -153,9 +153,8 @@ export class SeenRequests {
     const server = this.#server();
     const touched = effects.map((effect) => touchedBy(server, effect));
     const keys = touched.flatMap((each) => each.keys.map(({ key }) => key));
-    const nobody = { client: undefined, reply: UNANSWERED };
     if (keys.length === 0 && !touched.some((each) => each.databases.length > 0 || each.libraries))
-      return nobody;
+      return NOBODY;
     const now = nodeClock.now();
     this.#open = this.#open.filter(({ repliedAt }) => !(now - repliedAt > LATEST));
     let [best, most]: [SeenRequest | undefined, number] = [undefined, 0];
@@ -163,7 +162,7 @@ export class SeenRequests {
       const score = request.fits(effects, keys);
       if (score > most) [best, most] = [request, score];
     }
-    if (best === undefined) return nobody;
+    if (best === undefined) return NOBODY;
     const found = best;
     this.drop(found);
     found.effects.push(...effects);

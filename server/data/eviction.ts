@@ -221,7 +221,7 @@ export class Eviction {
       // It may have expired when the unit read the clock.
       if (!db.entries.has(key)) return;
       const verb = server.settings['lazyfree-lazy-eviction'] ? 'UNLINK' : 'DEL';
-      server.effects.propagateAlso(db, [verb, key]);
+      server.effects.propagateOwn(db, [verb, key]);
       server.stats.evicted++;
       db.evict(key);
     });

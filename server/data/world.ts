@@ -51,13 +51,13 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     onExpired(db, key) {
       server.stats.expired++;
       changed(db, key, 'expired');
-      server.effects.propagateAlso(db, [server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL', key]);
+      server.effects.propagateOwn(db, [server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL', key]);
     },
     onFieldsExpired(db, key, fields) {
       server.stats.expiredFields += fields.length;
       const together = server.dialect.expiredFields === 'together';
       const groups = together ? [fields] : fields.map((field) => [field]);
-      for (const group of groups) server.effects.propagateAlso(db, ['HDEL', key, ...group]);
+      for (const group of groups) server.effects.propagateOwn(db, ['HDEL', key, ...group]);
     },
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };
