@@ -107,7 +107,12 @@ type MayEnd = (signal: 'SIGTERM' | 'SIGINT') => boolean;
 function follow(serving: Serving, { exitWithParent }: Invocation, mayEnd?: MayEnd): void {
   stopOnSignals(serving, mayEnd);
   if (process.env.npm_command !== undefined) stopWithShell(serving);
-  if (exitWithParent) process.stdin.resume().once('end', () => stop(serving));
+  if (exitWithParent) {
+    process.stdin.resume().once('end', () => {
+      process.stderr.write('lostlock: standard input has ended, so lostlock stops (--exit-with-parent)\n');
+      stop(serving);
+    });
+  }
 }
 
 /** Starts the Sentinel of a configuration file. */

@@ -158,3 +158,25 @@ test('--version is the version of the package', () => {
   const run = spawnSync(process.execPath, ['dist/cli.js', '--version'], { encoding: 'utf8' });
   expect(run.stdout).toBe(`lostlock ${manifest.version}\n`);
 });
+
+test('says why it stops when standard input ends, and names --lab to a client that sends LAB', async () => {
+  const child = spawn(process.execPath, ['dist/cli.js', '--port', '0', '--exit-with-parent'], {
+    stdio: 'pipe',
+  });
+  let printed = '';
+  child.stderr.on('data', (chunk) => {
+    printed += chunk;
+  });
+  let log = '';
+  child.stdout.on('data', (chunk) => {
+    log += chunk;
+  });
+  const port = (): number => Number(/accept connections tcp (\d+)$/m.exec(log)?.[1]);
+  await until(() => port() > 0, { what: 'the ready line' });
+  expect(await talk(port(), 'LAB NODES\r\nQUIT\r\n')).toBe(
+    "-ERR unknown command 'LAB': this server has no lab; start lostlock with --lab\r\n+OK\r\n",
+  );
+  child.stdin.end();
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(printed).toBe('lostlock: standard input has ended, so lostlock stops (--exit-with-parent)\n');
+});

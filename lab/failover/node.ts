@@ -46,6 +46,9 @@ export abstract class AnyNode {
     this.#writeQuorum = writeQuorum;
   }
 
+  /** @internal Ends the process. */
+  abstract crash(options: CrashOptions): unknown;
+
   /** True between `pause` and `resume`. */
   abstract get paused(): boolean;
 
@@ -77,6 +80,10 @@ export abstract class AnyNode {
     this.#log.onWrite = wrote;
     this.#log.watch(server);
     server.replication.observe({ roleChanged: (role) => this.onRoleChanged(role) });
+    // A client's SHUTDOWN ends the process. What it saved is there after the restart. (A variable first: decision 32.)
+    const shutDown = (): void =>
+      void this.crash({ keep: server.dumpFile.changes === 0 ? 'everything' : 'synced' });
+    server.onShutdown = shutDown;
     return journal;
   }
 

@@ -243,6 +243,11 @@ export abstract class Gate implements LaneControls {
     return 'last';
   }
 
+  /** @internal True while the next message will be lost. */
+  protected get losing(): boolean {
+    return this.#toDrop > 0;
+  }
+
   /** @internal True while nothing may pass. */
   protected get shut(): boolean {
     return this.#held || this.#cut;

@@ -10,7 +10,16 @@ interface LaneMessage {
   readonly content: Content;
   /** The earliest time of delivery, in milliseconds since the epoch. */
   readonly due: number;
+  /** The connection that carries it. */
+  readonly carrier: object;
   readonly deliver: (content: Content) => void;
+}
+
+/** What a connection has at the gate. */
+interface Queued {
+  messages: number;
+  /** When its last message is due. */
+  due: number;
 }
 
 /** The error of controls that are used after `close`. */
@@ -21,7 +30,11 @@ export class RealLane extends Gate {
   readonly #random: () => number;
   readonly #noted: (what: string, detail: string) => void;
   #timer: { cancel(): void } | undefined;
+  /** In the order in which they are due. Those of one connection stay in the order in which they were sent. */
   readonly #waiting = new Denque<LaneMessage>();
+  readonly #queued = new Map<object, Queued>();
+  /** Break the connections of which messages were lost. */
+  readonly #breaks = new Set<() => void>();
   /** The delayed ends of connections. */
   readonly #ends = new Set<{ cancel(): void }>();
   #closed = false;
@@ -84,8 +97,8 @@ export class RealLane extends Gate {
   }
 
   /** @internal Passes on the end of a connection: after all its messages, and later still if the test asks for it. */
-  passEnd(deliver: () => void): void {
-    this.pass(undefined, () => {
+  passEnd(carrier: object, deliver: () => void): void {
+    this.pass(carrier, undefined, () => {
       if (this.closingMs === 0) return deliver();
       // Other connections of the lane do not wait for it.
       const timer = nodeClock.at(nodeClock.now() + Math.ceil(this.closingMs), () => {
@@ -96,16 +109,73 @@ export class RealLane extends Gate {
     });
   }
 
-  /** @internal Delivers a message now, or when the lane lets it pass. */
-  pass(content: Content, deliver: (content: Content) => void): void {
-    const travel = this.travelMs(this.#random, content?.length ?? 0, nodeClock.now());
-    const due = travel === 0 ? 0 : nodeClock.now() + Math.ceil(travel);
-    if (due === 0 && this.#waiting.length === 0 && !this.shut) {
+  /**
+   * @internal
+   * Delivers a message now, or when the lane lets it pass. It waits for earlier messages of its own connection, not for those
+   * of others.
+   * @param carrier the connection that carries it
+   */
+  pass(carrier: object, content: Content, deliver: (content: Content) => void): void {
+    const now = nodeClock.now();
+    const travel = this.travelMs(this.#random, content?.length ?? 0, now);
+    const queued = this.#queued.get(carrier);
+    if (travel === 0 && queued === undefined && !this.shut) {
       deliver(content);
       return;
     }
-    this.#waiting.push({ content, due, deliver });
+    const due = Math.max(now + Math.ceil(travel), queued?.due ?? 0);
+    if (queued === undefined) this.#queued.set(carrier, { messages: 1, due });
+    else Object.assign(queued, { messages: queued.messages + 1, due });
+    this.#enqueue({ content, due, carrier, deliver });
     this.open();
+  }
+
+  #enqueue(message: LaneMessage): void {
+    const { length } = this.#waiting;
+    let place = length;
+    while (place > 0 && (this.#waiting.peekAt(place - 1)?.due ?? 0) > message.due) place--;
+    if (place === length) {
+      this.#waiting.push(message);
+      return;
+    }
+    this.#waiting.splice(place, 0, message);
+    if (place > 0) return;
+    // The timer waits for a message that is due later.
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** Takes the first message out of the queue. */
+  #dequeue(): LaneMessage | undefined {
+    const message = this.#waiting.shift();
+    if (message === undefined) return undefined;
+    const queued = this.#queued.get(message.carrier) as Queued;
+    queued.messages--;
+    if (queued.messages === 0) this.#queued.delete(message.carrier);
+    return message;
+  }
+
+  /**
+   * @internal
+   * A connection has lost a message. It breaks when the lane has lost as many as the test asked for, because nothing that
+   * follows on it could arrive.
+   * @param breakIt resets the connection
+   */
+  lost(breakIt: () => void): void {
+    this.#breaks.add(breakIt);
+    if (!this.losing) this.#breakAll();
+  }
+
+  /** Loses the next messages, as `Gate.drop` does, then breaks the connections that lost one. */
+  override drop(messages = Infinity): void {
+    super.drop(messages);
+    if (messages === 0) this.#breakAll();
+  }
+
+  #breakAll(): void {
+    const breaks = [...this.#breaks];
+    this.#breaks.clear();
+    for (const breakIt of breaks) nodeClock.soon(breakIt);
   }
 
   /** @internal */
@@ -124,6 +194,8 @@ export class RealLane extends Gate {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#waiting.clear();
+    this.#queued.clear();
+    this.#breaks.clear();
     for (const timer of this.#ends) timer.cancel();
     this.#ends.clear();
   }
@@ -152,7 +224,7 @@ export class RealLane extends Gate {
   /** @internal */
   protected letPass(messages: number): void {
     for (let left = Math.min(messages, this.#waiting.length); left > 0; left--) {
-      const next = this.#waiting.shift();
+      const next = this.#dequeue();
       next?.deliver(next.content);
     }
   }

@@ -126,7 +126,7 @@ export class RealNetwork extends Lanes<RealLane> {
       ...host,
       connect: (address, port, receiver, opened) => {
         const wire = new NodeWire(this, party, port, receiver);
-        wire.out.pass(undefined, () =>
+        wire.out.pass(wire, undefined, () =>
           host.connect(address, this.behind(port), wire, (near) => opened(wire.attach(near))),
         );
         return undefined;
@@ -231,18 +231,19 @@ class NodeWire implements RealWire, Receiver {
     if (fate === 'lost') {
       this.#backLost = true;
       sent?.lost(DROPPED);
+      this.#back.lost(() => this.reset());
       return;
     }
-    this.#back.pass(Uint8Array.from(chunk), (content) => {
+    this.#back.pass(this, Uint8Array.from(chunk), (content) => {
       noteArrival(sent, content, this.#closed);
       if (!this.#closed) this.#receiver.receive(content as Uint8Array);
     });
-    if (fate === 'last') this.#back.pass(undefined, () => this.reset());
+    if (fate === 'last') this.#back.pass(this, undefined, () => this.reset());
   }
 
   closed(): void {
     this.#network.remove(this, this.#local);
-    if (!this.#backLost && !this.#silent) this.#back.passEnd(() => this.#tell());
+    if (!this.#backLost && !this.#silent) this.#back.passEnd(this, () => this.#tell());
   }
 
   reset(): void {
@@ -267,7 +268,7 @@ class NodeWire implements RealWire, Receiver {
       local: near.local,
       pending: 0,
       send: (bytes: Bytes) => this.#send(near, bytes),
-      close: () => this.out.passEnd(() => near.close()),
+      close: () => this.out.passEnd(this, () => near.close()),
       abort: () => near.abort(),
       pause: () => near.pause(),
       resume: () => near.resume(),
@@ -283,10 +284,11 @@ class NodeWire implements RealWire, Receiver {
     const sent = this.#network.trace.sent(this.#labels[0], chunk);
     if (this.#outLost) {
       sent?.lost(DROPPED);
+      this.out.lost(() => this.reset());
       return;
     }
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
-    this.out.pass(chunk, (content) => {
+    this.out.pass(this, chunk, (content) => {
       noteArrival(sent, content, this.#closed);
       near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array));
     });

@@ -241,8 +241,8 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
   }
 
   /**
-   * Restarts a node that crashed, as a replica unless it is still the primary. Rejects with RangeError for an unknown
-   * name.
+   * Restarts a node that crashed, as a replica unless it is still the primary. Its own replicas connect at once, instead of
+   * trying again once a second. Rejects with RangeError for an unknown name.
    */
   async restart(name: string, options?: RestartOptions): Promise<void> {
     this.checkOpen();
@@ -250,6 +250,9 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     const upstream = node.server.primary?.port;
     await node.restart(options);
     this.rejoin(node, upstream);
+    for (const { up, server } of this.nodes) {
+      if (up && server.primary?.port === node.port) server.primary.redial();
+    }
   }
 
   /**

@@ -55,7 +55,7 @@ export class RealSocket extends Duplex implements RealWire {
     socket.on('connect', () => {
       this.#local = `${socket.localAddress}:${socket.localPort}`;
       this.#network.add(this, this.#local);
-      this.#out.pass(undefined, () => this.#back.pass(undefined, () => this.#connected()));
+      this.#out.pass(this, undefined, () => this.#back.pass(this, undefined, () => this.#connected()));
     });
     socket.on('data', (chunk: Uint8Array) => this.#arrive(chunk));
     socket.on('end', () => this.#atEnd(() => void (this.destroyed || this.push(null))));
@@ -65,12 +65,12 @@ export class RealSocket extends Duplex implements RealWire {
 
   /** Runs the task after everything that the server has sent; never when part of that was lost. */
   #behind(happen: () => void): void {
-    if (!this.#backLost && !this.#silent) this.#back.pass(undefined, happen);
+    if (!this.#backLost && !this.#silent) this.#back.pass(this, undefined, happen);
   }
 
   /** Like `#behind`, for an orderly end, which the test may delay further. */
   #atEnd(happen: () => void): void {
-    if (!this.#backLost && !this.#silent) this.#back.passEnd(happen);
+    if (!this.#backLost && !this.#silent) this.#back.passEnd(this, happen);
   }
 
   #connected(): void {
@@ -86,9 +86,10 @@ export class RealSocket extends Duplex implements RealWire {
     const sent = this.#network.trace.sent(this.#labels[1], chunk);
     if (this.#backLost) {
       sent?.lost(DROPPED);
+      this.#back.lost(() => this.reset());
       return;
     }
-    this.#back.pass(chunk, (content) => {
+    this.#back.pass(this, chunk, (content) => {
       const part = content as Uint8Array;
       noteArrival(sent, part, this.destroyed);
       this.#taken += part.length;
@@ -132,13 +133,16 @@ export class RealSocket extends Duplex implements RealWire {
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
     this.#sent += chunk.length;
-    const fate = this.#outLost ? 'lost' : this.#out.fate();
+    const isFirst = !this.#outLost;
+    const fate = isFirst ? this.#out.fate() : 'lost';
     this.#outLost = fate === 'lost';
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
     const sent = this.#network.trace.sent(this.#labels[0], chunk);
-    if (fate === 'lost') sent?.lost(DROPPED);
-    else {
-      this.#out.pass(chunk, (content) => {
+    if (fate === 'lost') {
+      sent?.lost(DROPPED);
+      if (isFirst) this.#out.lost(() => this.reset());
+    } else {
+      this.#out.pass(this, chunk, (content) => {
         noteArrival(sent, content, this.#socket.destroyed);
         this.#tap?.asked(content as Uint8Array);
         this.#socket.write(content as Uint8Array);
@@ -148,7 +152,7 @@ export class RealSocket extends Duplex implements RealWire {
   }
 
   override _final(done: () => void): void {
-    if (!this.#outLost) this.#out.passEnd(() => void this.#socket.end());
+    if (!this.#outLost) this.#out.passEnd(this, () => void this.#socket.end());
     done();
   }
 

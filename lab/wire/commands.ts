@@ -146,7 +146,8 @@ function laneCommands(lab: () => RealPair): Command<Caller> {
     },
     drop: {
       ...about,
-      summary: 'Loses the next messages from one party to another, by default all later ones; 0 ends it.',
+      summary:
+        'Loses the next messages from one party to another, by default all later ones, then breaks their connections; 0 ends it.',
       syntax: 'from to [messages:int]',
       arity: -4,
       run: (_client, argv) => done(() => lane(argv[2], argv[3]).drop(...lastNumber('drop', argv.slice(4)))),

@@ -14,11 +14,15 @@ export function stateOf({ up, paused }: RealNode): NodeState {
   return paused ? 'paused' : 'up';
 }
 
-/** The entry of a node in LAB NODES. */
+/**
+ * The entry of a node in LAB NODES. Its role is what the node itself believes, which a client may have changed with REPLICAOF.
+ * @param isPrimary whether the lab takes a node that is down for the primary
+ */
 export function nodeReply(node: RealNode, isPrimary: boolean): Reply {
   const { name, port, server } = node;
   const state = stateOf(node);
-  const fields = { name: fromText(name), role: isPrimary ? 'primary' : 'replica', state, port };
+  const leads = state === 'down' ? isPrimary : server.role === 'primary';
+  const fields = { name: fromText(name), role: leads ? 'primary' : 'replica', state, port };
   return new MapReply([...Object.entries(fields).flat(), 'offset', server.replication.offset]);
 }
 

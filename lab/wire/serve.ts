@@ -1,5 +1,6 @@
 /** `lostlock --lab`: a pair on the real clock with its LAB commands, and a port for them that outlives every node. */
-
+import { asciiLower, fromText } from '../../protocol/bytes.ts';
+import { ReplyError } from '../../protocol/reply.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
@@ -64,6 +65,24 @@ class NoIoredis {
   }
 }
 
+/** What the lab's port answers beside LAB: what a client asks when it connects and before it leaves. */
+const ANSWERED = ['lab', 'ping', 'hello', 'auth', 'client', 'select', 'info', 'command', 'reset', 'quit'];
+
+/**
+ * Refuses all other commands. The lab's port leads to no data, and a client that is there by mistake should hear of it at
+ * once.
+ * @param url returns the URL of the primary
+ */
+function refuseData(control: Server, url: () => string): void {
+  control.interceptor = (client, argv) => {
+    const name = asciiLower(argv[0] ?? '');
+    if (ANSWERED.includes(name) || !control.commands.has(name)) return false;
+    const text = `ERR '${name}' is not for this port, which controls the lab and has no data; the primary is at ${url()}`;
+    client.reply(new ReplyError(fromText(text)));
+    return true;
+  };
+}
+
 /** Starts a lab. Rejects with TypeError for a wrong option, and with Node's error when a port is taken. */
 export async function startLab(options: LabOptions = {}): Promise<LabServer> {
   checkNames(options, NAMES, 'startLab');
@@ -81,6 +100,8 @@ export async function startLab(options: LabOptions = {}): Promise<LabServer> {
   const listener = new Listener(control.connections);
   try {
     const { port } = await listener.listen({ host: '127.0.0.1', port: labPort });
+    control.settings.port = port; // INFO shows it.
+    refuseData(control, () => (pair as RealPair).url);
     return new LabServer(pair, control, listener, port);
   } catch (error) {
     control.stop();

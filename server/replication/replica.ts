@@ -102,6 +102,11 @@ export class ReplicaSide {
     this.#dial();
   }
 
+  /** Connects now if the link is down, instead of at the next beat. */
+  redial(): void {
+    if (this.state === 'connect' && this.#beat.running) this.#dial();
+  }
+
   /** Stops following. The data stays. */
   stop(): void {
     this.#beat.stop();

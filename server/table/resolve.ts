@@ -36,6 +36,9 @@ export function resolve<C>(
 
 function unknownText(argv: readonly Bytes[], dialect: Counting['dialect']): Bytes {
   const name = cString(argv[0] ?? '', 128);
+  // No server has this command, so the text need not be a server's.
+  if (asciiLower(name) === 'lab')
+    return "ERR unknown command 'LAB': this server has no lab; start lostlock with --lab";
   if (argv.length === 1 && dialect.unknownWithoutArguments === 'by its name alone') {
     return `ERR unknown command '${name}'`;
   }

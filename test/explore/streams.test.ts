@@ -24,7 +24,7 @@ function start(received: number) {
   const streams = new Streams([set], order, losses);
   const arrived: string[] = [];
   const send = (text: string): void =>
-    lane.pass(Buffer.from(text), (content = Buffer.alloc(0)) => {
+    lane.pass(lane, Buffer.from(text), (content = Buffer.alloc(0)) => {
       arrived.push(Buffer.from(content).toString());
       replica.received += content.length;
     });

@@ -125,7 +125,7 @@ export class HeldLink {
       const lead = (from: Socket, to: Socket, lane: RealLane): void => {
         this.#sockets.add(from);
         from.on('error', () => from.destroy());
-        from.on('data', (chunk) => lane.pass(chunk, (content) => void to.write(content as Uint8Array)));
+        from.on('data', (chunk) => lane.pass(from, chunk, (content) => void to.write(content as Uint8Array)));
         from.on('close', () => to.destroy());
       };
       lead(far, near, this.commands);

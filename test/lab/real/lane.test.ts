@@ -7,6 +7,7 @@ function heldLane(...messages: string[]) {
   const arrived: string[] = [];
   const pass = (text: string): void =>
     lane.pass(
+      lane,
       Buffer.from(text),
       (content) => void arrived.push(Buffer.from(content as Uint8Array).toString()),
     );
@@ -58,7 +59,7 @@ test('the receiver of a message may close the gate for the next one', () => {
   const arrived: string[] = [];
   lane.hold();
   for (const name of ['a', 'b']) {
-    lane.pass(undefined, () => {
+    lane.pass(lane, undefined, () => {
       arrived.push(name);
       lane.hold();
     });

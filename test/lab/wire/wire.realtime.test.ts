@@ -197,9 +197,88 @@ test('SYNC says at once what is in the way: a hold that is older than the roles,
 
 test('LAB FAILOVER NODEMOTE leaves the old primary alone, so that two nodes accept writes', async () => {
   await lab('FAILOVER', 'NODEMOTE');
+  expect(await states()).toEqual(['redis-1 primary up', 'redis-2 primary up']);
+});
+
+test("the lab's port refuses data and names the primary; it answers what clients ask when they connect", async () => {
+  const { port } = running!.pair.primary;
+  for (const words of [['GET', 'a'], ['set', 'a', '1'], ['EVAL', 'return 1', '0'], ['MULTI'], ['SHUTDOWN']]) {
+    await expect(control.call(...(words as [string, ...string[]]))).rejects.toThrow(
+      `ERR '${words[0]?.toLowerCase()}' is not for this port, which controls the lab and has no data; the primary is at ${running!.url}`,
+    );
+  }
+  await expect(control.call('NONSENSE')).rejects.toThrow("ERR unknown command 'NONSENSE'");
+  expect(await control.ping()).toBe('PONG');
+  expect(await control.info('server')).toContain(`tcp_port:${running!.labPort}\r\n`);
+  expect(await control.client('SETNAME', 'me')).toBe('OK');
+  expect(await open(port).set('a', '1')).toBe('OK');
+});
+
+/** The nodes as LAB NODES lists them: name, role and state. */
+async function states(): Promise<string[]> {
   const nodes = ((await lab('NODES')) as unknown[]).map(fields);
-  expect(nodes.map(({ name }) => name)).toEqual(['redis-1', 'redis-2']);
-  expect(running!.pair.nodes.map(({ server }) => server.role)).toEqual(['primary', 'primary']);
+  return nodes.map(({ name, role, state }) => `${name} ${role} ${state}`);
+}
+
+test("a client's SHUTDOWN takes the node down, and RESTART starts it with what was saved", async () => {
+  await client.set('saved', '1');
+  const node = open(running!.pair.primary.port);
+  node.shutdown('SAVE').catch(() => {});
+  await until(async () => (await states())[0] === 'redis-1 primary down', { what: 'the end of the node' });
+  expect(await lab('RESTART', 'redis-1')).toBe('OK');
+  expect(await client.get('saved')).toBe('1');
+  await client.set('unsaved', '1');
+  await until(() => node.status === 'ready', { what: 'the new connection' });
+  node.shutdown('NOSAVE').catch(() => {});
+  await until(async () => (await states())[0] === 'redis-1 primary down', { what: 'the end of the node' });
+  expect(await lab('RESTART', 'redis-1')).toBe('OK');
+  expect(await client.get('unsaved')).toBeNull();
+  node.disconnect();
+});
+
+test("NODES shows the roles as a client's REPLICAOF has changed them", async () => {
+  const node = open(running!.pair.node('redis-2').port);
+  await node.call('REPLICAOF', 'NO', 'ONE');
+  expect(await states()).toEqual(['redis-1 primary up', 'redis-2 primary up']);
+  await node.call('REPLICAOF', '127.0.0.1', String(running!.pair.primary.port));
+  expect(await states()).toEqual(['redis-1 primary up', 'redis-2 replica up']);
+  node.disconnect();
+});
+
+test('a delay ends for all connections at once: a late message holds up only its own connection', async () => {
+  const a = open(Number(new URL(String(await lab('ACTOR', 'A'))).port));
+  const b = open(Number(new URL(String(await lab('ACTOR', 'A'))).port));
+  await Promise.all([a.ping(), b.ping()]);
+  await lab('DELAY', 'redis-1', 'A', '100000');
+  const late = a.set('k', '1').catch((error: Error) => error.message);
+  await until(async () => (await client.get('k')) === '1', { what: 'the write' });
+  await lab('DELAY', 'redis-1', 'A', '0');
+  expect(await b.get('k')).toBe('1');
+  for (const each of [a, b]) each.disconnect();
+  await late;
+});
+
+test('DROP breaks the connection once the last of its messages is lost, and no later reply arrives on it', async () => {
+  const a = open(Number(new URL(String(await lab('ACTOR', 'A'))).port));
+  await a.set('k', '0');
+  await lab('DROP', 'redis-1', 'A', '1');
+  const ended = new Promise((resolve) => a.once('close', resolve));
+  const lost = a.set('k', '1').catch((error: Error) => error.message);
+  await ended;
+  expect(await lost).toContain('retries');
+  expect(await client.get('k')).toBe('1');
+  expect(await a.get('k')).toBe('1');
+  a.disconnect();
+});
+
+test('after a restart the replicas of a primary reach it before their next beat', async () => {
+  await client.set('k', '1');
+  await lab('CRASH', 'redis-1', 'KEEP', 'everything');
+  const replica = running!.pair.node('redis-2');
+  await until(() => replica.server.primary?.state === 'connect', { what: 'the attempt that fails' });
+  await lab('RESTART', 'redis-1');
+  expect(replica.server.primary?.state).not.toBe('connect');
+  expect(await lab('SYNC')).toBe('OK');
 });
 
 test('LAB HELP lists the controls; LAB is refused in a transaction, and by a server without a lab', async () => {
@@ -208,9 +287,10 @@ test('LAB HELP lists the controls; LAB is refused in a transaction, and by a ser
     expect.arrayContaining(['HOLD <from> <to>', 'CLOCK <node> [JUMP <milliseconds>] [DRIFT <rate>]']),
   );
   expect(lackSyntax([labCommand(() => running!.pair)])).toEqual([]);
-  await control.call('MULTI');
-  await expect(lab('NODES')).rejects.toThrow('ERR Command not allowed inside a transaction');
-  await control.call('DISCARD');
+  const node = open(running!.pair.primary.port);
+  await node.call('MULTI');
+  await expect(node.call('LAB', 'NODES')).rejects.toThrow('ERR Command not allowed inside a transaction');
+  node.disconnect();
   await expect(startLab({ labPort: -1 })).rejects.toThrow(
     'option labPort is -1; allowed: an integer from 0 to 65535',
   );
