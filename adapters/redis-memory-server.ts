@@ -3,9 +3,9 @@
  * project moves by changing the import (https://github.com/mhassan1/redis-memory-server).
  */
 
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { type LostlockServer, type StartOptions, startServer } from '../index.ts';
 import { optionsOfArguments } from '../start/arguments.ts';
-import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../start/options.ts';
 import { dialectOfVersion } from '../start/version.ts';
 
 /** The options of a `RedisMemoryServer`. */

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { badOption, checkInteger, checkString } from '../base/options.ts';
 import { type DialectName, type LostlockServer, startServer } from '../index.ts';
 import { fromText } from '../protocol/bytes.ts';
 import { optionsOfArguments } from '../start/arguments.ts';
 import { logLine } from '../start/log-line.ts';
-import { badOption, checkInteger, checkString } from '../start/options.ts';
 import { dialectOfImage } from '../start/version.ts';
 
 /** Redis' port, which is mapped to the port of the server. */

@@ -1,8 +1,8 @@
 /** The public API of lostlock/explore: finds what makes a lock fail, and tells the shortest story of each failure. */
 import '../lab/router.ts';
+import { badOption, checkFlag, checkNames, checkString } from '../base/options.ts';
 import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
 import type { Timeline } from '../page/format.ts';
-import { badOption, checkFlag, checkNames, checkString } from '../start/options.ts';
 import { captured } from './capture.ts';
 import { Explorer } from './explorer.ts';
 import { playWorld } from './game.ts';

@@ -1,8 +1,8 @@
 /** The options of an exploration, and their checks. */
 import { inspect } from 'node:util';
+import { badOption, checkInteger, checkNames, checkString } from '../base/options.ts';
+import { didYouMean } from '../base/similar.ts';
 import { checkCode } from '../lab/checks.ts';
-import { badOption, checkInteger, checkNames, checkString } from '../start/options.ts';
-import { didYouMean } from '../start/similar.ts';
 import type { UserPromise } from './judge.ts';
 import { FAULTS, type FaultName, PROMISES, type PromiseName } from './names.ts';
 import type { ClientCode } from './player.ts';

@@ -1,7 +1,7 @@
 /** What the user's code gets in a world: its Redis clients, its time, and the resources that its lock protects. */
 
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
-import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../start/options.ts';
 import type { EnterOptions, Ledger, LedgerClient, Visit } from './ledger.ts';
 
 /** Options of a protected resource. */

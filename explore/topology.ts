@@ -1,5 +1,6 @@
 /** The nodes of an exploration's worlds, as the user asks for them and as the lab starts them. */
 
+import { badOption, checkInteger, checkNames } from '../base/options.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import { startCluster, startPair, startServers } from '../lab/start.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
@@ -9,7 +10,6 @@ import type { ReplicaSet } from '../lab/virtual/set.ts';
 import type { World } from '../lab/virtual/world.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import type { Settings } from '../server/settings/settings.ts';
-import { badOption, checkInteger, checkNames } from '../start/options.ts';
 import { type NodeSet, ShardSet } from './node-set.ts';
 
 /** The nodes of a world. */

@@ -1,5 +1,5 @@
 /** Checks the arguments of the lab's controls, so that a wrong one is refused before anything has changed. */
-import { badOption, checkInteger } from '../start/options.ts';
+import { badOption, checkInteger } from '../base/options.ts';
 
 /** Throws unless the value is a duration in milliseconds, which may have a fraction. */
 export function checkMillis(name: string, value: unknown): void {

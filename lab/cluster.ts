@@ -1,5 +1,6 @@
 /** startCluster: a cluster of servers, or a cluster of the lab, over TCP in real time or in a world with a virtual clock. */
 
+import { badOption, checkFlag, checkInteger, checkNames } from '../base/options.ts';
 import type { DialectName } from '../server/dialects/index.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import {
@@ -10,7 +11,6 @@ import {
   startServersOfCluster,
 } from '../start/cluster.ts';
 import { checkSettings } from '../start/node-options.ts';
-import { badOption, checkFlag, checkInteger, checkNames } from '../start/options.ts';
 import type { LostlockCluster } from '../start/running/cluster.ts';
 import { checkDialects } from './failover/dialects.ts';
 import { refuseTls, refuseVirtual } from './failover/sets.ts';

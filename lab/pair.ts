@@ -1,7 +1,7 @@
 /** startPair and startServers: start Redis nodes in a world of their own, ready for a test. */
 
+import { badOption } from '../base/options.ts';
 import type { Timeline } from '../page/format.ts';
-import { badOption } from '../start/options.ts';
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';

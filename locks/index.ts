@@ -1,5 +1,6 @@
 /** The public API of lostlock/locks: distributed locks on any Redis, made by `createLocks(client)`. */
 
+import { badOption } from '../base/options.ts';
 import type { Lock } from './asking/lock.ts';
 import type { LockClient } from './clients/client.ts';
 import { fromIoredis, type IoredisLike } from './clients/ioredis.ts';
@@ -19,7 +20,7 @@ import { SegmentedLock, type SegmentedOptions } from './kinds/segmented.ts';
 import { Semaphore } from './kinds/semaphore.ts';
 import { Session, type SessionOptions } from './kinds/session.ts';
 import { SimpleLock } from './kinds/simple.ts';
-import { badOption, check, checkOptions, oneOf } from './options.ts';
+import { check, checkOptions, oneOf } from './options.ts';
 import { LockServer } from './server/server.ts';
 
 export type { AcquireOptions, Lock } from './asking/lock.ts';
@@ -52,7 +53,7 @@ export type AnyClient = IoredisLike | NodeRedisLike | LockClient;
  * The caller keeps ownership of the clients: `close()` closes only the Pub/Sub connections that the locks opened themselves.
  * @param clients one client, or one client per independent server; only Redlock uses more than the first
  * @param options defaults for all locks; times are in milliseconds
- * @throws RangeError (`code` is `LOSTLOCK_BAD_OPTION`) for a wrong client or option
+ * @throws TypeError (`code` is `LOSTLOCK_BAD_OPTION`) for a wrong client or option
  */
 export function createLocks(clients: AnyClient | readonly AnyClient[], options: LocksOptions = {}): Locks {
   return new Locks(Array.isArray(clients) ? clients : [clients as AnyClient], options);
@@ -60,7 +61,7 @@ export function createLocks(clients: AnyClient | readonly AnyClient[], options: 
 
 /**
  * Every kind of lock on the same clients. Lock objects are cheap and stateless, so create one by name wherever it is
- * needed. Every method that takes a name throws a RangeError for a name that is not a string or is empty, and for a
+ * needed. Every method that takes a name throws a TypeError for a name that is not a string or is empty, and for a
  * wrong option. docs/locks.md lists the failures that each kind survives.
  */
 export class Locks implements AsyncDisposable {
@@ -177,7 +178,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Runs `fn` as a new owner of all locks acquired in it and in the async work it starts. Throws what `fn` throws, and RangeError
+   * Runs `fn` as a new owner of all locks acquired in it and in the async work it starts. Throws what `fn` throws, and TypeError
    * for what is not a function.
    */
   run<T>(fn: () => T): T {
@@ -186,7 +187,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Adds a listener for an event. The same events are published to `lockChannel`, a node:diagnostics_channel. Throws RangeError
+   * Adds a listener for an event. The same events are published to `lockChannel`, a node:diagnostics_channel. Throws TypeError
    * for an event that does not exist.
    */
   on(event: LockEventName, listener: (event: LockEvent) => void): this {

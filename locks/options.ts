@@ -1,6 +1,6 @@
 /** Checks of the locks' options: a wrong option is refused before anything is sent. */
-import { inspect } from 'node:util';
-import { didYouMean } from './similar.ts';
+import { badOption } from '../base/options.ts';
+import { didYouMean } from '../base/similar.ts';
 
 /** The values that an option allows, and how the error describes them. */
 export interface AllowedValue {
@@ -10,24 +10,6 @@ export interface AllowedValue {
 
 /** The options that a call allows, and their values. */
 export type AllowedOptions = { readonly [option: string]: AllowedValue };
-
-/**
- * The error for a wrong option. `code` is `LOSTLOCK_BAD_OPTION`; `option`, `value` and `allowed` say the same as the message.
- * `value` is not enumerable: it may be a whole client, which would flood a printed error.
- */
-export function badOption(option: string, value: unknown, allowed: string): RangeError {
-  const error = new RangeError(`lostlock: option ${option} is ${inOneLine(value)}; allowed: ${allowed}`);
-  Object.defineProperty(error, 'value', { value });
-  return Object.assign(error, { code: 'LOSTLOCK_BAD_OPTION', option, allowed });
-}
-
-/** A value as errors show it, in one line: abbreviated where it is long. */
-function inOneLine(value: unknown): string {
-  const whole = inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 80 });
-  if (whole.length <= 120 && !whole.includes('\n')) return whole;
-  const brief = inspect(value, { depth: -1 });
-  return brief.length <= 120 && !brief.includes('\n') ? brief : `[a ${typeof value}]`;
-}
 
 const isNumber = (value: unknown, least: number): value is number =>
   typeof value === 'number' && value >= least;
@@ -95,13 +77,13 @@ export const acquireRules = (leastLeaseMs: number): AllowedOptions => ({
   owner: text,
 });
 
-/** Throws a RangeError when the value is not allowed. @param name the option as the error names it */
+/** Throws a TypeError when the value is not allowed. @param name the option as the error names it */
 export function check(name: string, value: unknown, rule: AllowedValue): void {
   if (!rule.fits(value)) throw badOption(name, value, rule.allowed);
 }
 
 /**
- * Throws a RangeError for an option that is wrong or does not exist. An option that is undefined counts as left out.
+ * Throws a TypeError for an option that is wrong or does not exist. An option that is undefined counts as left out.
  * @param where the call or object that the options belong to, as the error names it
  */
 export function checkOptions(where: string, options: object, rules: AllowedOptions): void {

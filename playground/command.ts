@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { wrongArguments } from '../start/similar.ts';
+import { wrongArguments } from '../base/similar.ts';
 
 const HELP = `Usage: lostlock playground [options]
 

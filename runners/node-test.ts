@@ -1,5 +1,5 @@
 /** `lostlock/node-test`: fixtures for node:test that end with the test. */
-import { badOption } from '../start/options.ts';
+import { badOption } from '../base/options.ts';
 import { TestFixtures } from './fixtures.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';

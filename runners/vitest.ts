@@ -1,10 +1,10 @@
 /** `lostlock/vitest`: a server as a fixture for each test, file or worker, or one server for the whole run. */
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
+import { badOption } from '../base/options.ts';
 import type { ExploreReport } from '../explore/index.ts';
 import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from '../index.ts';
 import type { Redis } from '../lab/ioredis-types.ts';
 import { writeFailure } from '../lab/timeline/failing.ts';
-import { badOption } from '../start/options.ts';
 import { exploreInTest, openRedis, startReadable, type TestExploreOptions } from './fixtures.ts';
 
 export type { TestExploreOptions } from './fixtures.ts';

@@ -1,10 +1,11 @@
 /** The options of `startServer` for the arguments of redis-server. */
+
+import { badOption } from '../base/options.ts';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
 import type { Renaming } from '../server/table/rename.ts';
 import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
 import { BadDirective } from './configuration.ts';
-import { badOption } from './options.ts';
 import type { StartOptions } from './start-options.ts';
 import { decodeText } from './text.ts';
 

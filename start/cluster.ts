@@ -1,5 +1,6 @@
 /** startCluster without a clock: servers in real time, primaries that share the slots, and their replicas, each with ports of its own. */
 
+import { badOption, checkInteger, checkNames } from '../base/options.ts';
 import { addressOf, arrange, lackOf, showReplicas, showsReplicas } from '../cluster/arrange.ts';
 import { ClusterNode } from '../cluster/node.ts';
 import { type Bytes, fromText } from '../protocol/bytes.ts';
@@ -9,7 +10,6 @@ import type { LogLevel } from '../server/ports.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { reachableHost } from './listening.ts';
 import { checkSettingNames } from './node-options.ts';
-import { badOption, checkInteger, checkNames } from './options.ts';
 import { LostlockCluster } from './running/cluster.ts';
 import type { LostlockServer } from './running/server.ts';
 import { startServer } from './start.ts';

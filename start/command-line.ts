@@ -1,12 +1,12 @@
 /** The command line of `npx lostlock`: its flags, and the parameters of redis.conf. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { flagMeant, nearest } from '../base/similar.ts';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
 import { parseMemory } from '../server/settings/parameters.ts';
 import { BadDirective, Configuration, directives, isDirective, takesSeveralWords } from './configuration.ts';
 import type { SentinelsOptions } from './sentinel-options.ts';
-import { flagMeant, nearest } from './similar.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]

@@ -1,12 +1,12 @@
 /** Checks the options that a node is made of: its dialect and its settings. */
 import { inspect } from 'node:util';
+import { badOption } from '../base/options.ts';
+import { didYouMean } from '../base/similar.ts';
 import { DEFAULT_DIALECT, type DialectName, dialectNamed, dialectNames } from '../server/dialects/index.ts';
 import { BadSetting } from '../server/settings/parameters.ts';
 import { refusalOf } from '../server/settings/refusals.ts';
 import { parameters, type Settings } from '../server/settings/settings.ts';
 import { parameterIn, readSetting } from '../server/settings/variants.ts';
-import { badOption } from './options.ts';
-import { didYouMean } from './similar.ts';
 
 /** Throws unless the value names a server that a node can answer as. */
 export function checkDialect(name: string, value: unknown): void {

@@ -1,8 +1,9 @@
 /** How many Sentinels to start, and what they are configured with. The defaults are those of Redis' tutorial. */
+
+import { badOption, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { fromText } from '../protocol/bytes.ts';
 import { announceMonitored, monitor } from '../sentinel/primaries.ts';
 import type { SentinelServer } from '../sentinel/server.ts';
-import { badOption, checkInteger, checkNames, checkString } from './options.ts';
 
 /** The Sentinels of one primary. */
 export interface SentinelsOptions {

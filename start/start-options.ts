@@ -1,5 +1,6 @@
 /** The options of startServer: what they are, which values are allowed, and the settings that they stand for. */
 import { basename, dirname, resolve } from 'node:path';
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
 import { commandTable } from '../server/commands/index.ts';
 import { DEFAULT_DIALECT, type DialectName, dialectNamed } from '../server/dialects/index.ts';
@@ -9,7 +10,6 @@ import { parameters, type Settings } from '../server/settings/settings.ts';
 import { BadRenaming, type Named, renamed } from '../server/table/rename.ts';
 import type { Seed } from './dataset.ts';
 import { checkDialect, checkSettings, OPTION_OF } from './node-options.ts';
-import { badOption, checkFlag, checkInteger, checkNames, checkString } from './options.ts';
 import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
 import { checkTls, type TlsOptions } from './tls.ts';
 

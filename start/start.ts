@@ -1,5 +1,6 @@
 /** startServer: starts a node on the real clock, with its listeners. */
 import { resolve } from 'node:path';
+import { badOption } from '../base/options.ts';
 import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
@@ -23,7 +24,6 @@ import { Interceptor } from './control/interceptor.ts';
 import { MovableClock } from './control/movable-clock.ts';
 import { seed } from './control/seed.ts';
 import { listen, reachableHost } from './listening.ts';
-import { badOption } from './options.ts';
 import type { LostlockSentinel } from './running/sentinel.ts';
 import { LostlockServer } from './running/server.ts';
 import { type SentinelPlace, startSentinels } from './sentinel.ts';

@@ -1,9 +1,9 @@
 /** The option `tls` of startServer, and the same from the parameters of redis.conf. */
 import { X509Certificate } from 'node:crypto';
+import { badOption, checkInteger, checkNames } from '../base/options.ts';
 import { nodeTls } from '../server/host/tls.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { BadTls, type Certificates, certificatesOf, type TlsContext, tlsContext } from './certificates.ts';
-import { badOption, checkInteger, checkNames } from './options.ts';
 
 /** How a server speaks TLS. Certificates and keys are in PEM. */
 export interface TlsOptions {

@@ -1,6 +1,7 @@
 /** The dialect for a version or an image of a server, as other tools name them. */
+
+import { badOption } from '../base/options.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
-import { badOption } from './options.ts';
 
 /** The minor version that a bare 8 stands for: the newest one whose answers are compared with its server. */
 const MEANT = 2;

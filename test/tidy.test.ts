@@ -41,7 +41,8 @@ const planted: readonly [rule: string, path: string, bad: string, good: string][
     "const x = import('../../lab/a.ts');",
     "import { x } from '../execute.ts';",
   ],
-  ['layers', 'locks/a.ts', "import { x } from '../protocol/a.ts';", "import { x } from 'node:crypto';"],
+  ['layers', 'locks/a.ts', "import { x } from '../protocol/a.ts';", "import { x } from '../base/a.ts';"],
+  ['layers', 'base/a.ts', "import { x } from '../protocol/a.ts';", "import { x } from 'node:util';"],
   ['layers', 'lab/a.ts', "import { x } from '../index.ts';", "import { x } from '../locks/a.ts';"],
   ['layers', 'index.ts', "import { x } from './test/support/a.ts';", "import { x } from './lab/a.ts';"],
   [

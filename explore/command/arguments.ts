@@ -1,6 +1,6 @@
 /** The arguments of `npx lostlock explore`. */
 import { parseArgs } from 'node:util';
-import { wrongArguments } from '../../start/similar.ts';
+import { wrongArguments } from '../../base/similar.ts';
 import type { TestRunner } from './files.ts';
 
 /** What `--help` prints. */

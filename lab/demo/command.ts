@@ -1,8 +1,8 @@
 /** The demo's command line: `demo [STORY] [--html FILE] [--seed N] [--json] [--step] [--redis]`. */
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { didYouMean, wrongArguments } from '../../base/similar.ts';
 import type { Timeline } from '../../page/format.ts';
-import { didYouMean, wrongArguments } from '../../start/similar.ts';
 import { checkTimelineFile, writeTimeline } from '../timeline/write.ts';
 import { loadIoredis, MissingIoredis } from '../virtual/client.ts';
 import { painter, storyLines, verdictTable } from './print.ts';

@@ -1,8 +1,8 @@
 /** Which server each node of a set answers as: all the same, or each its own, as in a rolling upgrade. */
 
+import { badOption, checkFlag, checkNames } from '../../base/options.ts';
 import type { DialectName } from '../../server/dialects/index.ts';
 import { checkDialect } from '../../start/node-options.ts';
-import { badOption, checkFlag, checkNames } from '../../start/options.ts';
 
 /** The server that nodes answer as. */
 export interface DialectOptions {

@@ -3,13 +3,13 @@
  * lets a test keep the data in a crash all the same.
  */
 
+import { badOption } from '../../base/options.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { AppendOnlyFile } from '../../server/aof/append-only-file.ts';
 import { Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { loadSnapshot, snapshot } from '../../server/data/snapshot.ts';
 import type { Server } from '../../server/server.ts';
-import { badOption } from '../../start/options.ts';
 import type { Keep, VirtualDisk } from './disk.ts';
 
 /** The dataset at the replication offset `#begin`. */

@@ -1,8 +1,8 @@
 /** What nodes on both clocks have in common: a server whose writes are logged, and which is up or down. */
 
+import { checkFlag, checkNames } from '../../base/options.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
-import { checkFlag, checkNames } from '../../start/options.ts';
 import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
 import type { Logged } from './losses.ts';

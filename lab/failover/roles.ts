@@ -1,5 +1,5 @@
 /** The roles of the nodes of one dataset, on either clock: the primary, failover, and what a failover loses. */
-import { badOption, checkFlag, checkNames } from '../../start/options.ts';
+import { badOption, checkFlag, checkNames } from '../../base/options.ts';
 import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { Lanes } from '../links/lanes.ts';

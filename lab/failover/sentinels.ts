@@ -1,7 +1,7 @@
 /** The roles of the nodes of one dataset when Sentinels may decide on them, on either clock. */
 
+import { badOption } from '../../base/options.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
-import { badOption } from '../../start/options.ts';
 import { readSentinels, type SentinelsOptions } from '../../start/sentinel-options.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { DialectOptions } from './dialects.ts';

@@ -1,8 +1,8 @@
 /** How many sets of nodes `startPair` and `startServers` start, how large they are, and what their nodes are called. */
 
+import { badOption, checkFlag, checkInteger, checkNames } from '../../base/options.ts';
 import { parameters, type Settings } from '../../server/settings/settings.ts';
 import { checkSettings } from '../../start/node-options.ts';
-import { badOption, checkFlag, checkInteger, checkNames } from '../../start/options.ts';
 import { readSentinels, type SentinelsOptions } from '../../start/sentinel-options.ts';
 import { checkDialects, type DialectOptions, dialectFor } from './dialects.ts';
 

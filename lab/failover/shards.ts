@@ -1,5 +1,6 @@
 /** What clusters on both clocks share: a node's part in its cluster, the shards, and what their promotions lose. */
 
+import { badOption } from '../../base/options.ts';
 import type { ClusterEvent } from '../../cluster/cluster.ts';
 import { keepIn } from '../../cluster/configuration.ts';
 import { ClusterNode } from '../../cluster/node.ts';
@@ -8,7 +9,6 @@ import { fromText } from '../../protocol/bytes.ts';
 import { slotOf } from '../../protocol/slot.ts';
 import type { Server } from '../../server/server.ts';
 import { formCluster } from '../../start/cluster.ts';
-import { badOption } from '../../start/options.ts';
 import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { Lanes } from '../links/lanes.ts';

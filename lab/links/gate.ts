@@ -1,5 +1,5 @@
 /** One direction between two parties, on either clock: a test can hold, cut, delay and slow it, and drop messages. */
-import { badOption, checkNames } from '../../start/options.ts';
+import { badOption, checkNames } from '../../base/options.ts';
 import { checkMessages, checkMillis, checkRate } from '../checks.ts';
 import { Throttle } from './throttle.ts';
 

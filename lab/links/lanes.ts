@@ -1,5 +1,5 @@
 /** The lanes between all parties by name, on either clock, and what a test can do to many of them at once. */
-import { badOption } from '../../start/options.ts';
+import { badOption } from '../../base/options.ts';
 import type { LaneControls } from './gate.ts';
 import { Link } from './link.ts';
 

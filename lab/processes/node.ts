@@ -1,9 +1,9 @@
 /** A real server as a node of the lab: a process that a test can kill, restart, pause, promote and demote. */
 
+import { badOption } from '../../base/options.ts';
 import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import { badOption } from '../../start/options.ts';
 import type { Logged } from '../failover/losses.ts';
 import { type CrashOptions, checkCrash } from '../failover/node.ts';
 import type { WriteLog } from '../failover/write-log.ts';

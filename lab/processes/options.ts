@@ -1,8 +1,8 @@
 /** The options of pairs of real servers, and how their mistakes are refused. */
 
+import { badOption, checkInteger, checkNames } from '../../base/options.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { checkSettingNames } from '../../start/node-options.ts';
-import { badOption, checkInteger, checkNames } from '../../start/options.ts';
 import { checkPort, nodeNames, type Starter } from '../failover/sets.ts';
 import { findProgram } from './program.ts';
 

@@ -1,7 +1,7 @@
 /** Primaries and replicas that are real servers, behind the links of the lab: the controls of a pair on the real clock. */
 
+import { badOption } from '../../base/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
-import { badOption } from '../../start/options.ts';
 import { connectorFor } from '../../start/running/connector.ts';
 import { checkMillis } from '../checks.ts';
 import type { Losses } from '../failover/losses.ts';

@@ -1,4 +1,6 @@
 /** A cluster in real time, over TCP: its nodes talk over links that a test holds and cuts, and fail over by their own votes. */
+
+import { badOption } from '../../base/options.ts';
 import { createClusterNode } from '../../cluster/index.ts';
 import type { ClusterNode } from '../../cluster/node.ts';
 import { replicateNode, takeOver } from '../../cluster/operator.ts';
@@ -7,7 +9,6 @@ import type { Host } from '../../server/host/host.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import { type ClusterSize, SETUP_TIMEOUT } from '../../start/cluster.ts';
-import { badOption } from '../../start/options.ts';
 import { connectorFor } from '../../start/running/connector.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../failover/shards.ts';

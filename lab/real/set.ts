@@ -3,9 +3,9 @@
  * there.
  */
 
+import { badOption, checkFlag } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
-import { badOption, checkFlag } from '../../start/options.ts';
 import { connectorFor } from '../../start/running/connector.ts';
 import { checkClientOptions, checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';

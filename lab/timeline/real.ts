@@ -1,7 +1,7 @@
 /** Makes a timeline of a pair on the real clock from what its links have recorded. */
 
+import { checkNames } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
-import { checkNames } from '../../start/options.ts';
 import type { RealTrace } from '../real/trace.ts';
 import { timelineOf } from './timeline.ts';
 import { clientsIn, lanesOf } from './world.ts';

@@ -1,7 +1,7 @@
 /** Reads from a world of the virtual clock what a timeline of it needs. */
 
+import { checkNames } from '../../base/options.ts';
 import type { StoryStep, Timeline, TimelineLane, TimelineVerdict } from '../../page/format.ts';
-import { checkNames } from '../../start/options.ts';
 import type { TraceEvent } from '../time/event.ts';
 import type { NodeWrite } from '../virtual/world.ts';
 import type { RecordedMessage } from './connections.ts';

@@ -1,10 +1,10 @@
 /** Writes timelines to files: as a page for a browser, or as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { badOption } from '../../base/options.ts';
 import { pageCode } from '../../page/bundle.ts';
 import type { Timeline } from '../../page/format.ts';
 import { timelineHtml } from '../../page/html.ts';
-import { badOption } from '../../start/options.ts';
 import { timelineFile } from './timeline.ts';
 
 /** Throws TypeError unless timelines can be written to a file of this name. */

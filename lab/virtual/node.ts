@@ -1,12 +1,12 @@
 /** A Redis node of the lab: a server on a virtual host that a test can crash, restart, pause, promote and demote. */
 
+import { checkInteger, checkNames } from '../../base/options.ts';
 import { createNode } from '../../server/index.ts';
 import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
-import { checkInteger, checkNames } from '../../start/options.ts';
 import { checkMillis } from '../checks.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import type { Journal } from '../failover/journal.ts';

@@ -1,7 +1,7 @@
 /** A world: virtual time, randomness and a trace, determined by one seed, for nodes and unmodified client libraries. */
 
+import { checkInteger } from '../../base/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
-import { checkInteger } from '../../start/options.ts';
 import { checkCode, checkMillis, checkNumber, checkPromise, LAST_INSTANT } from '../checks.ts';
 import type { Write } from '../failover/write-log.ts';
 import { checkDelays } from '../links/gate.ts';

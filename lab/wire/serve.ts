@@ -1,4 +1,6 @@
 /** `lostlock --lab`: a pair on the real clock with its LAB commands, and a port for them that outlives every node. */
+
+import { badOption, checkInteger, checkNames } from '../../base/options.ts';
 import { asciiLower, fromText } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
 import { nodeHost } from '../../server/host/node.ts';
@@ -6,7 +8,6 @@ import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import { badOption, checkInteger, checkNames } from '../../start/options.ts';
 import type { DialectOptions } from '../failover/dialects.ts';
 import { type RealPair, startRealServers } from '../real/set.ts';
 import { labCommand } from './commands.ts';

@@ -1,9 +1,10 @@
 /** The methods that all locks have: acquire, tryAcquire, using. */
 
+import { badOption } from '../../base/options.ts';
 import { LockTimeout } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import { type HeldLock, HoldHandle } from '../holding/hold-handle.ts';
-import { type AllowedOptions, badOption, check, checkOptions, text } from '../options.ts';
+import { type AllowedOptions, check, checkOptions, text } from '../options.ts';
 import { refusal } from '../server/refusal.ts';
 import { elapsed } from '../timing/clock.ts';
 import { type Acquisition, acquireBy } from './waiting.ts';
@@ -62,7 +63,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
 
   /**
    * Waits for the lock and acquires it.
-   * @throws RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
+   * @throws TypeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown
    *   when no reply came, ServerRefused when the server refused, ClientUnusable when the client cannot send commands,
    *   NotReplicated when too few replicas acknowledged the grant, LocksClosed after `Locks.close()`
    */
@@ -109,7 +110,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
     return true;
   }
 
-  /** @internal Throws RangeError for a wrong option. */
+  /** @internal Throws TypeError for a wrong option. */
   protected checked(options: O): void {
     if (options !== NONE) checkOptions('acquire', options, this.rules);
   }

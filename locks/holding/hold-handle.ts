@@ -33,7 +33,7 @@ export interface HeldLock extends AsyncDisposable {
    * Starts a new lease now. It never shortens the present one.
    * Locks without a lease (a semaphore's permits, a session's lock) are only checked, as by `assertHeld()`.
    * @param leaseMs the new lease in milliseconds; default: the lease it was acquired with
-   * @throws RangeError for a wrong lease, LockLost or NotOwner when the lock is not held any more, OutcomeUnknown when no
+   * @throws TypeError for a wrong lease, LockLost or NotOwner when the lock is not held any more, OutcomeUnknown when no
    *   reply came, NotReplicated when too few replicas acknowledged the new lease in time (the old lease stays valid)
    */
   extend(leaseMs?: number): Promise<void>;

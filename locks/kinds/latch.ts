@@ -38,7 +38,7 @@ export class CountDownLatch {
   /**
    * Sets the count; false when the latch is closed already.
    * @param count an integer of 1 or more
-   * @throws RangeError for a wrong count, OutcomeUnknown when no reply came, ServerRefused when the server refused
+   * @throws TypeError for a wrong count, OutcomeUnknown when no reply came, ServerRefused when the server refused
    */
   async trySetCount(count: number): Promise<boolean> {
     check('trySetCount', count, AT_LEAST_ONE);
@@ -66,7 +66,7 @@ export class CountDownLatch {
 
   /**
    * Waits until the latch is open.
-   * @throws RangeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown when no
+   * @throws TypeError for a wrong option, LockTimeout after `waitMs`, the signal's reason when aborted, OutcomeUnknown when no
    *   reply came, ServerRefused when the server refused, ClientUnusable when the client cannot send commands, LocksClosed
    *   after `Locks.close()`
    */

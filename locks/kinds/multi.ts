@@ -1,11 +1,11 @@
 /** Several locks acquired together: all of them, or none. */
 import { randomInt } from 'node:crypto';
+import { badOption } from '../../base/options.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import type { Acquisition } from '../asking/waiting.ts';
 import { LockLost, LockTimeout, NotOwner } from '../errors.ts';
 import type { Core } from '../holding/core.ts';
 import type { HeldLock } from '../holding/hold-handle.ts';
-import { badOption } from '../options.ts';
 import { elapsed, LONGEST_TIMER_MS, pause } from '../timing/clock.ts';
 
 /** How long to wait per lock before all are released and tried again, in milliseconds; as Redisson. */

@@ -1,10 +1,11 @@
 /** Rules that answer, delay or break chosen requests, so that a test can see how a client copes. */
+
+import { badOption, checkInteger, checkNames, checkString } from '../../base/options.ts';
+import { nearest } from '../../base/similar.ts';
 import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { REPLY_SKIP } from '../../server/clients/client.ts';
 import type { Caller, Server } from '../../server/server.ts';
-import { badOption, checkInteger, checkNames, checkString } from '../options.ts';
-import { nearest } from '../similar.ts';
 import { decodeText, encodeText, isText, type TextLike } from '../text.ts';
 import { type InterceptedRequest, Recorder, type RequestRecording } from './recording.ts';
 

@@ -1,9 +1,10 @@
 /** TypeScript functions that replace Lua scripts; converts between text and byte strings. */
+
+import { badOption, checkString } from '../../base/options.ts';
 import { fromText } from '../../protocol/bytes.ts';
 import { Double, type Reply, ReplyError, SimpleString } from '../../protocol/reply.ts';
 import type { Server } from '../../server/server.ts';
 import type { Text } from '../dataset.ts';
-import { badOption, checkString } from '../options.ts';
 import { decodeText, encodeText, type TextLike } from '../text.ts';
 
 /** The reply of a command to a native script, and what a native script may return. */

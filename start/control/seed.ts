@@ -1,4 +1,6 @@
 /** Seeds a server's databases. The whole seed is checked and converted before the first key is stored. */
+
+import { badOption } from '../../base/options.ts';
 import { HashValue } from '../../keyspace/collections/hash.ts';
 import { ListValue } from '../../keyspace/collections/list.ts';
 import { SetValue } from '../../keyspace/collections/set.ts';
@@ -11,7 +13,6 @@ import { typeOf, type Value } from '../../keyspace/value.ts';
 import { type Bytes, fromBuffer, type Millis } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 import type { Seed } from '../dataset.ts';
-import { badOption } from '../options.ts';
 import { encodeText, isText } from '../text.ts';
 
 /** A key that is ready to be stored. */

@@ -1,7 +1,8 @@
 /** A running cluster, as `startCluster` returns it without a clock. */
+
+import { badOption } from '../../base/options.ts';
 import { fromText } from '../../protocol/bytes.ts';
 import { SLOT_COUNT, slotOf } from '../../protocol/slot.ts';
-import { badOption } from '../options.ts';
 import type { LostlockServer } from './server.ts';
 
 /** A running cluster. */

@@ -3,6 +3,7 @@
  * package exports the class, so this file loads with the package: what it needs of the server, it is given.
  */
 import type { Duplex } from 'node:stream';
+import { badOption, checkFlag, checkInteger } from '../../base/options.ts';
 import type { Listener } from '../../server/host/tcp.ts';
 import type { Server } from '../../server/server.ts';
 import { AddressedServer } from '../control/address.ts';
@@ -13,7 +14,6 @@ import type { MovableClock } from '../control/movable-clock.ts';
 import { ScriptRegistry } from '../control/native-scripts.ts';
 import { ended, type RecordedRequest, type RequestRecording } from '../control/recording.ts';
 import type { DumpEntry, Seed } from '../dataset.ts';
-import { badOption, checkFlag, checkInteger } from '../options.ts';
 import { type ConnectorClass, connectorFor } from './connector.ts';
 import type { LostlockSentinel } from './sentinel.ts';
 

@@ -1,6 +1,6 @@
 /** A worker thread from the program's side: calls that wait for their answers, and notices from the thread. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { badOption } from '../options.ts';
+import { badOption } from '../../base/options.ts';
 import type { ThreadOptions } from '../start-options.ts';
 import {
   ANSWERED,

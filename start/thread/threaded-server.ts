@@ -1,11 +1,11 @@
 /** A server in a thread of its own, with the members of one in the program's thread. */
 import { createConnection } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { badOption } from '../../base/options.ts';
 import { AddressedServer } from '../control/address.ts';
 import type { Interception, Intervention, RequestFilter } from '../control/interceptor.ts';
 import { ended, type RecordedRequest, type RequestRecording } from '../control/recording.ts';
 import type { DumpEntry, Seed } from '../dataset.ts';
-import { badOption } from '../options.ts';
 import { type ConnectorClass, connectorFor } from '../running/connector.ts';
 import type { LostlockServer, Remains } from '../running/server.ts';
 import type { ThreadOptions } from '../start-options.ts';

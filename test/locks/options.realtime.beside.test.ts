@@ -20,7 +20,7 @@ describe.skipIf(!hasRedisServer)('options and events (needs redis-server)', () =
   });
 
   test.each([0, -1, Number.NaN])('a lease of %d ms is refused before anything is sent', async (leaseMs) => {
-    await expect(locks.simple('L').acquire({ leaseMs })).rejects.toThrow(RangeError);
+    await expect(locks.simple('L').acquire({ leaseMs })).rejects.toThrow(TypeError);
     expect(await redis.exists('L')).toBe(0);
   });
 
@@ -34,12 +34,12 @@ describe.skipIf(!hasRedisServer)('options and events (needs redis-server)', () =
   });
 
   test('invalid counts are refused', async () => {
-    await expect(locks.semaphore('S').acquire({ permits: 0 })).rejects.toThrow(RangeError);
-    await expect(locks.latch('C').trySetCount(0)).rejects.toThrow(RangeError);
-    await expect(locks.segmented('G', { segments: 2 }).take(0)).rejects.toThrow(RangeError);
-    expect(() => locks.segmented('G', { segments: 0 })).toThrow(RangeError);
-    expect(() => locks.multi([])).toThrow(RangeError);
-    expect(() => createLocks([])).toThrow(RangeError);
+    await expect(locks.semaphore('S').acquire({ permits: 0 })).rejects.toThrow(TypeError);
+    await expect(locks.latch('C').trySetCount(0)).rejects.toThrow(TypeError);
+    await expect(locks.segmented('G', { segments: 2 }).take(0)).rejects.toThrow(TypeError);
+    expect(() => locks.segmented('G', { segments: 0 })).toThrow(TypeError);
+    expect(() => locks.multi([])).toThrow(TypeError);
+    expect(() => createLocks([])).toThrow(TypeError);
   });
 
   test('a server that is out of memory refuses a lock with a clear error, and still renews and releases held locks', async () => {

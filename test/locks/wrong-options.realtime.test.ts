@@ -130,9 +130,9 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ['a session of no length', () => locks.session({ leaseMs: 0 }), 'session.leaseMs'],
 ])('%s is refused', async (_what, call, option) => {
   const error = await (async () => call())().catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(RangeError);
-  expect((error as RangeError).message).toContain(`lostlock: option ${option} is `);
-  expect((error as RangeError).message).toContain('; allowed: ');
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toContain(`lostlock: option ${option} is `);
+  expect((error as TypeError).message).toContain('; allowed: ');
   expect(error).toMatchObject({ code: 'LOSTLOCK_BAD_OPTION', option });
   expect(server.dump()).toEqual([]);
 });
@@ -154,7 +154,7 @@ test.each<[what: string, call: () => unknown, says: string | RegExp]>([
   ['segments in small', () => untyped().segmented('G', { segment: 2 }), 'did you mean segments?'],
 ])('%s gives an error of one line', async (_what, call, says) => {
   const error = (await (async () => call())().catch((thrown: unknown) => thrown)) as Error;
-  expect(error).toBeInstanceOf(RangeError);
+  expect(error).toBeInstanceOf(TypeError);
   expect(error.message).toMatch(says);
   expect(error.message.split('\n')).toHaveLength(1);
   expect(error.message.length).toBeLessThan(400);
@@ -185,8 +185,8 @@ test.each<[what: string, call: () => unknown, option: string]>([
   ],
 ])('%s cannot work and is refused', async (_what, call, option) => {
   const error = await (async () => call())().catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(RangeError);
-  expect((error as RangeError).message).toContain(`lostlock: option ${option} is `);
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toContain(`lostlock: option ${option} is `);
 });
 
 test('extending by 0 is refused, and the lock stays as it was', async () => {
@@ -205,7 +205,7 @@ test('the error for a wrong option carries its name, its value and what is allow
     }
   };
   expect(refused(() => createLocks(redis, { leaseMs: -1 }))).toMatchObject({
-    name: 'RangeError',
+    name: 'TypeError',
     code: 'LOSTLOCK_BAD_OPTION',
     option: 'createLocks.leaseMs',
     value: -1,

@@ -3,24 +3,25 @@ import { imports, resolveFrom } from './imports.ts';
 import type { Rule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
 
-const node = ['protocol', 'keyspace', 'scripting', 'server'];
-const core = [...node, 'sentinel', 'cluster'];
+const coreFolders = ['protocol', 'keyspace', 'scripting', 'server', 'sentinel', 'cluster'];
+const core = ['base', ...coreFolders];
 const world = [...core, 'start', 'locks', 'page', 'lab'];
 
 /** What each folder may import beside itself; the root's own files are `.`. */
 const mayImport: Record<string, readonly string[]> = {
-  protocol: [],
-  keyspace: ['protocol'],
-  scripting: ['protocol'],
-  server: ['scripting', 'keyspace', 'protocol'],
-  locks: [],
-  page: [],
-  sentinel: ['server', 'protocol'],
-  cluster: ['server', 'keyspace', 'protocol'],
+  base: [],
+  protocol: ['base'],
+  keyspace: ['protocol', 'base'],
+  scripting: ['protocol', 'base'],
+  server: ['scripting', 'keyspace', 'protocol', 'base'],
+  locks: ['base'],
+  page: ['base'],
+  sentinel: ['server', 'protocol', 'base'],
+  cluster: ['server', 'keyspace', 'protocol', 'base'],
   start: core,
   lab: [...core, 'start', 'locks', 'page'],
   explore: world,
-  playground: ['explore', 'lab', 'page', 'start', 'locks'],
+  playground: ['explore', 'lab', 'page', 'start', 'locks', 'base'],
   '.': [...world, 'explore', 'playground'],
   runners: [...world, 'explore', '.'],
   adapters: [...world, '.'],
@@ -45,7 +46,7 @@ function folderOf(path: string): string {
 }
 
 function isCore(file: SourceFile): boolean {
-  return core.includes(folderOf(file.path)) && !doors.includes(file.path);
+  return coreFolders.includes(folderOf(file.path)) && !doors.includes(file.path);
 }
 
 function isTest(file: SourceFile): boolean {
@@ -134,7 +135,7 @@ const resets = ban('resets', (file) => isShipped(file) && file.path !== 'server/
 
 const byteHelpers = ban(
   'bytes',
-  (file) => core.includes(folderOf(file.path)) && file.path !== 'protocol/bytes.ts',
+  (file) => coreFolders.includes(folderOf(file.path)) && file.path !== 'protocol/bytes.ts',
   [
     [/\.to(Locale)?UpperCase\b/g, 'leaves latin1; use asciiUpper of protocol/bytes.ts'],
     [/\.to(Locale)?LowerCase\b/g, 'is not ASCII; use asciiLower of protocol/bytes.ts'],
@@ -158,7 +159,7 @@ const typedArguments = ban('arguments', (file) => file.path.startsWith('server/'
   ],
 ]);
 
-const actingGetters = ban('getters', (file) => core.includes(folderOf(file.path)), [
+const actingGetters = ban('getters', (file) => coreFolders.includes(folderOf(file.path)), [
   [
     /^ {2}(static )?get #?\w+\(\)[^{\n]*\{\n(?:(?! {2}\}).*\n)*?.*?(\bthis(\.#?\w+)+ [-+*|&^]?=(?![=>])|\+\+|--)/gm,
     'a getter only gets: make it a method named by a verb',
@@ -173,7 +174,9 @@ const dialects: Rule = {
   name: 'dialects',
   *check(file) {
     const { path, text, code, comments } = file;
-    const shipped = [...core, 'start', 'lab', 'locks', 'runners', 'adapters', '.'].includes(folderOf(path));
+    const shipped = [...coreFolders, 'base', 'start', 'lab', 'locks', 'runners', 'adapters', '.'].includes(
+      folderOf(path),
+    );
     if (!shipped || dialectFiles.test(path)) return;
     const cure = 'give the behaviour a name in server/dialects/dialect.ts, and ask for that';
     const reads = /\b[dD]ialect\w*(\(\))?\.(name|server|version|family)\b|\b(existsIn|sinceIn)\b/g;

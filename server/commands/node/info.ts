@@ -2,11 +2,12 @@
  * INFO: describes the node in sections (https://redis.io/docs/latest/commands/info/). Each section has its own
  * function.
  */
+
+import { LOSTLOCK_VERSION } from '../../../base/version.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
 import { everyClient } from '../../clients/info.ts';
 import { shows } from '../../figures/info-fields.ts';
 import type { Server } from '../../server.ts';
-import { LOSTLOCK_VERSION } from '../../version.ts';
 import { eachCommand } from './command.ts';
 import {
   averageTtl,

@@ -1,10 +1,11 @@
 /** LOLWUT: a drawing, different from Redis' own, and the version (https://redis.io/docs/latest/commands/lolwut/). */
+
+import { LOSTLOCK_VERSION } from '../../../base/version.ts';
 import { asciiUpper } from '../../../protocol/bytes.ts';
 import { type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integer } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
-import { LOSTLOCK_VERSION } from '../../version.ts';
 import { defineCommands } from '../define.ts';
 
 /** Padlocks of four lines: closed and open. */

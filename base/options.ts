@@ -1,16 +1,23 @@
-/** Checks the options of our own API. The error for a wrong option gives its name, its value and what is allowed. */
+/** Checks options. The error for a wrong option gives its name, its value and what is allowed. */
 import { inspect } from 'node:util';
 import { didYouMean } from './similar.ts';
 
 /**
  * The error for a wrong option. `code` is `LOSTLOCK_BAD_OPTION`; `option`, `value` and `allowed` repeat the message's
- * parts. `value` is not enumerable, so that a large object does not flood a printed error.
+ * parts. `value` is not enumerable: it may be a whole client, which would flood a printed error.
  */
 export function badOption(option: string, value: unknown, allowed: string): TypeError {
-  const shown = inspect(value, { depth: 1 });
-  const error = new TypeError(`lostlock: option ${option} is ${shown}; allowed: ${allowed}`);
+  const error = new TypeError(`lostlock: option ${option} is ${inOneLine(value)}; allowed: ${allowed}`);
   Object.defineProperty(error, 'value', { value });
   return Object.assign(error, { code: 'LOSTLOCK_BAD_OPTION', option, allowed });
+}
+
+/** A value in one line, abbreviated where it is long. */
+function inOneLine(value: unknown): string {
+  const whole = inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 80 });
+  if (whole.length <= 120 && !whole.includes('\n')) return whole;
+  const brief = inspect(value, { depth: -1 });
+  return brief.length <= 120 && !brief.includes('\n') ? brief : `[a ${typeof value}]`;
 }
 
 /** Throws for an option that does not exist, so that a typo does not go unnoticed. */
