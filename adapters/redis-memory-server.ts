@@ -4,8 +4,8 @@
  */
 
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
+import { optionsOfArguments } from '../cli/start-options.ts';
 import { type LostlockServer, type StartOptions, startServer } from '../index.ts';
-import { optionsOfArguments } from '../start/arguments.ts';
 import { dialectOfVersion } from '../start/version.ts';
 
 /** The options of a `RedisMemoryServer`. */

@@ -7,9 +7,9 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { badOption, checkInteger, checkString } from '../base/options.ts';
+import { optionsOfArguments } from '../cli/start-options.ts';
 import { type DialectName, type LostlockServer, startServer } from '../index.ts';
 import { fromText } from '../protocol/bytes.ts';
-import { optionsOfArguments } from '../start/arguments.ts';
 import { logLine } from '../start/log-line.ts';
 import { dialectOfImage } from '../start/version.ts';
 

@@ -43,23 +43,3 @@ export function nearest(word: string, names: Iterable<string>): string | undefin
   }
   return found;
 }
-
-/** `; did you mean --port?` with the closest flag, or an empty string when none is close. @param names without dashes */
-export function flagMeant(flag: string, names: Iterable<string>): string {
-  const meant = nearest(
-    flag.toLowerCase(),
-    Array.from(names, (name) => `--${name}`),
-  );
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
-}
-
-/**
- * What is wrong with the arguments of a command, on one line.
- * @param error what parseArgs of node:util has thrown
- * @param options the names of the command's options, without dashes
- */
-export function wrongArguments(error: Error, options: readonly string[]): string {
-  const [, flag] = /^Unknown option '(-[^']*)'/.exec(error.message) ?? [];
-  if (flag === undefined) return error.message;
-  return `there is no option ${flag}${flagMeant(flag, options)}`;
-}

@@ -1,6 +1,6 @@
 /** Measures how many worlds of an exploration one core plays: a pair, two ioredis clients that lock, and a failover. */
 import '../lab/router.ts';
-import { WORLD_FLAGS } from '../explore/command/workers.ts';
+import { WORLD_FLAGS } from '../cli/explore/workers.ts';
 import { playWorld } from '../explore/game.ts';
 import { fullOptions } from '../explore/options.ts';
 import { survey } from '../explore/search/survey.ts';

@@ -26,16 +26,20 @@ finishTypes(staging);
 
 /**
  * The source of each public entry, derived from its ES module in the manifest: dist/locks/index.js comes from
- * locks/index.ts.
+ * locks/index.ts. The command line's are in cli/, and its files stay at the top of dist/.
  */
 const entryPoints = [
   ...Object.values(manifest.exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target.import.default],
   ),
-  manifest.bin.lostlock,
-  'dist/command.js', // Its CommonJS twin has a name that cli.ts knows.
-  'dist/start/thread/worker.js',
-].map((path) => path.replace(/^(\.\/)?dist\/(.*)\.js$/, '$2.ts'));
+  './dist/start/thread/worker.js',
+]
+  .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
+  .map((name) => ({ in: `${name}.ts`, out: name }))
+  .concat([
+    { in: 'cli/cli.ts', out: 'cli' },
+    { in: 'cli/command.ts', out: 'command' }, // Its CommonJS twin has a name that cli.ts knows.
+  ]);
 
 const code = await pageCode();
 const { metafile } = await build({
@@ -122,7 +126,7 @@ function bundledPage(code: PageCode): Plugin {
       onLoad({ filter: /[\\/]page[\\/]bundle\.ts$/ }, () => ({
         contents: `const code = ${JSON.stringify(code)}; export const pageCode = async () => code;`,
       }));
-      // The package has the playground's files (playground/command.ts).
+      // The package has the playground's files (cli/playground.ts).
       onLoad({ filter: /[\\/]playground[\\/]bundle\.ts$/ }, () => ({
         contents: `export const playgroundFiles = () => Promise.reject(new Error('the package is incomplete'));`,
       }));

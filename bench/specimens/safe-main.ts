@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { WORLD_FLAGS } from '../../explore/command/workers.ts';
+import { WORLD_FLAGS } from '../../cli/explore/workers.ts';
 import { mergeReports, type ReportData } from '../../explore/index.ts';
 import { safeForms } from './safe-forms.ts';
 import { search } from './search.ts';

@@ -6,11 +6,11 @@ import { keepInFile } from '../../sentinel/configuration/file.ts';
 import { createSentinel } from '../../sentinel/index.ts';
 import { announceMonitored } from '../../sentinel/primaries.ts';
 import type { SentinelServer } from '../../sentinel/server.ts';
+import type { DialectName } from '../../server/dialects/index.ts';
 import { nodeClock, nodeHost } from '../../server/host/node.ts';
 import type { Listener } from '../../server/host/tcp.ts';
 import type { LogLevel } from '../../server/ports.ts';
 import { defaultSettings } from '../../server/settings/settings.ts';
-import type { Invocation } from '../command-line.ts';
 import { badLine, type Configuration } from '../configuration.ts';
 import { Door } from '../control/door.ts';
 import { listen } from '../listening.ts';
@@ -20,6 +20,15 @@ import { DiskConfigFile } from './config-file.ts';
 
 /** Redis' port for Sentinels. */
 const PORT = 26379;
+
+/** What a Sentinel starts with. */
+export interface SentinelFileOptions {
+  readonly configuration: Configuration;
+  /** The absolute path of the file. */
+  readonly configFile?: string;
+  readonly dialect?: DialectName;
+  readonly strict?: boolean;
+}
 
 /** A Sentinel that runs with a configuration file. */
 export interface FileSentinel {
@@ -45,7 +54,7 @@ function configure(node: SentinelServer, { sentinelLines }: Configuration): void
  * error when the address is not available.
  */
 export async function startSentinelFromFile(
-  { configuration, configFile, dialect, strict }: Invocation,
+  { configuration, configFile, dialect, strict }: SentinelFileOptions,
   log: (level: LogLevel, text: string) => void,
 ): Promise<FileSentinel> {
   if (configFile === undefined) {

@@ -1,8 +1,8 @@
 /** What an exploration writes: histories, tests to commit, JUnit, annotations, progress, and merged reports. */
 import { expect, test } from 'vitest';
-import { chosenFrom } from '../../explore/command/arguments.ts';
-import { exploreCommand } from '../../explore/command/command.ts';
-import { annotations, historyLines, junit, progressLine, testFile } from '../../explore/command/files.ts';
+import { chosenFrom } from '../../cli/explore/arguments.ts';
+import { exploreCommand } from '../../cli/explore/command.ts';
+import { annotations, historyLines, junit, progressLine, testFile } from '../../cli/explore/files.ts';
 import { ExploreReport, type Finding, mergeReports, type ReportData } from '../../explore/report.ts';
 
 const finding: Finding = {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
+import { demoCommand } from '../../cli/demo/command.ts';
+import { painter, storyLines, verdictTable } from '../../cli/demo/print.ts';
 import { startPair } from '../../index.ts';
-import { demoCommand } from '../../lab/demo/command.ts';
-import { painter, storyLines, verdictTable } from '../../lab/demo/print.ts';
 import { cures, namedStories, stories } from '../../lab/demo/stories.ts';
 import type { TimelineFile } from '../../page/format.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
@@ -78,11 +78,12 @@ test('what is drawn has the cure of each loss as a run of its own, once', async 
 test.skipIf(!hasRedisServer)(
   'two real redis-servers lose the lock in the same way (needs redis-server)',
   async () => {
-    const main = join(import.meta.dirname, '../../lab/demo/main.ts');
+    const main = join(import.meta.dirname, '../../cli/cli.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--import',
       './test/support/loader/register.mjs',
       main,
+      'demo',
       '--redis',
       '--json',
     ]);

@@ -1,12 +1,12 @@
 /** `npm run playground:hashes -- --seeds 200`: plays cases of the playground in Chromium and in Node, and compares their hashes. */
 import '../../lab/router.ts';
 import { parseArgs } from 'node:util';
+import { serveFiles } from '../../cli/playground.ts';
 import type { PlayCase } from '../../page/play/case.ts';
 import { FIRST_CASE } from '../../page/play/first.ts';
 import { playLocks } from '../../page/play/locks.ts';
 import { STORIES } from '../../page/play/stories.ts';
 import { playgroundFiles } from '../../playground/bundle.ts';
-import { serveFiles } from '../../playground/command.ts';
 import { playCase } from '../../playground/play.ts';
 import { launchChromium } from '../support/chromium.ts';
 

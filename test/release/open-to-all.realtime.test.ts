@@ -1,9 +1,9 @@
 /** The warning of a server that anybody can use who reaches its port, as the container's. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parseCommandLine } from '../../cli/command-line.ts';
+import { startOptionsOf } from '../../cli/start-options.ts';
 import { startServer } from '../../index.ts';
-import { startOptionsOf } from '../../start/arguments.ts';
-import { parseCommandLine } from '../../start/command-line.ts';
 
 /** What a server with these flags warns of, with its port replaced by N. */
 async function warnings(words: readonly string[]): Promise<string[]> {

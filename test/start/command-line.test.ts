@@ -1,6 +1,7 @@
 /** The command line of `npx lostlock`: what its flags mean, and which are refused because they would do nothing. */
 import { describe, expect, test } from 'vitest';
-import { parseCommandLine, UsageError } from '../../start/command-line.ts';
+import { parseCommandLine } from '../../cli/command-line.ts';
+import { UsageError } from '../../cli/usage.ts';
 
 /** What is wrong with a command line. */
 function refusal(line: string): string {

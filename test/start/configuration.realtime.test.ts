@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parseCommandLine } from '../../cli/command-line.ts';
+import { startOptionsOf } from '../../cli/start-options.ts';
 import { startServer } from '../../index.ts';
 import { type Bytes, fromText } from '../../protocol/bytes.ts';
 import { Listener } from '../../server/host/tcp.ts';
-import { startOptionsOf } from '../../start/arguments.ts';
-import { parseCommandLine } from '../../start/command-line.ts';
 import { BadDirective, Configuration } from '../../start/configuration.ts';
 import { ensureBuilt } from '../support/built.ts';
 import { RawClient } from '../support/raw-client.ts';

@@ -34,7 +34,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Loads the file in a process of its own, and returns what it prints. */
 function load(environment: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: kept }): string {
-  const script = `import { requireKept } from '${resolve('start/files/kept-code.ts')}'; requireKept(process.argv[1]);`;
+  const script = `import { requireKept } from '${resolve('cli/kept-code.ts')}'; requireKept(process.argv[1]);`;
   const flags = ['--import', './test/support/loader/register.mjs', '--input-type=module', '-e', script, file];
   const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, flags, {

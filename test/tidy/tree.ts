@@ -8,7 +8,7 @@ import { suffixes } from './suffixes.ts';
 /** A folder with more source files than this is two rooms. */
 const ROOM = 20;
 const shipped =
-  /^(base|protocol|keyspace|scripting|server|start|lab|locks|explore|page|playground|runners|adapters)\/|^[^/]+\.ts$/;
+  /^(base|protocol|keyspace|scripting|server|start|lab|locks|explore|page|playground|cli|runners|adapters)\/|^[^/]+\.ts$/;
 
 /** The groups of files that import each other in a circle, by Tarjan's algorithm; imports of types count. */
 export function circles(files: readonly SourceFile[]): string[][] {

@@ -67,7 +67,7 @@ if (process.platform !== 'linux' || process.arch !== 'x64') {
   process.exit(2);
 }
 await ensureBuilt();
-ensureInstalled(join(root, 'release'), 'postject');
+ensureInstalled(join(root, 'tools/release'), 'postject');
 const postject = join(root, 'tools/release/node_modules/postject/dist/cli.js');
 
 rmSync(out, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /** What is left of a world when V8 has thrown away what is young. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { WORLD_FLAGS } from '../../../explore/command/workers.ts';
+import { WORLD_FLAGS } from '../../../cli/explore/workers.ts';
 
 /**
  * In bytes. It is 5 to 16 KB of a world of this test. A single object of each world in the old generation keeps nearly all of it,

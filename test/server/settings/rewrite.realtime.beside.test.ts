@@ -3,13 +3,13 @@ import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
+import { parseCommandLine } from '../../../cli/command-line.ts';
+import { startOptionsOf } from '../../../cli/start-options.ts';
 import { startServer } from '../../../index.ts';
 import { dialectNamed, dialectNames } from '../../../server/dialects/index.ts';
 import { optionOf } from '../../../server/settings/configuration-lines.ts';
 import { parameters, type Settings } from '../../../server/settings/settings.ts';
 import { hasParameter, isHidden } from '../../../server/settings/variants.ts';
-import { startOptionsOf } from '../../../start/arguments.ts';
-import { parseCommandLine } from '../../../start/command-line.ts';
 import { DiskConfigFile } from '../../../start/files/config-file.ts';
 import { testBeside } from '../../support/beside/each.ts';
 import { RawClient } from '../../support/raw-client.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { parseCommandLine } from '../../../cli/command-line.ts';
+import { startOptionsOf } from '../../../cli/start-options.ts';
 import { type LostlockServer, startServer } from '../../../index.ts';
 import { rewriteLines } from '../../../server/settings/rewrite.ts';
 import { parameters, type Settings } from '../../../server/settings/settings.ts';
-import { startOptionsOf } from '../../../start/arguments.ts';
-import { parseCommandLine } from '../../../start/command-line.ts';
 import { DiskConfigFile } from '../../../start/files/config-file.ts';
 import { RawClient } from '../../support/raw-client.ts';
 

@@ -6,12 +6,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { startOptionsOf } from '../../../cli/start-options.ts';
 import { startServer } from '../../../index.ts';
 import { type DialectName, dialectNamed } from '../../../server/dialects/index.ts';
 import { refusals } from '../../../server/settings/refusals.ts';
 import { aliases } from '../../../server/settings/settings.ts';
 import { parameterIn } from '../../../server/settings/variants.ts';
-import { startOptionsOf } from '../../../start/arguments.ts';
 import { BadDirective, Configuration } from '../../../start/configuration.ts';
 import { parametersPage } from '../../../tools/docs/parameters-page.ts';
 import { oracleOf } from '../../support/oracles.ts';

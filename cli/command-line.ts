@@ -1,12 +1,19 @@
-/** The command line of `npx lostlock`: its flags, and the parameters of redis.conf. */
+/** The flags of `npx lostlock`, when it starts a server, and the parameters of redis.conf among them. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { flagMeant, nearest } from '../base/similar.ts';
+import { nearest } from '../base/similar.ts';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
 import { parseMemory } from '../server/settings/parameters.ts';
-import { BadDirective, Configuration, directives, isDirective, takesSeveralWords } from './configuration.ts';
-import type { SentinelsOptions } from './sentinel-options.ts';
+import {
+  BadDirective,
+  Configuration,
+  directives,
+  isDirective,
+  takesSeveralWords,
+} from '../start/configuration.ts';
+import type { SentinelsOptions } from '../start/sentinel-options.ts';
+import { flagMeant, UsageError } from './usage.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
@@ -73,9 +80,6 @@ export interface Invocation {
   requestMemory?: number;
   exitWithParent: boolean;
 }
-
-/** The command line is wrong. The message says how. */
-export class UsageError extends Error {}
 
 function takeValue(args: string[], flag: string): string {
   return args.shift() ?? usage(`${flag} needs a value`);

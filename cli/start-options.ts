@@ -4,10 +4,11 @@ import { badOption } from '../base/options.ts';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
 import type { Renaming } from '../server/table/rename.ts';
-import { type Invocation, parseCommandLine, UsageError } from './command-line.ts';
-import { BadDirective } from './configuration.ts';
-import type { StartOptions } from './start-options.ts';
-import { decodeText } from './text.ts';
+import { BadDirective } from '../start/configuration.ts';
+import type { StartOptions } from '../start/start-options.ts';
+import { decodeText } from '../start/text.ts';
+import { type Invocation, parseCommandLine } from './command-line.ts';
+import { UsageError } from './usage.ts';
 
 /** The password as the options take it: as text, or as a setting if its bytes are not valid UTF-8. */
 export function passwordOptions(password: Bytes): {

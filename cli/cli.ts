@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
-import { requireKept } from './start/files/kept-code.ts';
-import { isNode } from './start/running/runtime.ts';
+import { isNode } from '../start/running/runtime.ts';
+import { requireKept } from './kept-code.ts';
 
 /** Undefined in the single executable, which is one file. */
 const folder: string | undefined = import.meta.dirname;

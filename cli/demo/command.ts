@@ -1,13 +1,13 @@
 /** The demo's command line: `demo [STORY] [--html FILE] [--seed N] [--json] [--step] [--redis]`. */
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
-import { didYouMean, wrongArguments } from '../../base/similar.ts';
+import { didYouMean } from '../../base/similar.ts';
+import type { Played } from '../../lab/demo/stage.ts';
+import { type Cure, cures, namedStories } from '../../lab/demo/stories.ts';
+import { checkTimelineFile, writeTimeline } from '../../lab/timeline/write.ts';
+import { loadIoredis } from '../../lab/virtual/client.ts';
 import type { Timeline } from '../../page/format.ts';
-import { checkTimelineFile, writeTimeline } from '../timeline/write.ts';
-import { loadIoredis, MissingIoredis } from '../virtual/client.ts';
+import { parseOptions, refusalIn, UsageError } from '../usage.ts';
 import { painter, storyLines, verdictTable } from './print.ts';
-import type { Played } from './stage.ts';
-import { type Cure, cures, namedStories } from './stories.ts';
 
 const HELP = `Usage: lostlock demo [STORY] [options]
 
@@ -34,12 +34,12 @@ const OPTIONS = {
 /** Runs the command. Returns the exit status: 0, or 2 for wrong usage. */
 export async function demoCommand(argv: readonly string[]): Promise<number> {
   try {
-    const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+    const { values, positionals } = parseOptions(argv, { options: OPTIONS, allowPositionals: true });
     if (values.help) {
       process.stdout.write(HELP);
       return 0;
     }
-    if (!/^\d{1,9}$/.test(values.seed)) throw new TypeError(`--seed ${values.seed}: must be a whole number`);
+    if (!/^\d{1,9}$/.test(values.seed)) throw new UsageError(`--seed ${values.seed}: must be a whole number`);
     if (values.html !== undefined) checkTimelineFile('--html', values.html);
     const seed = Number(values.seed);
     const { played, cured } = values.redis
@@ -52,19 +52,16 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
     process.stdout.write(`\nWritten to ${values.html}\n`);
     return 0;
   } catch (error) {
-    if (error instanceof MissingIoredis) {
-      process.stderr.write(`${error.message}\n`);
-      return 2;
-    }
-    if (!(error instanceof TypeError)) throw error;
-    process.stderr.write(`${wrongArguments(error, Object.keys(OPTIONS))}\n`);
+    const refusal = refusalIn(error);
+    if (refusal === undefined) throw error;
+    process.stderr.write(`${refusal}\n`);
     return 2;
   }
 }
 
 async function realStory(): Promise<Played> {
   await loadIoredis(); // Rejects with what to install.
-  return (await import('./real-story.ts')).realFailover();
+  return (await import('../../lab/demo/real-story.ts')).realFailover();
 }
 
 function noStory(name: string): string {
@@ -81,7 +78,7 @@ async function play(
   const cured: (Cure | undefined)[] = [];
   for (const name of names.length > 0 ? names : Object.keys(namedStories)) {
     const story = Object.hasOwn(namedStories, name) ? namedStories[name] : undefined;
-    if (story === undefined) throw new TypeError(noStory(name));
+    if (story === undefined) throw new UsageError(noStory(name));
     played.push(await story(seed));
     cured.push(cures[name]);
   }

@@ -3,18 +3,19 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { LOSTLOCK_VERSION } from './base/version.ts';
-import { toBuffer } from './protocol/bytes.ts';
-import { shutdownBySignal } from './server/commands/node/shutdown.ts';
-import type { LogLevel } from './server/ports.ts';
-import { passwordOptions, startOptionsOf } from './start/arguments.ts';
-import { HELP, type Invocation, parseCommandLine, UsageError } from './start/command-line.ts';
-import { BadDirective } from './start/configuration.ts';
-import { DiskConfigFile } from './start/files/config-file.ts';
-import { LOG_LEVELS, type LogOrigin, logLine } from './start/log-line.ts';
-import { isNode } from './start/running/runtime.ts';
-import type { LostlockServer } from './start/running/server.ts';
-import { startServer } from './start/start.ts';
+import { LOSTLOCK_VERSION } from '../base/version.ts';
+import { toBuffer } from '../protocol/bytes.ts';
+import { shutdownBySignal } from '../server/commands/node/shutdown.ts';
+import type { LogLevel } from '../server/ports.ts';
+import { BadDirective } from '../start/configuration.ts';
+import { DiskConfigFile } from '../start/files/config-file.ts';
+import { LOG_LEVELS, type LogOrigin, logLine } from '../start/log-line.ts';
+import { isNode } from '../start/running/runtime.ts';
+import type { LostlockServer } from '../start/running/server.ts';
+import { startServer } from '../start/start.ts';
+import { HELP, type Invocation, parseCommandLine } from './command-line.ts';
+import { passwordOptions, startOptionsOf } from './start-options.ts';
+import { UsageError } from './usage.ts';
 
 const parent = process.ppid;
 
@@ -37,7 +38,7 @@ async function serveLab(invocation: Invocation): Promise<void> {
   const { configuration, replicas, dialect, strict, labPort } = invocation;
   const { port = 6379, logfile = '', ...settings } = configuration.settings;
   const file = toBuffer(logfile).toString();
-  const { startLab } = await import('./lab/wire/serve.ts');
+  const { startLab } = await import('../lab/wire/serve.ts');
   const lab = await startLab({
     port,
     settings,
@@ -77,7 +78,7 @@ async function serveCluster(invocation: Invocation, primaries: number): Promise<
       return;
     write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };
-  const { startCluster } = await import('./lab/start.ts');
+  const { startCluster } = await import('../lab/start.ts');
   const { password, settings: secret } = passwordOptions(requirepass);
   const cluster = await startCluster({
     primaries,
@@ -124,7 +125,7 @@ async function serveSentinel(invocation: Invocation): Promise<void> {
     if (level() === 'nothing' || LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level() as LogLevel)) return;
     write(file, logLine(at, text, { pid: process.pid, role: 'sentinel', at: Date.now() }));
   };
-  const { startSentinelFromFile } = await import('./start/files/sentinel-file.ts');
+  const { startSentinelFromFile } = await import('../start/files/sentinel-file.ts');
   const sentinel = await startSentinelFromFile(invocation, log);
   const { node } = sentinel;
   level = () => node.settings.loglevel;
@@ -272,16 +273,16 @@ function refuseInExecutable(command: string): never {
 /** Runs the command that the first word names. A function, because the executable is CommonJS, which has no await here. */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv[0] === 'demo') {
-    await import('./lab/router.ts');
-    process.exitCode = await (await import('./lab/demo/command.ts')).demoCommand(argv.slice(1));
+    await import('../lab/router.ts');
+    process.exitCode = await (await import('./demo/command.ts')).demoCommand(argv.slice(1));
   } else if (argv[0] === 'explore') {
     if (isSea()) refuseInExecutable('explore');
-    const { exploreAsWorker, exploreCommand } = await import('./explore/command/command.ts');
+    const { exploreAsWorker, exploreCommand } = await import('./explore/command.ts');
     if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
     else process.exitCode = await exploreCommand(argv.slice(1));
   } else if (argv[0] === 'playground') {
     if (isSea()) refuseInExecutable('playground');
-    const { playgroundCommand } = await import('./playground/command.ts');
+    const { playgroundCommand } = await import('./playground.ts');
     process.exitCode = await playgroundCommand(argv.slice(1));
   } else if (argv.includes('--help') || argv.includes('-h')) {
     console.log(HELP);

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { captured } from '../capture.ts';
-import { Explorer, type ProgressWatch } from '../explorer.ts';
+import { captured } from '../../explore/capture.ts';
+import { Explorer, type ProgressWatch } from '../../explore/explorer.ts';
 import {
   type ExploreOptions,
   type ExploreProgress,
@@ -13,9 +13,10 @@ import {
   mergeReports,
   type ReportData,
   replay,
-} from '../index.ts';
-import { fullOptions } from '../options.ts';
-import { type Chosen, chosenFrom, HELP, WrongUsage } from './arguments.ts';
+} from '../../explore/index.ts';
+import { fullOptions } from '../../explore/options.ts';
+import { refusalIn, UsageError } from '../usage.ts';
+import { type Chosen, chosenFrom, HELP } from './arguments.ts';
 import { annotations, historyLines, junit, progressLine, testFile } from './files.ts';
 import { onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
@@ -34,17 +35,6 @@ export async function exploreCommand(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${refusal}\n`);
     return 2;
   }
-}
-
-/** The codes of errors whose message is all that the user has to see. */
-const PLAIN: readonly unknown[] = ['LOSTLOCK_BAD_OPTION', 'LOSTLOCK_NO_WORLD', 'LOSTLOCK_NO_IOREDIS'];
-
-/** The message of an error that is about the user's arguments, options or packages; undefined for any other error. */
-function refusalIn(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = 'code' in error ? error.code : undefined;
-  const isPlain = error instanceof WrongUsage || PLAIN.includes(code);
-  return isPlain ? error.message : undefined;
 }
 
 async function run(chosen: Chosen): Promise<number> {
@@ -81,11 +71,11 @@ async function run(chosen: Chosen): Promise<number> {
 
 /** The explorations that a file exports: objects with `name` and `client`, and arrays of them. */
 async function load(file: string): Promise<ExploreOptions[]> {
-  if (!existsSync(file)) throw new WrongUsage(`there is no file ${file}`);
+  if (!existsSync(file)) throw new UsageError(`there is no file ${file}`);
   const exported = await import(pathToFileURL(resolve(file)).href).catch((error: { code?: string }) => {
     if (error.code !== 'ERR_UNKNOWN_FILE_EXTENSION')
-      throw new WrongUsage(`${file} cannot be loaded: ${error instanceof Error ? error.stack : error}`);
-    throw new WrongUsage(
+      throw new UsageError(`${file} cannot be loaded: ${error instanceof Error ? error.stack : error}`);
+    throw new UsageError(
       `Node ${process.version} cannot run ${file}: use Node 22.18 or later, or npx tsx node_modules/lostlock/dist/cli.js explore ${file}`,
     );
   });
@@ -94,22 +84,22 @@ async function load(file: string): Promise<ExploreOptions[]> {
     (each): each is ExploreOptions => typeof each?.client === 'function' && typeof each.name === 'string',
   );
   if (found.length === 0)
-    throw new WrongUsage(`${file} exports no exploration: an object with name and client`);
+    throw new UsageError(`${file} exports no exploration: an object with name and client`);
   return found;
 }
 
-/** The merged reports of the files, one for each exploration. Throws WrongUsage for a file that has no report. */
+/** The merged reports of the files, one for each exploration. Throws UsageError for a file that has no report. */
 function mergedFrom(files: readonly string[]): ExploreReport[] {
   const reports = files.flatMap((file) => {
     let found: unknown;
     try {
       found = JSON.parse(readFileSync(file, 'utf8'));
     } catch (error) {
-      throw new WrongUsage(`--merge ${file}: ${(error as Error).message}`);
+      throw new UsageError(`--merge ${file}: ${(error as Error).message}`);
     }
     const isReport =
       Array.isArray(found) && found.every((each) => Array.isArray(each?.findings) && each.coverage);
-    if (!isReport) throw new WrongUsage(`--merge ${file}: not a report that --json wrote`);
+    if (!isReport) throw new UsageError(`--merge ${file}: not a report that --json wrote`);
     return found as ReportData[];
   });
   const names = [...new Set(reports.map(({ name }) => name))];
@@ -132,7 +122,7 @@ async function playAgain({ values }: Chosen, explorations: readonly ExploreOptio
       troubles.push(`${options.name}: ${refusal}`);
     }
   }
-  throw new WrongUsage(troubles.join('\n'));
+  throw new UsageError(troubles.join('\n'));
 }
 
 function withChoices(options: ExploreOptions, { worlds, ms, seed, exhaustive }: Chosen): ExploreOptions {

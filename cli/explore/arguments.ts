@@ -1,6 +1,5 @@
 /** The arguments of `npx lostlock explore`. */
-import { parseArgs } from 'node:util';
-import { wrongArguments } from '../../base/similar.ts';
+import { parseOptions, UsageError } from '../usage.ts';
 import type { TestRunner } from './files.ts';
 
 /** What `--help` prints. */
@@ -42,9 +41,6 @@ export interface Chosen {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** An error that is about the command's arguments: its message is all that the user has to see. */
-export class WrongUsage extends Error {}
-
 const RUNNERS: readonly string[] = ['vitest', 'jest', 'node'] satisfies TestRunner[];
 const TEXTS = [
   'worlds',
@@ -69,28 +65,23 @@ const MEANS: Readonly<Record<'replay' | 'merge', readonly string[]>> = {
   merge: ['merge', 'out', 'runner', 'json', 'junit', 'github'],
 };
 
-/** Reads the arguments; undefined when the user asks for help. Throws WrongUsage. */
+/** Reads the arguments; undefined when the user asks for help. Throws UsageError. */
 export function chosenFrom(argv: readonly string[]): Chosen | undefined {
   const options = Object.fromEntries([
     ...TEXTS.map((name) => [name, { type: 'string' as const }]),
     ...FLAGS.map((name) => [name, { type: 'boolean' as const }]),
   ]);
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ args: [...argv], options, allowPositionals: true });
-  } catch (error) {
-    throw new WrongUsage(wrongArguments(error as Error, Object.keys(options)));
-  }
+  const parsed = parseOptions(argv, { options, allowPositionals: true });
   const values = parsed.values as Chosen['values'];
   const [file = '', ...more] = parsed.positionals;
   if (values.help === true) return undefined;
   if (file === '' && values.merge === undefined)
-    throw new WrongUsage('explore needs a file; lostlock explore --help lists the options');
-  if (more.length > 0) throw new WrongUsage(`explore takes one file; unexpected: ${more.join(' ')}`);
+    throw new UsageError('explore needs a file; lostlock explore --help lists the options');
+  if (more.length > 0) throw new UsageError(`explore takes one file; unexpected: ${more.join(' ')}`);
   refuseIdle(values);
   const runner = String(values.runner ?? 'vitest');
   if (!RUNNERS.includes(runner))
-    throw new WrongUsage(`--runner ${runner}: must be one of ${RUNNERS.join(', ')}`);
+    throw new UsageError(`--runner ${runner}: must be one of ${RUNNERS.join(', ')}`);
   return {
     file,
     worlds: numberOf(values, 'worlds'),
@@ -110,14 +101,14 @@ function refuseIdle(values: Chosen['values']): void {
   for (const mode of ['replay', 'merge'] as const) {
     if (values[mode] === undefined) continue;
     const idle = Object.keys(values).find((name) => !MEANS[mode].includes(name));
-    if (idle !== undefined) throw new WrongUsage(`--${idle} does nothing with --${mode}`);
+    if (idle !== undefined) throw new UsageError(`--${idle} does nothing with --${mode}`);
   }
   for (const [name, needed] of [
     ['on', 'replay'],
     ['runner', 'out'],
   ] as const) {
     if (values[name] !== undefined && values[needed] === undefined)
-      throw new WrongUsage(`--${name} needs --${needed}`);
+      throw new UsageError(`--${name} needs --${needed}`);
   }
 }
 
@@ -127,19 +118,19 @@ const MOST_WORKERS = 256;
 function workersOf(values: Chosen['values']): number {
   const workers = numberOf(values, 'workers') ?? 1;
   if (workers > MOST_WORKERS)
-    throw new WrongUsage(`--workers ${workers}: must be a whole number from 1 to ${MOST_WORKERS}`);
+    throw new UsageError(`--workers ${workers}: must be a whole number from 1 to ${MOST_WORKERS}`);
   return workers;
 }
 
 function shardOf(text: string): Chosen['shard'] {
   const [index = 0, of = 0] = /^\d+\/\d+$/.test(text) ? text.split('/').map(Number) : [];
-  if (index < 1 || index > of) throw new WrongUsage(`--shard ${text}: must be I/N, with I from 1 to N`);
+  if (index < 1 || index > of) throw new UsageError(`--shard ${text}: must be I/N, with I from 1 to N`);
   return { index, of };
 }
 
 function exhaustiveOf(value: string | boolean | undefined): 1 | 2 | undefined {
   if (value === undefined) return undefined;
-  if (value !== '1' && value !== '2') throw new WrongUsage(`--exhaustive ${value}: must be 1 or 2`);
+  if (value !== '1' && value !== '2') throw new UsageError(`--exhaustive ${value}: must be 1 or 2`);
   return value === '1' ? 1 : 2;
 }
 
@@ -147,6 +138,6 @@ function numberOf(values: Chosen['values'], name: string, least: 0 | 1 = 1): num
   const value = values[name];
   if (value === undefined) return undefined;
   if (!/^(0|[1-9]\d{0,14})$/.test(String(value)) || Number(value) < least)
-    throw new WrongUsage(`--${name} ${value}: must be a whole number from ${least}`);
+    throw new UsageError(`--${name} ${value}: must be a whole number from ${least}`);
   return Number(value);
 }

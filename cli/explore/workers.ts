@@ -1,12 +1,13 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { toldFinding } from '../../explore/findings.ts';
+import { NO_ERROR } from '../../explore/names.ts';
+import { type ExploreOptions, type ExploreProgress, fullOptions } from '../../explore/options.ts';
+import { decodePlan } from '../../explore/plan.ts';
+import { type ExploreReport, mergeReports, type ReportData } from '../../explore/report.ts';
 import { isNode } from '../../start/running/runtime.ts';
-import { toldFinding } from '../findings.ts';
-import { NO_ERROR } from '../names.ts';
-import { type ExploreOptions, type ExploreProgress, fullOptions } from '../options.ts';
-import { decodePlan } from '../plan.ts';
-import { type ExploreReport, mergeReports, type ReportData } from '../report.ts';
-import { type Chosen, WrongUsage } from './arguments.ts';
+import { UsageError } from '../usage.ts';
+import type { Chosen } from './arguments.ts';
 
 /** What a worker gets. */
 export interface WorkerTask {
@@ -48,7 +49,7 @@ interface WorkerState {
 
 /**
  * Shares the worlds among processes, and merges their reports. A process that ends in the middle of a world, because the code
- * ends it or it has no memory left, is a finding; what it had found is kept, and the others go on. Rejects with WrongUsage for
+ * ends it or it has no memory left, is a finding; what it had found is kept, and the others go on. Rejects with UsageError for
  * what `explore` refuses.
  */
 export async function onWorkers(
@@ -77,7 +78,7 @@ export async function onWorkers(
     return new Promise<ReportData>((done, fail) => {
       child.on('message', (news: WorkerNews) => {
         if ('report' in news) return done(news.report);
-        if ('refused' in news) return fail(new WrongUsage(news.refused));
+        if ('refused' in news) return fail(new UsageError(news.refused));
         if ('playing' in news) {
           known.playing = news.playing;
           return;

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, extname, join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { wrongArguments } from '../base/similar.ts';
+import { parseOptions, UsageError } from './usage.ts';
 
 const HELP = `Usage: lostlock playground [options]
 
@@ -27,7 +26,8 @@ const NAMES = ['index.html', 'app.js', 'worker.js', 'style.css'];
 /** The files by their names: those beside the program, or bundled now when it runs from its sources. */
 async function siteFiles(): Promise<ReadonlyMap<string, string>> {
   const folder = join(dirname(realpathSync(process.argv[1] ?? '.')), 'playground');
-  if (!existsSync(join(folder, 'index.html'))) return (await import('./bundle.ts')).playgroundFiles();
+  if (!existsSync(join(folder, 'index.html')))
+    return (await import('../playground/bundle.ts')).playgroundFiles();
   return new Map(NAMES.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }
 
@@ -35,13 +35,14 @@ async function siteFiles(): Promise<ReadonlyMap<string, string>> {
 export async function playgroundCommand(argv: readonly string[]): Promise<number> {
   let values: { port?: string | undefined; out?: string | undefined; help?: boolean | undefined };
   try {
-    ({ values } = parseArgs({ args: [...argv], options: OPTIONS }));
+    ({ values } = parseOptions(argv, { options: OPTIONS }));
     if (values.port !== undefined && !(/^\d{1,5}$/.test(values.port) && Number(values.port) < 65_536))
-      throw new TypeError(`--port ${values.port}: must be an integer from 0 to 65535`);
+      throw new UsageError(`--port ${values.port}: must be an integer from 0 to 65535`);
     if (values.port !== undefined && values.out !== undefined)
-      throw new TypeError('--port does nothing with --out');
+      throw new UsageError('--port does nothing with --out');
   } catch (error) {
-    process.stderr.write(`${wrongArguments(error as Error, Object.keys(OPTIONS))}\n\n${HELP}`);
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n\n${HELP}`);
     return 2;
   }
   if (values.help === true) {

@@ -1,0 +1,41 @@
+/** Wrong usage of the `lostlock` command: one error for all of its commands, and how their options are parsed. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearest } from '../base/similar.ts';
+
+/** The command line is wrong. The message says how, and is all that the user has to see. */
+export class UsageError extends Error {}
+
+/** The codes of errors whose message is all that the user has to see. */
+const PLAIN: readonly unknown[] = ['LOSTLOCK_BAD_OPTION', 'LOSTLOCK_NO_WORLD', 'LOSTLOCK_NO_IOREDIS'];
+
+/** The message of an error that is about the user's arguments, options or packages; undefined for any other error. */
+export function refusalIn(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error ? error.code : undefined;
+  const isPlain = error instanceof UsageError || PLAIN.includes(code);
+  return isPlain ? error.message : undefined;
+}
+
+/** `; did you mean --port?` with the closest flag, or an empty string when none is close. @param names without dashes */
+export function flagMeant(flag: string, names: Iterable<string>): string {
+  const meant = nearest(
+    flag.toLowerCase(),
+    Array.from(names, (name) => `--${name}`),
+  );
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
+/** Parses the arguments of a command as parseArgs of node:util does. Throws UsageError for an option that is wrong or unknown. */
+export function parseOptions<T extends ParseArgsConfig>(
+  argv: readonly string[],
+  config: T,
+): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs<T>({ ...config, args: [...argv] });
+  } catch (error) {
+    const { message } = error as Error;
+    const [, flag] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+    if (flag === undefined) throw new UsageError(message);
+    throw new UsageError(`there is no option ${flag}${flagMeant(flag, Object.keys(config.options ?? {}))}`);
+  }
+}
