@@ -186,7 +186,7 @@ export async function playgroundFiles(): Promise<PlaygroundFiles> {
     entryPoints: [join(here, 'worker.ts')],
     plugins: [nodeInBrowser()],
   });
-  const { script, style } = await bundlePage(join(here, '..', 'page', 'app', 'play'));
+  const { script, style } = await bundlePage(join(here, 'page'));
   return new Map([
     ['index.html', playgroundHtml()],
     ['app.js', script],

@@ -14,9 +14,9 @@ import type { Topology } from '../explore/topology.ts';
 import { namedStories } from '../lab/demo/stories.ts';
 import { createLocks } from '../locks/index.ts';
 import type { Timeline, TimelineVerdict } from '../page/format.ts';
-import type { PlayCase, PlayStep } from '../page/play/case.ts';
-import { playLocks } from '../page/play/locks.ts';
-import type { FoundCase, PlayedCase } from '../page/play/messages.ts';
+import type { PlayCase, PlayStep } from './cases/case.ts';
+import { playLocks } from './cases/locks.ts';
+import type { FoundCase, PlayedCase } from './cases/messages.ts';
 import { compileBody } from './typescript.ts';
 
 /** How many worlds a search plays at most. */

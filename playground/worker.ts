@@ -2,7 +2,7 @@
 import { onBeat } from './browser/globals.ts';
 import './browser/seclusion.ts';
 import '../lab/router.ts';
-import type { PlayReply, PlayRequest } from '../page/play/messages.ts';
+import type { PlayReply, PlayRequest } from './cases/messages.ts';
 import { findLoss, playCase } from './play.ts';
 
 /** The worker's global object, as far as it is used here. */

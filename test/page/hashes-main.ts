@@ -2,11 +2,11 @@
 import '../../lab/router.ts';
 import { parseArgs } from 'node:util';
 import { serveFiles } from '../../cli/playground.ts';
-import type { PlayCase } from '../../page/play/case.ts';
-import { FIRST_CASE } from '../../page/play/first.ts';
-import { playLocks } from '../../page/play/locks.ts';
-import { STORIES } from '../../page/play/stories.ts';
 import { playgroundFiles } from '../../playground/bundle.ts';
+import type { PlayCase } from '../../playground/cases/case.ts';
+import { FIRST_CASE } from '../../playground/cases/first.ts';
+import { playLocks } from '../../playground/cases/locks.ts';
+import { STORIES } from '../../playground/cases/stories.ts';
 import { playCase } from '../../playground/play.ts';
 import { launchChromium } from '../support/chromium.ts';
 

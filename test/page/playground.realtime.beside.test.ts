@@ -5,10 +5,10 @@ import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { playgroundCommand, serveFiles } from '../../cli/playground.ts';
-import { readCase } from '../../page/play/case.ts';
-import { FIRST_CASE } from '../../page/play/first.ts';
-import { codeOf } from '../../page/play/locks.ts';
 import { type PlaygroundFiles, playgroundFiles } from '../../playground/bundle.ts';
+import { readCase } from '../../playground/cases/case.ts';
+import { FIRST_CASE } from '../../playground/cases/first.ts';
+import { codeOf } from '../../playground/cases/locks.ts';
 import { playCase } from '../../playground/play.ts';
 import { type Browser, chromiumProgram, launchChromium, type Page } from '../support/chromium.ts';
 

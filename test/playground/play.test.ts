@@ -3,10 +3,10 @@ import '../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { namedStories } from '../../lab/demo/stories.ts';
 import { Locks } from '../../locks/index.ts';
-import { caseText, type PlayCase, readCase } from '../../page/play/case.ts';
-import { FIRST_CASE } from '../../page/play/first.ts';
-import { codeOf, playLocks } from '../../page/play/locks.ts';
-import { STORIES } from '../../page/play/stories.ts';
+import { caseText, type PlayCase, readCase } from '../../playground/cases/case.ts';
+import { FIRST_CASE } from '../../playground/cases/first.ts';
+import { codeOf, playLocks } from '../../playground/cases/locks.ts';
+import { STORIES } from '../../playground/cases/stories.ts';
 import { findLoss, playCase } from '../../playground/play.ts';
 import { compileBody } from '../../playground/typescript.ts';
 

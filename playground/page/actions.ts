@@ -1,7 +1,8 @@
 /** What the user can do to a client or a node at the present moment of a run. */
-import type { Timeline } from '../../format.ts';
-import type { PlayStep } from '../../play/case.ts';
-import { button, element, refill } from '../elements.ts';
+
+import { button, element, refill } from '../../page/app/elements.ts';
+import type { Timeline } from '../../page/format.ts';
+import type { PlayStep } from '../cases/case.ts';
 
 /** A fault without its moment and its party. */
 type Blow = Omit<PlayStep, 'at' | 'on'>;

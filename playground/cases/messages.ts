@@ -1,5 +1,5 @@
 /** What the playground's page and its worker say to each other. */
-import type { Timeline } from '../format.ts';
+import type { Timeline } from '../../page/format.ts';
 import type { PlayCase, PlayStep } from './case.ts';
 
 /** The page asks for a run, or for the faults that break the lock. */

@@ -1,7 +1,8 @@
 /** Plays a run like a film: play, pause, single steps, and a slider. */
-import { timeText } from '../../drawing/axis.ts';
-import { momentsOf, type RunView } from '../../drawing/view.ts';
-import { button, element } from '../elements.ts';
+
+import { button, element } from '../../page/app/elements.ts';
+import { timeText } from '../../page/drawing/axis.ts';
+import { momentsOf, type RunView } from '../../page/drawing/view.ts';
 
 /** How long a run takes to play, in milliseconds of the user's time. */
 const FILM = 14_000;

@@ -1,15 +1,16 @@
 /** The playground: choices, a film of the run, faults by hand, the code of the clients, and the address that says it all. */
-import { Axis, timeText } from '../../drawing/axis.ts';
-import { type Theme, themes } from '../../drawing/theme.ts';
-import { momentsOf, RunView, type Selection } from '../../drawing/view.ts';
-import type { Timeline } from '../../format.ts';
-import { caseText, type PlayCase, type PlayStep, readCase } from '../../play/case.ts';
-import { FIRST_CASE } from '../../play/first.ts';
-import { codeOf } from '../../play/locks.ts';
-import type { PlayedCase } from '../../play/messages.ts';
-import { showDetails, verdictWord } from '../details.ts';
-import { button, element, refill } from '../elements.ts';
-import { RunStage } from '../stage.ts';
+
+import { showDetails, verdictWord } from '../../page/app/details.ts';
+import { button, element, refill } from '../../page/app/elements.ts';
+import { RunStage } from '../../page/app/stage.ts';
+import { Axis, timeText } from '../../page/drawing/axis.ts';
+import { type Theme, themes } from '../../page/drawing/theme.ts';
+import { momentsOf, RunView, type Selection } from '../../page/drawing/view.ts';
+import type { Timeline } from '../../page/format.ts';
+import { caseText, type PlayCase, type PlayStep, readCase } from '../cases/case.ts';
+import { FIRST_CASE } from '../cases/first.ts';
+import { codeOf } from '../cases/locks.ts';
+import type { PlayedCase } from '../cases/messages.ts';
 import { Actions, markMissed, stepItems } from './actions.ts';
 import { Choices } from './choices.ts';
 import { draftAt, keepDraft } from './drafts.ts';

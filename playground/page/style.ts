@@ -1,5 +1,5 @@
 /** The style of the playground: that of timelines, and its controls. */
-import { STYLE as TIMELINE } from '../style.ts';
+import { STYLE as TIMELINE } from '../../page/app/style.ts';
 
 /** CSS. The button that stops a run appears late: most runs are over before. */
 export const STYLE = `${TIMELINE}

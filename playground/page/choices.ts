@@ -1,9 +1,10 @@
 /** The choices of the playground: a story, or a lock with its topology, clients and seed. */
-import type { PlayCase } from '../../play/case.ts';
-import { FIRST_CASE } from '../../play/first.ts';
-import { playLocks, playNodes } from '../../play/locks.ts';
-import { STORIES } from '../../play/stories.ts';
-import { button, choice, element } from '../elements.ts';
+
+import { button, choice, element } from '../../page/app/elements.ts';
+import type { PlayCase } from '../cases/case.ts';
+import { FIRST_CASE } from '../cases/first.ts';
+import { playLocks, playNodes } from '../cases/locks.ts';
+import { STORIES } from '../cases/stories.ts';
 
 /** What the choices ask of the page. */
 export interface ChoiceActions {

@@ -1,6 +1,6 @@
 /** The page's side of the worker: one request at a time, and an end for code that never ends. */
-import type { PlayCase } from '../../play/case.ts';
-import type { FoundCase, PlayedCase, PlayReply, PlayRequest } from '../../play/messages.ts';
+import type { PlayCase } from '../cases/case.ts';
+import type { FoundCase, PlayedCase, PlayReply, PlayRequest } from '../cases/messages.ts';
 
 /** How long a worker that plays may say nothing, in milliseconds: it shows twice a second that it goes on. */
 const PATIENCE = 8000;
