@@ -9,7 +9,7 @@ import { endFields, forgetFields, timeFields } from './field-expiry.ts';
 import { DEADLINE_BYTES, footprint } from './footprint.ts';
 import { KeyIndex } from './key-index.ts';
 import { type KeyRoll, rollOf } from './key-roll.ts';
-import { placeDeadline, placeString, type StringPlace } from './string-place.ts';
+import { placeDeadline, placeString, type StringLayout } from './string-place.ts';
 import { isEmptied, type TypeName, type Types, type Value } from './value.ts';
 
 /** Watches a key: a transaction (WATCH), or client-side caching. */
@@ -42,9 +42,11 @@ export interface KeyspaceWorld {
   misses: number;
   /** Records a key's use in another way than by its time: under an LFU policy, or when nothing is to be recorded. */
   noteUse: ((entry: Entry) => void) | undefined;
+  /** Records that a key was changed, under an LRM policy. */
+  noteChange: ((entry: Entry) => void) | undefined;
   /** True when `changed` or `missed` must be reported. */
   listening: boolean;
-  readonly stringPlace: StringPlace;
+  readonly stringLayout: StringLayout | undefined;
   readonly deadlines: DeadlineTable;
   readonly wheel: ExpiryWheel;
   /** Called for every event when `listening`: for notifications, blocked clients and client-side caching. */
@@ -174,7 +176,7 @@ export class Keyspace implements DeadlineOwner {
     if (entry !== undefined) {
       forgetFields(this, entry.held);
       entry.replace(value);
-      placeString(this.world.stringPlace, key, entry, keepTtl);
+      placeString(this.world.stringLayout, key, entry, keepTtl);
       timeFields(this, key, value);
       if (!keepTtl) this.persist(entry);
       return entry;
@@ -185,7 +187,7 @@ export class Keyspace implements DeadlineOwner {
     const fresh = this.entries.add(key, value, ++this.#serial, this.world.now);
     this.#lastKey = key;
     this.#last = fresh;
-    placeString(this.world.stringPlace, key, fresh, false);
+    placeString(this.world.stringLayout, key, fresh, false);
     timeFields(this, key, value);
     if (this.#roll !== undefined) this.#extendRoll(this.#roll, key, fresh.serial);
     if (this.world.listening) this.world.onChanged(this, key, 'new');
@@ -233,7 +235,7 @@ export class Keyspace implements DeadlineOwner {
   /** Sets a key's expiry time in milliseconds since the epoch. Report the change with `changed`. */
   expireAt(key: Bytes, entry: Entry, at: Millis): void {
     if (entry.deadline === NONE) {
-      placeDeadline(this.world.stringPlace, key, entry);
+      placeDeadline(this.world.stringLayout, key, entry);
       // The entry's own string of the key, so that this request's can be freed.
       entry.deadline = this.world.deadlines.add(this.owner, entry.key);
       this.volatile++;
@@ -277,6 +279,7 @@ export class Keyspace implements DeadlineOwner {
     if (world.listening) world.onChanged(this, key, event, fields);
     const entry = this.#look(key);
     if (entry === undefined) return;
+    if (world.noteChange !== undefined) world.noteChange(entry);
     const value = entry.held;
     if (isEmptied(value)) {
       this.#drop(key, entry);
@@ -300,7 +303,9 @@ export class Keyspace implements DeadlineOwner {
     this.world.dirty++;
     if (this.watchers.size !== 0) this.touch(key);
     const entry = this.#look(key);
-    if (entry !== undefined) this.weigh(key, entry);
+    if (entry === undefined) return;
+    if (this.world.noteChange !== undefined) this.world.noteChange(entry);
+    this.weigh(key, entry);
   }
 
   /** Adds the size of a key that was stored without being reported, as when a dataset is loaded. */

@@ -171,9 +171,7 @@ export class StreamValue {
   /** Trims the oldest entries and returns how many were removed. */
   trimTo(options: TrimOptions): number {
     const { maxLength, minId = MIN_ID, approximate = false, limit = 0, references = 'KEEPREF' } = options;
-    // Redis 8.2 removes whole nodes only where it need not look at their entries: approximate trims with DELREF or ACKED
-    // remove nothing.
-    if (references !== 'KEEPREF') return approximate ? 0 : this.#trimEach(options, references);
+    if (references !== 'KEEPREF') return this.#trimEach(options, references);
     let removed = 0;
     for (let node = this.#nodes.peekFront(); node !== undefined; node = this.#nodes.peekFront()) {
       const count = node.length;
@@ -197,11 +195,15 @@ export class StreamValue {
     return removed;
   }
 
-  /** Trims entry by entry, from the old end on; goes no further than the first node that may stay. */
-  #trimEach({ maxLength, minId = MIN_ID }: TrimOptions, references: ReferencePolicy): number {
+  /**
+   * Trims entry by entry, from the old end on; goes no further than the first node that may stay. The limit ends it before
+   * a node with more entries than are left of it.
+   */
+  #trimEach({ maxLength, minId = MIN_ID, limit = 0 }: TrimOptions, references: ReferencePolicy): number {
     let removed = 0;
     for (const node of this.nodes()) {
       if (maxLength !== undefined && this.#length <= maxLength) break;
+      if (limit > 0 && removed + node.length > limit) break;
       const whole = maxLength !== undefined ? this.#length - node.length >= maxLength : node.lastId < minId;
       for (let i = 0; i < node.length; ) {
         const id = node.idAt(i)!;
@@ -242,8 +244,7 @@ export class StreamValue {
 
   /**
    * Moves a group's position. The least position of all is computed again after the slowest group has moved or another one
-   * has become the slowest, but not after the slowest one is destroyed. So it is in Redis 8.2, where entries then count as
-   * unread.
+   * has become the slowest.
    */
   position(group: StreamGroup, id: StreamId): void {
     if (this.#slowest !== undefined && (id < this.#slowest || group.lastId === this.#slowest))
@@ -258,6 +259,16 @@ export class StreamValue {
     const group = new StreamGroup(name, lastId, entriesRead);
     this.groups.set(name, group);
     return group;
+  }
+
+  /**
+   * Removes a group; false when there is none.
+   * @param measures whether the least position of all is computed again. In Redis 8.2 it is not, and what the others have
+   * read beyond it still counts as unread.
+   */
+  destroyGroup(name: Bytes, measures: boolean): boolean {
+    if (measures) this.#slowest = undefined;
+    return this.groups.delete(name);
   }
 
   /** The groups, sorted by the bytes of their names, as Redis lists them. */

@@ -13,7 +13,7 @@ import { load, loadString } from './chunks.ts';
 import { CMSGPACK, packing } from './cmsgpack.ts';
 import { coroutineLibrary, markNative } from './coroutine.ts';
 import { createFunctionRealm, type FunctionRealm } from './function-globals.ts';
-import { CJSON } from './json/cjson.ts';
+import { cjson } from './json/cjson.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
 import { protectedCall, protectedCallHandled } from './protected.ts';
@@ -90,12 +90,12 @@ export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
     native('gsub', gsub),
   ]);
   add('table', TABLE, [native('foreach', foreach), native('foreachi', foreachi), native('sort', sort)]);
-  const redis = redisModule(texts);
+  const [redis, json] = [redisModule(texts), cjson(texts.marksArrays)];
   const others = {
     math: MATH,
     bit: BIT,
     redis,
-    cjson: CJSON,
+    cjson: json,
     cmsgpack: packing(texts.packer),
     struct: STRUCT,
   };
@@ -110,7 +110,7 @@ export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
     globals,
     steady: true,
     strings,
-    single: new Set([BASE, STRING, TABLE, MATH, BIT, redis, CJSON, CMSGPACK, STRUCT].flatMap(singles)),
+    single: new Set([BASE, STRING, TABLE, MATH, BIT, redis, json, CMSGPACK, STRUCT].flatMap(singles)),
     discarding: DISCARDING,
   };
   const compile: Realm['compile'] = (source, chunk) => compileChunk(source, chunk, form, library);

@@ -18,6 +18,8 @@ export interface JsonSettings {
   keepBuffer: boolean;
   encodeInvalid: 'off' | 'on' | 'null';
   decodeInvalid: boolean;
+  /** Whether decoded arrays are marked as arrays, so that they are encoded as such even when they are empty. */
+  marksArrays: boolean;
 }
 
 /** A function as its library has registered it. */

@@ -9,6 +9,8 @@ export interface ScriptTexts {
   readonly names: readonly (readonly [name: Bytes, value: Bytes | number])[];
   /** Whether scripts have a table `os`, with nothing but a clock. */
   readonly clock: boolean;
+  /** Whether cjson encodes a table as an array if its metatable says so, and has a function that marks decoded arrays. */
+  readonly marksArrays: boolean;
   /** Whose rights `cmsgpack._COPYRIGHT` names. */
   readonly packer: Bytes;
   /** The error of redis.call without arguments. */
@@ -47,6 +49,7 @@ export const REDIS_7_0: ScriptTexts = {
   table: 'redis',
   names: versionNames('REDIS', '7.0.15'),
   clock: false,
+  marksArrays: false,
   packer: 'Salvatore Sanfilippo',
   noCommand: 'Please specify at least one argument for this redis lib call',
   badArgument: 'Lua redis lib command arguments must be strings or integers',

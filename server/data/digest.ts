@@ -44,9 +44,9 @@ function mixSets(digest: Buffer, items: Iterable<readonly Bytes[]>): void {
   }
 }
 
-/** Mixes in a hash's fields and values. Where the server has field TTLs, a field with a TTL is marked. */
+/** Mixes in a hash's fields and values. Redis marks a field with a TTL, Valkey does not. */
 function mixHash(digest: Buffer, hash: HashValue, format: RdbFormat): void {
-  const times = format.fieldTimes === 'beside' ? undefined : hash.times;
+  const times = format.fieldTimes === 'redis' ? hash.times : undefined;
   for (const [field, value] of hash.entries()) {
     const own = Buffer.alloc(LENGTH);
     mix(own, toBuffer(field));

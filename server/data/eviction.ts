@@ -1,5 +1,5 @@
 /**
- * maxmemory: measures the memory that the data uses, and evicts keys beyond the limit, by one of the eight policies.
+ * maxmemory: measures the memory that the data uses, and evicts keys beyond the limit, by one of the policies.
  */
 import type { Entry } from '../../keyspace/entry.ts';
 import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
@@ -95,7 +95,10 @@ export class Eviction {
     const policy = settings['maxmemory-policy'];
     this.#server.gate(GATE_LIMITED_MEMORY, settings.maxmemory > 0);
     this.#pool = [];
-    world.noteUse = policy.endsWith('lfu') ? (entry) => this.#noteFrequency(entry) : undefined;
+    const isLrm = policy.endsWith('lrm');
+    const unnoted = isLrm ? () => {} : undefined;
+    world.noteUse = policy.endsWith('lfu') ? (entry) => this.#noteFrequency(entry) : unnoted;
+    world.noteChange = isLrm ? (entry) => (entry.usedAt = this.#server.now) : undefined;
     // Keys beyond a new limit are evicted now, not only with the next command.
     if (settings.maxmemory > 0 && this.#timer === undefined) {
       this.#timer = this.#server.host.clock.soon(() => {

@@ -2,6 +2,7 @@
 import { DeadlineTable } from '../../keyspace/expiry/deadlines.ts';
 import { ExpiryWheel } from '../../keyspace/expiry/wheel.ts';
 import type { Keyspace, KeyspaceWorld } from '../../keyspace/keyspace.ts';
+import { STRING_LAYOUTS } from '../../keyspace/string-place.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Client } from '../clients/client.ts';
 import { takePlace } from '../clients/outbox.ts';
@@ -43,8 +44,9 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     hits: 0,
     misses: 0,
     noteUse: undefined,
+    noteChange: undefined,
     listening: false,
-    stringPlace: server.dialect.stringPlace,
+    stringLayout: STRING_LAYOUTS[server.dialect.stringPlace],
     deadlines,
     wheel: new ExpiryWheel(deadlines),
     onChanged: changed,

@@ -205,6 +205,10 @@ export interface Dialect {
   readonly groupCounts: GroupCounts;
   /** What XSETID does with an id smaller than that of a deleted entry. */
   readonly setIdBelowDeleted: 'accepted' | 'refused';
+  /** Whether XADD and XTRIM with `~` remove entries where DELREF or ACKED says what happens to references. */
+  readonly approximateTrims: 'not with DELREF or ACKED' | 'with every policy';
+  /** Whether the position of a destroyed group still counts where ACKED asks which entries all groups have read. */
+  readonly destroyedGroup: 'still counts' | 'no longer counts';
   /** What XGROUP does with an ENTRIESREAD that is larger than the number of entries ever added. */
   readonly entriesRead: 'as given' | 'at most all';
 
@@ -221,6 +225,8 @@ export interface Dialect {
 
   // Effects and events
 
+  /** Whether SET takes NX or XX behind a comparison, and IFEQ twice. */
+  readonly conditions: 'one' | 'a comparison, then NX or XX';
   /** What SET does with a deadline in the past: it stores the string, which then expires, or only removes the key. */
   readonly setInThePast: 'stored' | 'not stored';
   /** How replicas remove a key that RESTORE replaced by a value whose deadline has passed. */

@@ -1,4 +1,4 @@
-/** Redis 8.6, compared with redis-server 8.6.3. */
+/** Redis 8.6, compared with redis-server 8.6.2. */
 import { REDIS_8_6 } from '../../keyspace/rdb/formats.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { infoFields } from '../figures/info-fields.ts';
@@ -8,10 +8,14 @@ import { redis82 } from './redis-8.2.ts';
 
 export const redis86: Dialect = {
   ...redis82,
-  ...redisIdentity('redis-8.6', '8.6.3'),
-  scriptTexts: { ...redis82.scriptTexts, names: versionNames('REDIS', '8.6.3') },
+  ...redisIdentity('redis-8.6', '8.6.2'),
+  scriptTexts: { ...redis82.scriptTexts, names: versionNames('REDIS', '8.6.2'), marksArrays: true },
   rdbFormat: REDIS_8_6,
   infoFields: infoFields.redis86,
+  stringPlace: 'with its key, whatever its deadline',
+  conditions: 'a comparison, then NX or XX',
+  approximateTrims: 'with every policy',
+  destroyedGroup: 'no longer counts',
   describesModules: true,
   scanRemoves: 'those that match the pattern',
   fieldArguments: 'in any order',

@@ -32,6 +32,7 @@ export const valkey9: Dialect = {
   notFromScript: 'ERR This Valkey command is not allowed from script',
   geoaddAs: 'ZADD',
   msetexErrors: { number: 'ERR invalid numkeys value or out of range', pairs: SYNTAX },
+  stringPlace: 'in 128 bytes with its key and old deadline',
   pings: 'when idle',
   fieldCommands: 'valkey',
   cluster: clusterValkey9,

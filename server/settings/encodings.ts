@@ -45,7 +45,7 @@ export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
 
 /** Copies that note to an entry that holds the same string, which may itself be too long to be stored with its key. */
 export function carryEncoding(madeAs: StringEncoding | undefined, to: Entry): void {
-  to.madeAs ??= madeAs;
+  if (to.madeAs === undefined || madeAs === 'raw') to.madeAs = madeAs;
 }
 
 /** Returns the encoding of an entry's value, as reported by OBJECT ENCODING. */

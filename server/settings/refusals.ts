@@ -5,8 +5,11 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Settings } from './settings.ts';
 
-/** What lostlock refuses of a parameter: every value except `only`, or each value in `never`. */
-type Unimplemented<T> = { readonly why: string } & ({ readonly only: T } | { readonly never: readonly T[] });
+/** What lostlock refuses of a parameter: every value except `only`. */
+interface Unimplemented<T> {
+  readonly only: T;
+  readonly why: string;
+}
 
 /** For each parameter, the only value that lostlock implements, and the reason. */
 const REFUSALS: {
@@ -56,10 +59,6 @@ const REFUSALS: {
     why: "lostlock's Lua has none of the functions that Redis has given up",
   },
   'lua-enable-insecure-api': { only: false, why: "lostlock's Lua has none of the functions that are unsafe" },
-  'maxmemory-policy': {
-    never: ['volatile-lrm', 'allkeys-lrm'],
-    why: 'lostlock does not note when a key was last modified',
-  },
   unixsocketgroup: { only: '', why: 'lostlock leaves the group of its socket alone' },
 };
 
@@ -79,7 +78,6 @@ export function namesPlace(settings: Partial<Settings>): boolean {
 export function refusalOf(name: keyof Settings, value: unknown, stores = false): string | undefined {
   const refusal: Unimplemented<unknown> | undefined = REFUSALS[name];
   if (refusal === undefined) return undefined;
-  const isRefused = 'only' in refusal ? value !== refusal.only : refusal.never.includes(value);
-  if (!isRefused) return undefined;
+  if (value === refusal.only) return undefined;
   return stores && name === 'appendonly' ? undefined : refusal.why;
 }

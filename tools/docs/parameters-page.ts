@@ -38,8 +38,6 @@ function effectOf(name: keyof Settings, groups: ReadonlyMap<string, string>): st
   if (why !== undefined) return `accepted, without effect: ${why}`;
   const refusal = refusals.get(name);
   if (refusal === undefined) return 'works';
-  if ('never' in refusal)
-    return `works, but not with ${refusal.never.map((each) => `\`${each}\``).join(' and ')}: ${refusal.why}`;
   const { print } = parameterIn(name, dialectNamed('redis-7.0')) as { print(value: unknown): string };
   const only = print(refusal.only);
   return `${only === '' ? 'refused' : `\`${only}\` only`}: ${refusal.why}`;

@@ -2,13 +2,14 @@
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { formatFloat } from '../../runtime/format.ts';
 import { allocateText } from '../../runtime/memory.ts';
-import { MAX_STRING } from '../../runtime/operations.ts';
+import { index, MAX_STRING } from '../../runtime/operations.ts';
+import { NATIVE } from '../../runtime/site.ts';
 import { type JsonSettings, raise, raiseBare, S } from '../../runtime/state.ts';
 import { TextBuilder } from '../../runtime/text-builder.ts';
 import { type LuaFunction, LuaTable, type LuaValue, typeName, Userdata } from '../../runtime/values.ts';
 import { argumentError, checkInteger, checkString } from '../args.ts';
 import type { Module } from '../builder.ts';
-import { decodeJson } from './decode.ts';
+import { ARRAY_MARK, decodeJson } from './decode.ts';
 
 const INT_MAX = 2147483647;
 /** The limit of a C function's stack. */
@@ -25,6 +26,7 @@ function defaults(): JsonSettings {
     keepBuffer: true,
     encodeInvalid: 'off',
     decodeInvalid: true,
+    marksArrays: false,
   };
 }
 
@@ -81,12 +83,21 @@ function refuse(value: LuaValue, reason: Bytes): never {
   raise(`Cannot serialise ${typeName(value)}: ${reason}`);
 }
 
+/** True if a table's metatable says that the table is an array. */
+function isMarked({ meta }: LuaTable): boolean {
+  const mark = meta === undefined ? undefined : index(meta, ARRAY_MARK, NATIVE);
+  return mark !== undefined && mark !== false;
+}
+
 class Encoder {
   readonly #settings: JsonSettings;
+  readonly #seesMarks: boolean;
   readonly #out = new TextBuilder();
 
-  constructor(settings: JsonSettings) {
+  /** @param seesMarks whether a metatable can say that its table is an array */
+  constructor(settings: JsonSettings, seesMarks: boolean) {
     this.#settings = settings;
+    this.#seesMarks = seesMarks;
   }
 
   /** Ends the text and returns it. */
@@ -129,8 +140,9 @@ class Encoder {
     S.fuel--;
     if (depth > this.#settings.encodeDepth || depth >= MAX_LEVELS)
       raise(`Cannot serialise, excessive nesting (${depth})`);
-    const size = this.#listSize(table);
-    if (size > 0) this.#list(table, size, depth);
+    const marked = this.#seesMarks && isMarked(table);
+    const size = marked ? table.length() : this.#listSize(table);
+    if (size > 0 || marked) this.#list(table, size, depth);
     else this.#object(table, depth);
   }
 
@@ -215,7 +227,7 @@ function shown(option: Bytes): LuaValue {
 
 const SWITCH = ['off', 'on'] as const;
 
-function configuration(settingsOf: SettingsOf): (readonly [Bytes, LuaFunction])[] {
+function configuration(settingsOf: SettingsOf, marks: boolean): (readonly [Bytes, LuaFunction])[] {
   const integer = (name: 'encodeDepth' | 'decodeDepth' | 'precision', high: number): LuaFunction => {
     return (...args) => {
       atMost(args, 1);
@@ -224,7 +236,7 @@ function configuration(settingsOf: SettingsOf): (readonly [Bytes, LuaFunction])[
       return settings[name];
     };
   };
-  const flag = (name: 'keepBuffer' | 'decodeInvalid'): LuaFunction => {
+  const flag = (name: 'keepBuffer' | 'decodeInvalid' | 'marksArrays'): LuaFunction => {
     return (...args) => {
       atMost(args, 1);
       const settings = settingsOf();
@@ -258,16 +270,17 @@ function configuration(settingsOf: SettingsOf): (readonly [Bytes, LuaFunction])[
       },
     ],
     ['decode_invalid_numbers', flag('decodeInvalid')],
+    ...(marks ? [['decode_array_with_array_mt', flag('marksArrays')] as const] : []),
   ];
 }
 
-function library(settingsOf: SettingsOf): Module['entries'] {
+function library(settingsOf: SettingsOf, marks: boolean): Module['entries'] {
   return [
     [
       'encode',
       (...args) => {
         onlyArgument(args);
-        const encoder = new Encoder(settingsOf());
+        const encoder = new Encoder(settingsOf(), marks);
         encoder.value(args[0], 0);
         return encoder.take();
       },
@@ -279,8 +292,8 @@ function library(settingsOf: SettingsOf): Module['entries'] {
         return decodeJson(checkString(args, 0), settingsOf(), NULL);
       },
     ],
-    ...configuration(settingsOf),
-    ['new', () => instance()],
+    ...configuration(settingsOf, marks),
+    ['new', () => instance(marks)],
     ['null', NULL],
     ['_NAME', 'cjson'],
     ['_VERSION', '2.1.0'],
@@ -288,10 +301,10 @@ function library(settingsOf: SettingsOf): Module['entries'] {
 }
 
 /** A new library with its own settings. */
-function instance(): LuaTable {
+function instance(marks: boolean): LuaTable {
   const settings = defaults();
   const table = new LuaTable();
-  for (const [name, value] of library(() => settings)) table.set(name, value);
+  for (const [name, value] of library(() => settings, marks)) table.set(name, value);
   return table;
 }
 
@@ -301,5 +314,10 @@ function settingsOfRun(): JsonSettings {
   return S.json;
 }
 
-/** The table `cjson`. */
-export const CJSON: Module = { entries: library(settingsOfRun), single: ['encode', 'decode'] };
+/**
+ * The table `cjson`.
+ * @param marks whether arrays can be marked as such
+ */
+export function cjson(marks: boolean): Module {
+  return { entries: library(settingsOfRun, marks), single: ['encode', 'decode'] };
+}

@@ -265,8 +265,23 @@ class Decoder {
       }
     }
     this.#depth--;
-    return LuaTable.from(items);
+    const table = LuaTable.from(items) as LuaTable;
+    if (this.#settings.marksArrays) markArray(table);
+    return table;
   }
+}
+
+/** The field of a metatable that says that a table is an array. */
+export const ARRAY_MARK = '__is_cjson_array';
+
+/** Gives a table a metatable of its own, which says that it is an array and cannot be changed. */
+function markArray(table: LuaTable): void {
+  const meta = new LuaTable();
+  meta.set(ARRAY_MARK, true);
+  meta.readonly = true;
+  meta.plain = false;
+  table.meta = meta;
+  table.plain = false;
 }
 
 function utf8(code: number): Bytes {

@@ -12,7 +12,7 @@ import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
 const SUBSCRIBING: readonly Flag[] = ['pubsub', 'noscript', 'loading', 'stale'];
-/** Since Redis 8.6.3 a subscription is refused when memory is short. */
+/** Since Redis 8.6.3, which is known from its release notes alone, a subscription is refused when memory is short. */
 const NEEDS_MEMORY: readonly EntryChange[] = [{ since: '8.6.3', flags: [...SUBSCRIBING, 'denyoom'] }];
 const PUBLISHING: readonly Flag[] = ['pubsub', 'loading', 'stale', 'fast', 'may_replicate'];
 const ASKING: readonly Flag[] = ['pubsub', 'loading', 'stale'];

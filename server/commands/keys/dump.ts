@@ -59,8 +59,8 @@ function parseOptions(argv: readonly Bytes[]): RestoreOptions {
 function decode(client: Caller, payload: Bytes): Value {
   const { commands, encoding, rdbFormat } = client.server;
   const format = client.has(PRIMARY_LINK) ? formatOfPayload(payload) : rdbFormat;
-  // Where fields of hashes have TTLs, such hashes can be restored, also where the dialect's server has none.
-  const timed = commands.has('hpexpire');
+  // With the extra TTLs of hash fields, hashes that have them can be restored where the dialect's server has none.
+  const timed = rdbFormat.fieldTimes === 'beside' && commands.has('hpexpire');
   try {
     return restoreValue(payload, encoding, format, timed);
   } catch (error) {

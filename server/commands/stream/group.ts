@@ -155,7 +155,8 @@ export const xgroupCommand = defineContainer(
       keys: key('RW DELETE', 2),
       run(client, [, , name, groupName]) {
         const stream = client.db.get(name, 'stream') ?? fail(NO_STREAM);
-        if (!stream.groups.delete(groupName)) return 0;
+        const measures = client.server.dialect.destroyedGroup === 'no longer counts';
+        if (!stream.destroyGroup(groupName, measures)) return 0;
         report(client, name, 'xgroup-destroy');
         return 1;
       },

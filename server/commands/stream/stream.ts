@@ -179,6 +179,14 @@ function newId(
   return id > last ? id : fail(SMALLER);
 }
 
+/** Trims a stream. Returns the number of removed entries. */
+function trimmed({ server }: Caller, stream: StreamValue, trim: TrimOptions): number {
+  const withPolicy = trim.references !== undefined && trim.references !== 'KEEPREF';
+  if (withPolicy && trim.approximate && server.dialect.approximateTrims === 'not with DELREF or ACKED')
+    return 0;
+  return stream.trimTo(trim);
+}
+
 function xadd(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
   const name = argv[1];
@@ -208,7 +216,7 @@ function xadd(client: Caller, argv: Argv<-2>): Reply {
   stream.append(id, fields);
   if (producer !== undefined) stream.idempotence.record(producer.name, produced!, id);
   db.changed(name, 'xadd');
-  if (wanted.trim !== undefined && stream.trimTo(wanted.trim) > 0) db.changed(name, 'xtrim', 0);
+  if (wanted.trim !== undefined && trimmed(client, stream, wanted.trim) > 0) db.changed(name, 'xtrim', 0);
   if (server.effects.feeding) {
     const effect = exactTrim(argv, wanted, stream);
     effect[wanted.idAt] = wanted.id?.sequence === undefined ? formatId(id) : wordAt(argv, wanted.idAt);
@@ -223,7 +231,7 @@ function xtrim(client: Caller, argv: Argv<-2>): Reply {
   const wanted = parseTrimming(client, argv, false);
   const stream = db.get(name, 'stream');
   if (stream === undefined) return 0;
-  const removed = stream.trimTo(wanted.trim!);
+  const removed = trimmed(client, stream, wanted.trim!);
   if (removed === 0) return 0;
   db.changed(name, 'xtrim', removed);
   if (server.effects.feeding) server.effects.propagateAs(exactTrim(argv, wanted, stream));

@@ -88,7 +88,7 @@ export const counterCommands = defineCommands('string', {
       const sum = addFloats(db.get(name, 'string') ?? '0', amount);
       const entry = db.put(name, sum, true);
       // Redis does not check whether the sum is an integer.
-      placeText(server.dialect.stringPlace, name, entry, sum);
+      placeText(server.world.stringLayout, name, entry, sum);
       db.changed(name, 'incrbyfloat');
       if (server.effects.feeding) server.effects.propagateAs(['SET', name, sum, 'KEEPTTL']);
       return sum;

@@ -18,6 +18,8 @@ export const EX = 512;
 export const PX = 1024;
 export const EXAT = 2048;
 export const PXAT = 4096;
+/** IFEQ was given more than once. */
+const IFEQ_AGAIN = 8192;
 
 const EXPIRY = EX | PX | EXAT | PXAT;
 const TTL = EXPIRY | KEEPTTL | PERSIST;
@@ -39,14 +41,14 @@ interface OptionRule {
   readonly operand: boolean;
 }
 
-/** Repeating an option is no error in Redis: the last one counts. IFEQ twice is one in Valkey. */
+/** Repeating an option is no error in Redis: the last one counts. */
 const RULES = new Map<Bytes, OptionRule>();
-function rule(name: Bytes, bit: number, group: number, operand: boolean, once = 0): void {
-  RULES.set(name, { bit, excludes: (group & ~bit) | once, operand });
+function rule(name: Bytes, bit: number, group: number, operand: boolean): void {
+  RULES.set(name, { bit, excludes: group & ~bit, operand });
 }
-rule('NX', NX, CONDITION, false);
-rule('XX', XX, CONDITION, false);
-rule('IFEQ', IFEQ, CONDITION, true, IFEQ);
+rule('NX', NX, NX | XX, false);
+rule('XX', XX, NX | XX, false);
+rule('IFEQ', IFEQ, CONDITION, true);
 rule('IFNE', IFNE, CONDITION, true);
 rule('IFDEQ', IFDEQ, CONDITION, true);
 rule('IFDNE', IFDNE, CONDITION, true);
@@ -101,6 +103,7 @@ export function parseStringOptions(argv: readonly Bytes[], from: number, allowed
   for (let i = from; i < argv.length; i++) {
     const found = ruleOf(wordAt(argv, i));
     if ((found.bit & allowed) === 0 || (found.excludes & bits) !== 0) fail(SYNTAX);
+    if ((found.bit & bits & IFEQ) !== 0) bits |= IFEQ_AGAIN;
     bits |= found.bit;
     if (found.operand) {
       const value = argv[++i] ?? fail(SYNTAX);
@@ -109,6 +112,11 @@ export function parseStringOptions(argv: readonly Bytes[], from: number, allowed
     }
   }
   return { bits, operand, expiry };
+}
+
+/** True if a comparison goes with NX or XX, or if IFEQ is given twice. Only some servers take that. */
+export function combinesConditions({ bits }: StringOptions): boolean {
+  return (bits & IFEQ_AGAIN) !== 0 || ((bits & COMPARES) !== 0 && (bits & (NX | XX)) !== 0);
 }
 
 /** Returns whether one of EX, PX, EXAT and PXAT was given. */

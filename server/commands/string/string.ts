@@ -12,6 +12,7 @@ import { defineCommands } from '../define.ts';
 import {
   COMPARES,
   CONDITIONS,
+  combinesConditions,
   EXAT,
   expiryOf,
   GET,
@@ -98,8 +99,8 @@ export function compares(bits: number, operand: Bytes, value: Bytes): boolean {
 
 /** Returns whether SET's conditions are satisfied. */
 function allows({ bits, operand }: StringOptions, old: Entry | undefined): boolean {
-  if ((bits & NX) !== 0) return old === undefined;
-  if ((bits & XX) !== 0) return old !== undefined;
+  if ((bits & NX) !== 0 && old !== undefined) return false;
+  if ((bits & XX) !== 0 && old === undefined) return false;
   if ((bits & COMPARES) === 0) return true;
   return old === undefined ? (bits & (IFNE | IFDNE)) !== 0 : compares(bits, operand, stringOf(old));
 }
@@ -112,8 +113,10 @@ function hasComparisons({ server }: Caller, bits: number): boolean {
   return true;
 }
 
-/** Throws a syntax error for a comparison that the node's server does not have. */
-function checkComparison({ server }: Caller, bits: number): void {
+/** Throws a syntax error for a comparison that the node's server does not have, or has only alone. */
+function checkComparison({ server }: Caller, options: StringOptions): void {
+  if (server.dialect.conditions === 'one' && combinesConditions(options)) fail(SYNTAX);
+  const { bits } = options;
   for (const [word, bit] of CONDITIONS) {
     if ((bits & bit) !== 0 && !server.vocabulary.knows('set', word)) fail(SYNTAX);
   }
@@ -128,7 +131,7 @@ function set(client: Caller, argv: Argv<-3>): Reply {
   }
   const options = parseStringOptions(argv, 3, SET_OPTIONS);
   const { bits } = options;
-  if ((bits & COMPARES) !== 0) checkComparison(client, bits);
+  if ((bits & COMPARES) !== 0) checkComparison(client, options);
   const expiresAt = expiryOf(options, client.server.now, 'set');
   const wantsOld = (bits & GET) !== 0;
   const old = wantsOld ? client.db.lookup(name) : client.db.find(name);

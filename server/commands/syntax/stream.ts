@@ -30,7 +30,6 @@ export const streamSyntax: SyntaxTable = {
       {
         since: '8.6.0',
         words: `key#0 [NOMKSTREAM@6.2.0] [${REFERENCES}] [${PRODUCER}] [trim:{${TRIM}}] id-selector:(auto-id:'*' | id) data:{field value}...`,
-        history: ['8.6.0 `IDMP` and `IDMPAUTO`.'],
       },
     ],
   },

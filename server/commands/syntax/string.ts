@@ -10,7 +10,8 @@ export const stringSyntax: SyntaxTable = {
   cas: 'key#0 oldvalue newvalue [expiration:(EX=seconds:int | PX=milliseconds:int | EXAT=unix-time-seconds:time | PXAT=unix-time-milliseconds:time | KEEPTTL)]',
   decr: 'key#0',
   decrby: 'key#0 decrement:int',
-  delex: 'key#0 [condition:(IFEQ=value | IFNE=value | IFDEQ=digest | IFDNE=digest)]',
+  delex:
+    'key#0 [condition:(IFEQ=ifeq-value | IFNE=ifne-value | IFDEQ=ifdeq-digest:int | IFDNE=ifdne-digest:int)]',
   delifeq: 'key#0 value',
   digest: 'key#0',
   get: 'key#0',
@@ -36,7 +37,7 @@ export const stringSyntax: SyntaxTable = {
   psetex: 'key#0 milliseconds:int value',
   set: {
     words:
-      'key#0 value [condition:(NX | XX | IFEQ=comparison-value@8.4.0@valkey-8.1.0~ | IFNE=comparison-value@8.4.0~ | IFDEQ=comparison-digest@8.4.0~ | IFDNE=comparison-digest@8.4.0~)@2.6.12] [GET@6.2.0] [expiration:(EX=seconds:int@2.6.12 | PX=milliseconds:int@2.6.12 | EXAT=unix-time-seconds:time@6.2.0 | PXAT=unix-time-milliseconds:time@6.2.0 | KEEPTTL@6.0.0)]',
+      'key#0 value [condition:(NX | XX | IFEQ=ifeq-value@8.4.0@valkey-8.1.0~ | IFNE=ifne-value@8.4.0~ | IFDEQ=ifdeq-digest:int@8.4.0~ | IFDNE=ifdne-digest:int@8.4.0~)@2.6.12] [GET@6.2.0] [expiration:(EX=seconds:int@2.6.12 | PX=milliseconds:int@2.6.12 | EXAT=unix-time-seconds:time@6.2.0 | PXAT=unix-time-milliseconds:time@6.2.0 | KEEPTTL@6.0.0)]',
     history: [
       '2.6.12 `EX`, `PX`, `NX` and `XX`.',
       '6.0.0 `KEEPTTL`.',
@@ -50,6 +51,7 @@ export const stringSyntax: SyntaxTable = {
           'key#0 value [condition:(NX@2.6.12 | XX@2.6.12 | IFEQ=comparison-value@8.4.0@valkey-8.1.0~ | IFNE=comparison-value@8.4.0~ | IFDEQ=comparison-digest@8.4.0~ | IFDNE=comparison-digest@8.4.0~)] [GET@6.2.0] [expiration:(EX=seconds:int@2.6.12 | PX=milliseconds:int@2.6.12 | EXAT=unix-time-seconds:time@6.2.0 | PXAT=unix-time-milliseconds:time@6.2.0 | KEEPTTL@6.0.0)]',
         history: ['8.1.0 `IFEQ`.'],
       },
+      { since: { redis: '8.4.0' }, history: ['8.4.0 `IFEQ`, `IFNE`, `IFDEQ` and `IFDNE`.'] },
     ],
   },
   setex: 'key#0 seconds:int value',

@@ -27,9 +27,9 @@ function precedes(name: Bytes, { name: bound, included }: Exclude<Bound, string>
 export function elementsBetween(client: Caller, argv: readonly Bytes[]): Reply {
   checkWords(argv, 'VRANGE', 4, 5);
   const [, key = '', first = '', last = '', most] = argv;
+  const count = most === undefined ? -1 : approximate(parseInteger(most) ?? fail('ERR invalid COUNT value'));
   const start = boundOf(first, 'ERR invalid start range format');
   const end = boundOf(last, 'ERR invalid end range format');
-  const count = most === undefined ? -1 : approximate(parseInteger(most) ?? fail('ERR invalid COUNT value'));
   if (start === '+' || end === '-') fail("ERR '-' can only be used as first argument, '+' only as second");
   const set = client.db.read(key, 'vectorset');
   const names = [...(set?.nodes() ?? [])]

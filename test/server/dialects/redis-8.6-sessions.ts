@@ -1,6 +1,47 @@
 /** Requests whose replies are compared with redis-server 8.6, one a line. */
 import type { Session } from './sessions.ts';
 
+/** Trims a stream whose nodes have three entries in many ways, with nothing read and with some entries acknowledged. */
+function trims(): string {
+  const lines = ['CONFIG SET stream-node-max-entries 3'];
+  const ways = ['MAXLEN ~ 3 DELREF', 'MINID ~ 6 DELREF', 'MAXLEN ~ 1 ACKED', 'MINID ~ 6 LIMIT 4 DELREF'];
+  ways.push('MINID ~ 7 LIMIT 5 ACKED', 'MAXLEN ~ 1 LIMIT 2 DELREF', 'MINID ~ 6 KEEPREF');
+  for (const read of [false, true]) {
+    for (const way of ways) {
+      lines.push('DEL s', ...Array.from({ length: 10 }, (_, i) => `XADD s ${i + 1}-1 f v`));
+      lines.push('XGROUP CREATE s g 0');
+      if (read) lines.push('XREADGROUP GROUP g c COUNT 10 STREAMS s >', 'XACK s g 1-1 2-1 4-1 5-1');
+      lines.push(`XTRIM s ${way}`, 'XRANGE s - +');
+    }
+  }
+  lines.push('XADD s MAXLEN ~ 2 DELREF 11-1 f v', 'XRANGE s - +', 'XPENDING s g');
+  return [...lines, 'XADD s ACKED MAXLEN ~ 1 12-1 f v', 'XLEN s'].join('\n');
+}
+
+/** Sets strings of about the longest length that is embedded, with and without deadlines. */
+function embedded(): string {
+  const lines: string[] = [];
+  for (const [key, length] of [
+    ['a', 40],
+    ['k'.repeat(31), 10],
+    ['k'.repeat(33), 8],
+  ] as const) {
+    for (const value of ['v'.repeat(length), 'v'.repeat(length + 1)]) {
+      for (const deadline of ['', ' EX 100']) {
+        for (const request of [
+          `SET ${key} ${value}${deadline}`,
+          `EXPIRE ${key} 50`,
+          `SET ${key} ${value} KEEPTTL`,
+        ]) {
+          lines.push(request, `OBJECT ENCODING ${key}`);
+        }
+        lines.push(`DEL ${key}`);
+      }
+    }
+  }
+  return lines.join('\n');
+}
+
 export const SESSIONS: readonly Session[] = [
   [
     'ids of idempotent producers',
@@ -219,5 +260,84 @@ export const SESSIONS: readonly Session[] = [
     VSIM v
     VLINKS v a b c
     VINFO nosuch`,
+  ],
+  ['approximate trims under each policy', trims()],
+  [
+    'entries that all groups have read, after a group is gone',
+    `
+    XADD s 1-1 f v
+    XADD s 2-1 f v
+    XADD s 3-1 f v
+    XADD s 4-1 f v
+    XGROUP CREATE s g 0
+    XGROUP CREATE s h 0
+    XREADGROUP GROUP g c COUNT 4 STREAMS s >
+    XREADGROUP GROUP h c COUNT 2 STREAMS s >
+    XDELEX s ACKED IDS 4 1-1 2-1 3-1 4-1
+    XACK s g 1-1 2-1 3-1
+    XDELEX s ACKED IDS 4 1-1 2-1 3-1 4-1
+    XGROUP DESTROY s h
+    XDELEX s ACKED IDS 4 1-1 2-1 3-1 4-1
+    XLEN s`,
+  ],
+  [
+    'comparisons with NX and XX',
+    `
+    DEL a
+    SET a q IFEQ b NX
+    SET a q IFEQ b XX
+    SET a q IFNE b XX
+    SET a q IFNE b NX
+    SET a b
+    SET a q IFEQ b NX
+    SET a q IFEQ c XX
+    SET a q IFEQ b XX
+    GET a
+    SET a q NX IFEQ b
+    SET a q XX IFNE b
+    SET a r IFDNE 0000000000000000 XX GET
+    SET a q IFDEQ b NX
+    SET a q IFEQ b IFNE b
+    SET a q IFEQ b IFEQ r
+    SET a q IFEQ b XX NX
+    RPUSH l 1
+    SET l q IFEQ b NX
+    SET l q IFEQ b XX`,
+  ],
+  ['which strings are embedded', embedded()],
+  [
+    'the policies by the last modification',
+    `
+    CONFIG SET maxmemory-policy allkeys-lrm
+    CONFIG SET maxmemory-policy volatile-lrm
+    CONFIG GET maxmemory-policy
+    SET a b
+    OBJECT IDLETIME a
+    OBJECT FREQ a
+    RESTORE r 0 x IDLETIME 100
+    CONFIG SET maxmemory-policy volatile-lru
+    CONFIG SET maxmemory-policy lrm
+    CONFIG SET maxmemory-policy ALLKEYS-LRM
+    CONFIG GET maxmemory-policy`,
+  ],
+  [
+    'arrays of cjson',
+    `
+    EVAL "cjson.decode_array_with_array_mt(true) return cjson.encode({a=cjson.decode('[[],{},[1,null]]')})" 0
+    EVAL "return tostring(cjson.decode_array_with_array_mt('on')) .. tostring(cjson.decode_array_with_array_mt())" 0
+    EVAL "return tostring(cjson.decode_array_with_array_mt('off')) .. tostring(cjson.decode_array_with_array_mt(false))" 0
+    EVAL "return cjson.decode_array_with_array_mt(1)" 0
+    EVAL "return cjson.decode_array_with_array_mt(true, 1)" 0
+    EVAL "cjson.decode_array_with_array_mt(true) local t = cjson.decode('[]') t.a = 1 return cjson.encode(t)" 0
+    EVAL "cjson.decode_array_with_array_mt(true) local t = cjson.decode('[1,2]') t[1] = nil t[2] = nil return cjson.encode(t)" 0
+    EVAL "cjson.decode_array_with_array_mt(true) local t = setmetatable({}, getmetatable(cjson.decode('[]'))) t[1] = 1 t[3] = 3 return cjson.encode(t)" 0
+    EVAL "cjson.decode_array_with_array_mt(true) return tostring(getmetatable(cjson.decode('[]')) == getmetatable(cjson.decode('[1]')))" 0
+    EVAL "cjson.decode_array_with_array_mt(true) getmetatable(cjson.decode('[]')).x = 1" 0
+    EVAL "cjson.decode_array_with_array_mt(false) return tostring(getmetatable(cjson.decode('[]')))" 0
+    EVAL "return cjson.encode(setmetatable({}, {__is_cjson_array = 1}))" 0
+    EVAL "return cjson.encode(setmetatable({}, {__is_cjson_array = false}))" 0
+    EVAL "return cjson.encode(setmetatable({}, setmetatable({}, {__index = {__is_cjson_array = true}})))" 0
+    EVAL "local c = cjson.new() return {tostring(c.decode_array_with_array_mt()), c.encode(c.decode('[]'))}" 0
+    EVAL "local r = {} for k in pairs(cjson) do table.insert(r, k) end return r" 0`,
   ],
 ];

@@ -31,10 +31,15 @@ function withoutTimes(replies: readonly string[]): string[] {
   });
 }
 
+/** Splits a line at its blanks; a word in double quotes may contain some. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
+}
+
 async function repliesTo(client: RawClient, requests: string): Promise<string[]> {
   const out: string[] = [];
   for (const line of requests.split('\n').map((each) => each.trim())) {
-    const [name = '', ...rest] = line.split(' ');
+    const [name = '', ...rest] = wordsOf(line);
     if (name !== '') out.push(`${line}: ${(await client.ask(name, ...rest)).raw}`);
   }
   client.close();

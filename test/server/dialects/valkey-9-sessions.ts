@@ -3,6 +3,27 @@ import type { Session } from './sessions.ts';
 
 const FAR = '4102444800';
 
+/** Sets strings of about the longest length that is embedded, with and without an earlier deadline. */
+function embedded(): string {
+  const lines: string[] = [];
+  for (const [key, length] of [
+    ['a', 112],
+    ['k'.repeat(31), 82],
+    ['k'.repeat(33), 78],
+    ['k'.repeat(120), 1],
+  ] as const) {
+    for (const more of [0, 1]) {
+      const texts = [length, Math.max(1, length - 8)].map((each) => 'v'.repeat(each + more));
+      const requests = [`SET ${key} ${texts[0]}`, `EXPIRE ${key} 50`, `SET ${key} ${texts[1]}`];
+      for (const request of [...requests, `EXPIRE ${key} 50`, `SET ${key} ${texts[1]} KEEPTTL`]) {
+        lines.push(request, `OBJECT ENCODING ${key}`);
+      }
+      lines.push(`DEL ${key}`);
+    }
+  }
+  return lines.join('\n');
+}
+
 export const SESSIONS: readonly Session[] = [
   [
     'GEOSEARCH BYPOLYGON',
@@ -127,4 +148,5 @@ export const SESSIONS: readonly Session[] = [
     MSETEX 1 a 1 KEEPTTL
     EXPIRETIME a`,
   ],
+  ['which strings are embedded', embedded()],
 ];

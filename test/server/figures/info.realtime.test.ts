@@ -87,7 +87,7 @@ for (const dialect of dialectNames) {
   );
 }
 
-/** Recorded on redis-server 8.6.3 and valkey-server 9.1.2. */
+/** Recorded on redis-server 8.6.2 and valkey-server 9.1.2. */
 test.each([
   {
     before: 'redis-8.2',

@@ -177,14 +177,11 @@ describe.each(servers)('%s', (dialect, { parameters, ignored, lines }) => {
 
 test('each refusal is one of a value that the parameter has in some server', () => {
   for (const [name, refusal] of refusals) {
-    const values = 'only' in refusal ? [refusal.only] : refusal.never;
-    for (const value of values) {
-      const { read, print } = parameterIn(name as 'save', dialectNamed('redis-8.6')) as {
-        read(text: string): unknown;
-        print(value: unknown): string;
-      };
-      expect([name, read(print(value))]).toEqual([name, value]);
-    }
+    const { read, print } = parameterIn(name as 'save', dialectNamed('redis-8.6')) as {
+      read(text: string): unknown;
+      print(value: unknown): string;
+    };
+    expect([name, read(print(refusal.only))]).toEqual([name, refusal.only]);
   }
 });
 
