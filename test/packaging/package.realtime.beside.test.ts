@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built.ts';
@@ -48,18 +48,48 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-test('the tarball holds the build and the notices, and nothing else', () => {
+/** What the package has beside the build: pages, the helpers for other languages, and the notices. */
+const isPage = (path: string): boolean => !path.startsWith('dist/');
+
+test('the tarball holds the build, the pages, the helpers for other languages and the notices, and nothing else', () => {
   const paths = packed.files.map((file) => file.path);
   const others = paths
     .filter((path) => !/^dist\/playground\/(index\.html|style\.css)$/.test(path))
     .filter((path) => !/^dist\/.*\.(js|cjs|js\.map|d\.ts|d\.cts)$/.test(path))
+    .filter((path) => !/^(docs|bench)\/.*\.(md|svg)$/.test(path))
+    .filter((path) => !/^integrations\/(go|junit|pytest)\/.*\.(md|go|mod|java|xml|py|toml|txt)$/.test(path))
     .sort();
-  expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'NOTICE', 'README.md', 'package.json']);
-  expect(
-    paths.filter((path) => /\/(test|bench|support)\b/.test(path) && !/^dist\/vitest\./.test(path)),
-  ).toEqual([]);
+  expect(others).toEqual([
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'NOTICE',
+    'README.md',
+    'SECURITY.md',
+    'action.yml',
+    'package.json',
+  ]);
+  expect(paths.filter((path) => /^dist\/(.*\/)?(test|bench|support)\b/.test(path))).toEqual([]);
+  expect(paths.filter(isPage).length).toBeLessThanOrEqual(90);
   // With 0.46 MB for the playground, a copy of the lab that runs in browsers.
-  expect(packed.size).toBeLessThan(3_950_000);
+  expect(packed.size).toBeLessThan(4_150_000);
+});
+
+test('no link of a page in the package is dead there', () => {
+  const paths = packed.files.map((file) => file.path);
+  const pages = paths.filter((path) => path.endsWith('.md') && isPage(path));
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/explore.md', 'docs/start/jest.md']));
+  const isThere = (path: string): boolean =>
+    paths.some((each) => each === path || each.startsWith(`${path}/`));
+  const dead = pages.flatMap((page) => {
+    const text = readFileSync(join(modules, 'lostlock', page), 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) => link);
+    return links
+      .map((link) => posix.normalize(posix.join(posix.dirname(page), link)).replace(/\/$/, ''))
+      .filter((path) => !isThere(path))
+      .map((path) => `${page}: ${path}; add it to "files" in package.json, or name it without a link`);
+  });
+  expect(dead).toEqual([]);
 });
 
 test('npm pack writes a manifest without scripts, for none of them runs in an installed package', () => {
