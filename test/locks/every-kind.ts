@@ -1,5 +1,6 @@
 /** One way to hold a lock of each kind, for tests of what all kinds must do. */
 import type { HeldLock, Locks } from '../../locks/index.ts';
+import { formsIn } from '../../locks/kinds/index.ts';
 
 export const L = 'lock';
 
@@ -26,32 +27,23 @@ async function secondHold(locks: Locks): Promise<HeldLock> {
   return lock.acquire({ owner: 'me' });
 }
 
-async function permit(locks: Locks): Promise<HeldLock> {
-  await locks.expirablePermits(L).trySetPermits(1);
-  return locks.expirablePermits(L).acquire();
-}
+/** A hold of each form of lock that the registry has. */
+const plain: readonly EveryKind[] = formsIn('releases').map(({ name, open, setUp, primaries, leased }) =>
+  kind(
+    name,
+    async (locks) => {
+      await setUp?.(locks, L, 1);
+      return (await open(locks, L)).acquire();
+    },
+    { primaries, leased },
+  ),
+);
 
-async function unleasedPermit(locks: Locks): Promise<HeldLock> {
-  await locks.semaphore(L).trySetPermits(1);
-  return locks.semaphore(L).acquire();
-}
-
+/** One hold of each form, and holds of kinds that are acquired in a way of their own. */
 export const everyKind: readonly EveryKind[] = [
-  kind('simple', (locks) => locks.simple(L).acquire()),
-  kind('reentrant', (locks) => locks.reentrant(L).acquire()),
+  ...plain,
   kind('reentrant of a named owner', (locks) => locks.reentrant(L).acquire({ owner: 'me' })),
   kind('reentrant, held twice', secondHold, { inner: true }),
-  kind('fenced', (locks) => locks.fenced(L).acquire()),
-  kind('fair', (locks) => locks.fair(L).acquire()),
-  kind('queue', (locks) => locks.queue(L).acquire()),
-  kind('non-reentrant', (locks) => locks.nonReentrant(L).acquire()),
-  kind('read', (locks) => locks.readWrite(L).read.acquire()),
   kind('read of a named owner', (locks) => locks.readWrite(L).read.acquire({ owner: 'me' })),
-  kind('write', (locks) => locks.readWrite(L).write.acquire()),
-  kind('multi', (locks) => locks.multi([locks.simple(L), locks.reentrant('other')]).acquire()),
-  kind('redlock', (locks) => locks.redlock(L).acquire(), { primaries: 3 }),
-  kind('expirable permits', permit),
-  kind('semaphore', unleasedPermit, { leased: false }),
   kind('segmented', async (locks) => (await locks.segmented(L, { segments: 1 }).acquire()).held),
-  kind('session', async (locks) => (await locks.session()).lock(L).acquire(), { leased: false }),
 ];

@@ -6,14 +6,13 @@ import {
   ClientUnusable,
   createLocks,
   fromIoredis,
-  type HeldLock,
-  type Lock,
   type LockClient,
   type Locks,
   LocksClosed,
   type LocksOptions,
   NotOwner,
 } from '../../locks/index.ts';
+import { formsIn } from '../../locks/kinds/index.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../support/redis-server.ts';
 import { until } from '../support/until.ts';
 
@@ -48,18 +47,6 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     return locks;
   }
 
-  const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
-    simple: (locks, name) => locks.simple(name),
-    reentrant: (locks, name) => locks.reentrant(name),
-    fenced: (locks, name) => locks.fenced(name),
-    fair: (locks, name) => locks.fair(name),
-    queue: (locks, name) => locks.queue(name),
-    'non-reentrant': (locks, name) => locks.nonReentrant(name),
-    semaphore: (locks, name) => locks.semaphore(name),
-    'expirable permits': (locks, name) => locks.expirablePermits(name),
-    write: (locks, name) => locks.readWrite(name).write,
-  };
-
   test.each<[what: string, options: RedisOptions]>([
     ['a prefix before every key', { keyPrefix: 'app:' }],
     ['no offline queue', { enableOfflineQueue: false }],
@@ -73,9 +60,8 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
       // Without the message a waiter would sleep beyond its waitMs.
       const slow = { maxSleepMs: 60_000, leaseMs: 60_000, placeMs: 180_000 };
       const [a, b] = [locksOf(client, slow), locksOf(client, slow)];
-      for (const [kind, make] of Object.entries(kinds)) {
-        if (kind === 'semaphore') await a.semaphore(kind).trySetPermits(1);
-        if (kind === 'expirable permits') await a.expirablePermits(kind).trySetPermits(1);
+      for (const { name: kind, make, setUp } of formsIn('odd clients')) {
+        await setUp?.(a, kind, 1);
         const held = await make(a, kind).acquire();
         const waiting = make(b, kind).acquire({ waitMs: 60_000 });
         await until(async () => {
@@ -170,24 +156,27 @@ describe.skipIf(!hasRedisServer)('odd uses (needs redis-server)', () => {
     };
   }
 
-  test.each(Object.entries(kinds))('an abort does not wait for the answer: %s', async (kind, make) => {
-    if (kind === 'semaphore' || kind === 'expirable permits') await raw.set('L', 1);
-    const client = holdingBack(fromIoredis(await connect()));
-    const locks = locksOf(client, { requestTimeoutMs: 60_000 });
-    const abort = new AbortController();
-    const acquiring = make(locks, 'L').acquire({ signal: abort.signal });
-    await until(async () => (await raw.keys('*')).length > 0);
-    abort.abort(new Error('enough'));
-    await expect(acquiring).rejects.toThrow('enough');
-    client.answer(); // Its grant is undone: the next acquisition gets the lock.
-    const next = await make(locksOf(await connect()), 'L').acquire({ waitMs: 4000 });
-    await next.release();
-  });
+  test.each(formsIn('odd clients'))(
+    'an abort does not wait for the answer: $name',
+    async ({ make, setUp }) => {
+      await setUp?.(locksOf(raw), 'L', 1);
+      const client = holdingBack(fromIoredis(await connect()));
+      const locks = locksOf(client, { requestTimeoutMs: 60_000 });
+      const abort = new AbortController();
+      const acquiring = make(locks, 'L').acquire({ signal: abort.signal });
+      await until(async () => (await raw.keys('*')).length > 0);
+      abort.abort(new Error('enough'));
+      await expect(acquiring).rejects.toThrow('enough');
+      client.answer(); // Its grant is undone: the next acquisition gets the lock.
+      const next = await make(locksOf(await connect()), 'L').acquire({ waitMs: 4000 });
+      await next.release();
+    },
+  );
 
-  test.each(Object.entries(kinds))(
-    'waiters aborted at any moment leave nothing behind: %s',
-    async (kind, make) => {
-      if (kind === 'semaphore' || kind === 'expirable permits') await raw.set('L', 1);
+  test.each(formsIn('odd clients'))(
+    'waiters aborted at any moment leave nothing behind: $name',
+    async ({ make, setUp }) => {
+      await setUp?.(locksOf(raw), 'L', 1);
       const sets = [locksOf(await connect()), locksOf(await connect())];
       let [inside, most, entered] = [0, 0, 0];
       const task = async (index: number): Promise<void> => {

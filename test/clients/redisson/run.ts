@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { startServer } from '../../../index.ts';
 import { createLocks, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
+import type { LockKind } from '../../../locks/kinds/index.ts';
 import { INSTALLED } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer, startRedisServer } from '../../support/redis-server.ts';
 import { onRealTime } from '../attempts.ts';
@@ -14,8 +15,18 @@ import { redissonBehindSentinels, redissonOnClusters } from './behind.ts';
 const here = dirname(fileURLToPath(import.meta.url));
 const COUNT = Number(process.env.COUNT ?? 10_000);
 const THREADS = 4;
-const kinds = ['reentrant', 'fair', 'fenced', 'read-write', 'semaphore', 'permits', 'latch'] as const;
-type Kind = (typeof kinds)[number];
+/** What Contend.java calls the kinds that Redisson has too. */
+const javaNames = {
+  reentrant: 'reentrant',
+  fair: 'fair',
+  fenced: 'fenced',
+  readWrite: 'read-write',
+  semaphore: 'semaphore',
+  expirablePermits: 'permits',
+  latch: 'latch',
+} as const satisfies Partial<Record<LockKind, string>>;
+type Kind = (typeof javaNames)[keyof typeof javaNames];
+const kinds = Object.values(javaNames);
 
 /** Runs the Java side; gives what it printed. */
 function java(classpath: string, ...args: string[]): Promise<{ code: number; out: string }> {

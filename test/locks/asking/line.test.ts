@@ -3,6 +3,7 @@ import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { startServers } from '../../../lab/pair.ts';
 import { createLocks, type LockClient, LocksClosed } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { HOUR, L, play, QUICK_MS, type Scene } from '../quiet.ts';
 
 /** A task of the process holds the lock and had to wait for it, so a new waiter does not ask the server. */
@@ -88,12 +89,11 @@ test('a Redlock waiter that got no majority is woken by the release', async () =
   });
 });
 
-test.each(['reentrant', 'fenced', 'write'] as const)(
-  'an owner that waits for a %s lock several times gets all its holds at once, without a release in between',
-  (kind) =>
+test.each(formsIn('waits of one owner'))(
+  'an owner that waits for a $name lock several times gets all its holds at once, without a release in between',
+  ({ make }) =>
     play(async ({ pair, locks, time }) => {
-      const of = (name: string) => (kind === 'write' ? locks(name).readWrite(L).write : locks(name)[kind](L));
-      const [mine, theirs] = [of('A'), of('B')];
+      const [mine, theirs] = [make(locks('A'), L), make(locks('B'), L)];
       const held = await theirs.acquire();
       const waiting = Array.from({ length: 3 }, () => mine.acquire({ owner: 'me' }));
       await pair.advance(100);

@@ -2,19 +2,16 @@
 
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createLocks, type HeldLock, type Lock, type Locks, ServerRefused } from '../../../locks/index.ts';
+import { createLocks, type Locks, ServerRefused } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { inLab, type Lab } from '../failures/lab.ts';
 
-const kinds: Record<string, (locks: Locks) => Lock<HeldLock>> = {
-  simple: (locks) => locks.simple('L'),
-  reentrant: (locks) => locks.reentrant('L'),
-  fair: (locks) => locks.fair('L'),
-  queue: (locks) => locks.queue('L'),
-  read: (locks) => locks.readWrite('L').read,
-  'non-reentrant': (locks) => locks.nonReentrant('L'),
-  multi: (locks) => locks.multi([locks.simple('L'), locks.fenced('M')]),
-};
+/** Each kind of lock, as a lock named L. */
+const kinds = formsIn('short leases').map(({ name, make }) => ({
+  name,
+  make: (locks: Locks) => make(locks, 'L'),
+}));
 
 /** How many requests for locks the server has had. */
 async function requests(lab: Lab): Promise<number> {
@@ -23,7 +20,7 @@ async function requests(lab: Lab): Promise<number> {
   return calls.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-test.each(Object.entries(kinds))('%s: a lease that the drift allowance uses up is refused', (_kind, make) =>
+test.each(kinds)('$name: a lease that the drift allowance uses up is refused', ({ make }) =>
   inLab(1, async (lab) => {
     const tooShort = /acquire\.leaseMs is (1|0\.5); allowed: milliseconds from 2/;
     const locks = await lab.locks('A');
@@ -35,16 +32,14 @@ test.each(Object.entries(kinds))('%s: a lease that the drift allowance uses up i
   }),
 );
 
-test.each(Object.entries(kinds))(
-  '%s: a lease shorter than the round trip to the server does not spin',
-  (_kind, make) =>
-    inLab(1, async (lab) => {
-      const locks = await lab.locks('A');
-      lab.replies('A').delay(20);
-      const before = await requests(lab);
-      await expect(make(locks).acquire({ leaseMs: 5, waitMs: 10_000 })).rejects.toThrow('was not free');
-      expect((await requests(lab)) - before).toBeLessThan(60);
-    }),
+test.each(kinds)('$name: a lease shorter than the round trip to the server does not spin', ({ make }) =>
+  inLab(1, async (lab) => {
+    const locks = await lab.locks('A');
+    lab.replies('A').delay(20);
+    const before = await requests(lab);
+    await expect(make(locks).acquire({ leaseMs: 5, waitMs: 10_000 })).rejects.toThrow('was not free');
+    expect((await requests(lab)) - before).toBeLessThan(60);
+  }),
 );
 
 describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
@@ -62,12 +57,12 @@ describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
   test('fractions of a millisecond are rounded up in every option', async () => {
     const settings = { lockDelayMs: 0.5, fairWaitMs: 5000.5, placeMs: 5000.5, leaseMs: 10_000.5 };
     const locks = createLocks(raw, settings);
-    for (const [kind, make] of Object.entries(kinds)) {
+    for (const { name, make } of kinds) {
       await raw.flushall();
       const held = await make(locks).acquire();
       await held.extend(20_000.5);
       const options = { waitMs: 50.5, owner: 'another' };
-      if (kind === 'fair') expect(await make(locks).tryAcquire(options)).toBeNull();
+      if (name === 'fair') expect(await make(locks).tryAcquire(options)).toBeNull();
       await held.release();
     }
     locks.close();
@@ -81,7 +76,7 @@ describe.skipIf(!hasRedisServer)('on redis-server (needs redis-server)', () => {
       const client = new Redis({ path: server.path, username: 'someone', password: 'pw' });
       onTestFinished(() => client.disconnect());
       const locks = createLocks(client);
-      for (const make of Object.values(kinds)) {
+      for (const { make } of kinds) {
         await raw.flushall();
         for (const again of [1, 2]) {
           await raw.script('FLUSH');

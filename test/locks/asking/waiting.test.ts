@@ -1,14 +1,8 @@
 /** What wakes a waiter, what an aborted waiter leaves behind, and releases at the last moment; waiters poll once an hour only. */
 import '../../../lab/router.ts';
 import { describe, expect, test } from 'vitest';
-import {
-  type HeldLock,
-  type Lock,
-  type LockClient,
-  type Locks,
-  NotOwner,
-  OutcomeUnknown,
-} from '../../../locks/index.ts';
+import { type LockClient, NotOwner, OutcomeUnknown } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { HOUR, L, play, QUICK_MS, type Scene } from '../quiet.ts';
 
 test('a waiter whose subscription is confirmed late asks again, because it may have missed the message', () =>
@@ -252,39 +246,26 @@ test('one unanswered request does not make the server remember all later request
     expect(await raw.zcard(requests!)).toBeLessThan(5);
   }));
 
-const kinds: Record<string, (locks: Locks) => Lock<HeldLock> | Promise<Lock<HeldLock>>> = {
-  simple: (locks) => locks.simple(L),
-  reentrant: (locks) => locks.reentrant(L),
-  fenced: (locks) => locks.fenced(L),
-  fair: (locks) => locks.fair(L),
-  queue: (locks) => locks.queue(L),
-  'non-reentrant': (locks) => locks.nonReentrant(L),
-  semaphore: (locks) => locks.semaphore(L),
-  'expirable permits': (locks) => locks.expirablePermits(L),
-  read: (locks) => locks.readWrite(L).read,
-  write: (locks) => locks.readWrite(L).write,
-  "session's": async (locks) => (await locks.session()).lock(L),
-};
-
-test.each(Object.entries(kinds))('an aborted request whose reply is lost is undone: %s', (kind, make) =>
-  play(async ({ pair, locks }) => {
-    const [a, b] = [locks('A', { requestTimeoutMs: 100 }), locks('B')];
-    if (kind === 'semaphore') await b.semaphore(L).trySetPermits(1);
-    if (kind === 'expirable permits') await b.expirablePermits(L).trySetPermits(1);
-    const [mine, theirs] = [await make(a), await make(b)];
-    await (await mine.acquire()).release();
-    const replies = pair.world.network.lane('redis-1', 'A');
-    replies.hold();
-    const abort = new AbortController();
-    const acquiring = mine.acquire({ signal: abort.signal });
-    await pair.advance(50);
-    abort.abort(new Error('not any more'));
-    await expect(acquiring).rejects.toThrow('not any more');
-    await pair.advance(200);
-    replies.release();
-    await pair.advance(2000);
-    expect(await theirs.tryAcquire()).not.toBeNull();
-  }),
+test.each(formsIn('aborted requests'))(
+  'an aborted request whose reply is lost is undone: $name',
+  ({ open, setUp }) =>
+    play(async ({ pair, locks }) => {
+      const [a, b] = [locks('A', { requestTimeoutMs: 100 }), locks('B')];
+      await setUp?.(b, L, 1);
+      const [mine, theirs] = [await open(a, L), await open(b, L)];
+      await (await mine.acquire()).release();
+      const replies = pair.world.network.lane('redis-1', 'A');
+      replies.hold();
+      const abort = new AbortController();
+      const acquiring = mine.acquire({ signal: abort.signal });
+      await pair.advance(50);
+      abort.abort(new Error('not any more'));
+      await expect(acquiring).rejects.toThrow('not any more');
+      await pair.advance(200);
+      replies.release();
+      await pair.advance(2000);
+      expect(await theirs.tryAcquire()).not.toBeNull();
+    }),
 );
 
 describe('a release in the last moments of the lease', () => {

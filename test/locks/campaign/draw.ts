@@ -1,6 +1,7 @@
 /** Draws a world of the campaign from a seed: every choice is random and none is aimed at a known failure. */
 import { Random } from '../../../lab/time/random.ts';
 import type { LocksOptions } from '../../../locks/index.ts';
+import { formsIn, kinds, kindsIn, type LockKind, titlesOf } from '../../../locks/kinds/index.ts';
 import {
   ALL_REPLICAS,
   type Deed,
@@ -14,38 +15,22 @@ import {
   type Who,
 } from './plan.ts';
 
-export const KINDS: readonly KindName[] = [
-  'simple',
-  'reentrant',
-  'fenced',
-  'fenced by the clock',
-  'fair',
-  'queue',
-  'non-reentrant',
-  'read-write',
-  'multi',
-  'redlock',
-  'expirable permits',
-  'semaphore',
-  'latch',
-  'segmented',
-  'session',
-];
+/** The kinds of the campaign, in the order of the registry: seeds choose by it. */
+export const KINDS: readonly KindName[] = withBothFences(kindsIn('campaign'));
 
 /** The number of the first fault that was drawn apart from the others. */
 export const LATER = 101;
 
 /** Re-entrant kinds. */
-const REENTRANT: readonly KindName[] = ['reentrant', 'fenced', 'fenced by the clock', 'fair', 'read-write'];
-const PARTS: readonly KindName[] = [
-  'simple',
-  'reentrant',
-  'fenced',
-  'fair',
-  'queue',
-  'non-reentrant',
-  'read-write',
-];
+export const REENTRANT: readonly KindName[] = withBothFences(
+  kindsIn('campaign').filter((kind) => kinds[kind].reentrant),
+);
+/** Kinds that a multi may have as its parts. */
+const PARTS: readonly KindName[] = titlesOf(formsIn('conformance').map(({ kind }) => kind));
+
+function withBothFences(names: readonly LockKind[]): KindName[] {
+  return titlesOf(names).flatMap((title) => (title === 'fenced' ? [title, 'fenced by the clock'] : [title]));
+}
 
 /** The plan of a seed; `only`: of one kind. */
 export function draw(seed: number, only?: KindName): Plan {
@@ -260,7 +245,7 @@ class Drawing {
     const ms = (): number => random.between(1, Math.ceil(random.pick([0.5, 2, 5]) * this.#leaseMs) + 1);
     const node = (): number => random.between(0, ALL_REPLICAS + 1);
     const slowMs = this.#slowMs(plan);
-    const kinds: (() => Deed)[] = [
+    const deeds: (() => Deed)[] = [
       () => ({
         do: 'refuse releases',
         ms: ms(),
@@ -271,16 +256,16 @@ class Drawing {
     if (slowMs >= 1) {
       const who = (): Who => ({ client: random.between(0, 4), node: node() });
       const byMs = (): number => random.between(random.pick([1, Math.ceil(slowMs / 2)]), slowMs + 1);
-      kinds.push(() => ({ do: 'slow client', ms: 2 * ms(), who: who(), byMs: byMs() }));
+      deeds.push(() => ({ do: 'slow client', ms: 2 * ms(), who: who(), byMs: byMs() }));
     }
     if (plan.primaries > 1) {
       const empty = (): Deed => ({ do: 'restart empty', ms: random.between(1, 200), node: node() });
-      kinds.push(empty, empty);
+      deeds.push(empty, empty);
     }
     return Array.from({ length: count }, (_, index) => ({
       id: LATER + index,
       at: random.between(0, Math.ceil(spanMs) + 1),
-      deed: random.pick(kinds)(),
+      deed: random.pick(deeds)(),
     }));
   }
 

@@ -1,5 +1,7 @@
 /** The locks that a client of the campaign uses, by kind, and which holders exclude each other. */
 import type { AcquireOptions, HeldLock, Lock, Locks, Session } from '../../../locks/index.ts';
+import { formsIn, kinds } from '../../../locks/kinds/index.ts';
+import { REENTRANT } from './draw.ts';
 import type { Rules } from './judge.ts';
 import type { KindName, Life, Plan } from './plan.ts';
 
@@ -18,37 +20,18 @@ export interface Entry {
 const BY_OWNER: Rules = { byOwner: true };
 const ALONE: Rules = { byOwner: false };
 
-/** Re-entrant kinds. */
-const rulesOf = (kind: KindName): Rules =>
-  ['reentrant', 'fenced', 'fenced by the clock', 'fair', 'read-write'].includes(kind) ? BY_OWNER : ALONE;
+const rulesOf = (kind: KindName): Rules => (REENTRANT.includes(kind) ? BY_OWNER : ALONE);
+
+/** The forms by what the campaign calls their kinds; that of a read-write lock depends on the life. */
+const makers = new Map(formsIn('campaign').map(({ kind, make }) => [kinds[kind].title as KindName, make]));
 
 function single(locks: Locks, kind: KindName, name: string, mode: Life['mode']): Lock<HeldLock> {
-  switch (kind) {
-    case 'simple':
-      return locks.simple(name);
-    case 'reentrant':
-      return locks.reentrant(name);
-    case 'fenced':
-      return locks.fenced(name);
-    case 'fenced by the clock':
-      return locks.fenced(name, { fence: 'clock' });
-    case 'fair':
-      return locks.fair(name);
-    case 'queue':
-      return locks.queue(name);
-    case 'non-reentrant':
-      return locks.nonReentrant(name);
-    case 'read-write':
-      return locks.readWrite(name)[mode];
-    case 'redlock':
-      return locks.redlock(name);
-    case 'expirable permits':
-      return locks.expirablePermits(name);
-    case 'semaphore':
-      return locks.semaphore(name);
-    default:
-      throw new Error(`${kind} is no lock of its own`);
-  }
+  if (kind === 'fenced by the clock') return locks.fenced(name, { fence: 'clock' });
+  if (kind === 'read-write') return locks.readWrite(name)[mode];
+  const make = makers.get(kind);
+  if (make === undefined)
+    throw new Error(`${kind} is no lock of its own: say in test/locks/campaign/ how it is used`);
+  return make(locks, name);
 }
 
 /** What one client uses. Its session is opened when it is first needed, and again after it was lost. */

@@ -1,6 +1,7 @@
 /** Runs the lives of one task: acquires, works, extends, enters again, releases, and reports each step to the judge. */
 import type { Actor } from '../../../lab/time/actor.ts';
 import { type AcquireOptions, type HeldLock, LockTimeout, type PermitOptions } from '../../../locks/index.ts';
+import { kindNames, kinds, titlesOf } from '../../../locks/kinds/index.ts';
 import type { Holder, Judge } from './judge.ts';
 import type { Entry, Kit } from './kinds.ts';
 import type { KindName, Life, Plan, Step } from './plan.ts';
@@ -176,7 +177,7 @@ async function liveWithLatch({ judge, kit, latch, plan, name }: Home, life: Life
 }
 
 /** Kinds whose holds have no leases. */
-const UNLEASED: readonly KindName[] = ['semaphore', 'session'];
+const UNLEASED: readonly KindName[] = titlesOf(kindNames.filter((kind) => !kinds[kind].leased));
 
 function optionsOf({ name, plan }: Home, life: Life): AcquireOptions & Pick<PermitOptions, 'permits'> {
   const { leaseMs, waitMs, abortAfter, owner, permits } = life;

@@ -1,24 +1,10 @@
 /** What a world of the campaign is made of: which client locks what with which settings, and which faults happen when. */
 import type { LocksOptions } from '../../../locks/index.ts';
+import type { KindTitle } from '../../../locks/kinds/index.ts';
 import type { Refusal } from './refusing.ts';
 
-/** Every kind of lock that docs/using-locks.md lists. */
-export type KindName =
-  | 'simple'
-  | 'reentrant'
-  | 'fenced'
-  | 'fenced by the clock'
-  | 'fair'
-  | 'queue'
-  | 'non-reentrant'
-  | 'read-write'
-  | 'multi'
-  | 'redlock'
-  | 'expirable permits'
-  | 'semaphore'
-  | 'latch'
-  | 'segmented'
-  | 'session';
+/** Every kind of lock; a fenced lock with either of its fences. */
+export type KindName = KindTitle | 'fenced by the clock';
 
 /** How a client of Redis is made; each library with its default settings. */
 export type Library = 'ioredis' | 'node-redis';

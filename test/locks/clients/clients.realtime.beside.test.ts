@@ -3,8 +3,9 @@ import { Cluster, Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLocks, fromIoredis, type HeldLock, type Lock, type Locks } from '../../../locks/index.ts';
+import { createLocks, fromIoredis, type Locks } from '../../../locks/index.ts';
 import { slotOf } from '../../../locks/keys.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { isLongRun } from '../../support/long.ts';
 import { freePort, hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
@@ -111,16 +112,7 @@ describe.skipIf(!hasRedisServer)('locks through other clients (needs redis-serve
         await done();
         await waiting;
       };
-      const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
-        simple: (locks, name) => locks.simple(name),
-        reentrant: (locks, name) => locks.reentrant(name),
-        fenced: (locks, name) => locks.fenced(name),
-        fair: (locks, name) => locks.fair(name),
-        write: (locks, name) => locks.readWrite(name).write,
-        'non-reentrant': (locks, name) => locks.nonReentrant(name),
-        queue: (locks, name) => locks.queue(name),
-      };
-      for (const [kind, make] of Object.entries(kinds)) {
+      for (const { name: kind, make } of formsIn('messages in a cluster')) {
         const name = `told:${kind}:${listing}`;
         const held = await make(a, name).acquire({ leaseMs: 600_000 });
         const wait = async () => (await make(b, name).acquire()).release();

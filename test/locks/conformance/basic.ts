@@ -1,7 +1,6 @@
 /** The cases that hold for every exclusive lock: exclusion, leases, waiting, giving up, loss. */
 import type { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
-import type { HeldLock, Lock } from '../../../locks/index.ts';
 import {
   LockLost,
   type Locks,
@@ -10,6 +9,7 @@ import {
   NotOwner,
   ServerRefused,
 } from '../../../locks/index.ts';
+import { formsIn, type ListedForm } from '../../../locks/kinds/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { until } from '../../support/until.ts';
 import { type Bench, channelsOf } from './bench.ts';
@@ -18,41 +18,13 @@ import { test } from './conformance-test.ts';
 /** How often each of twelve contenders takes the lock. */
 const TURNS = sampleOf(10, 2);
 
-/** One kind of lock: how to make it, and which key holds its lease. */
-interface Kind {
-  make(locks: Locks, name: string): Lock<HeldLock>;
-  key(name: string): string;
-  /** Whether the keys of the kind show that it is free. */
-  isFree(raw: Redis, name: string): Promise<boolean>;
+type Kind = Pick<Required<ListedForm>, 'make' | 'leaseKey'>;
+
+/** Whether the keys of the kind show that it is free: there is none, or nobody is in it. */
+async function isFree(raw: Redis, key: string): Promise<boolean> {
+  const isSet = (await raw.type(key)) === 'zset';
+  return isSet ? (await raw.zcard(key)) === 0 : (await raw.exists(key)) === 0;
 }
-
-const plain = (make: Kind['make']): Kind => ({
-  make,
-  key: (name) => name,
-  isFree: async (raw, name) => (await raw.exists(name)) === 0,
-});
-
-const inSortedSet = (make: Kind['make'], key: Kind['key']): Kind => ({
-  make,
-  key,
-  isFree: async (raw, name) => (await raw.zcard(key(name))) === 0,
-});
-
-const kinds: Record<string, Kind> = {
-  simple: plain((locks, name) => locks.simple(name)),
-  reentrant: plain((locks, name) => locks.reentrant(name)),
-  fenced: plain((locks, name) => locks.fenced(name)),
-  fair: plain((locks, name) => locks.fair(name)),
-  write: plain((locks, name) => locks.readWrite(name).write),
-  'non-reentrant': inSortedSet(
-    (locks, name) => locks.nonReentrant(name),
-    (name) => `{${name}}:timeout`,
-  ),
-  queue: inSortedSet(
-    (locks, name) => locks.queue(name),
-    (name) => `{${name}}:lostlock_queue_seen`,
-  ),
-};
 
 /** Milliseconds until the lease ends: a TTL, or the smallest score of a sorted set. */
 async function leaseOf(raw: Redis, key: string): Promise<number> {
@@ -63,14 +35,15 @@ async function leaseOf(raw: Redis, key: string): Promise<number> {
 }
 
 export function basicCases(bench: () => Bench): void {
-  describe.each(Object.entries(kinds))('the %s lock', (_name, kind) => {
+  describe.each(formsIn('conformance'))('the $name lock', ({ make, key = String, leaseKey = key }) => {
+    const kind = { make, leaseKey };
     exclusionCases(bench, kind);
     leaseCases(bench, kind);
     givingUpCases(bench, kind);
   });
 }
 
-function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
+function exclusionCases(bench: () => Bench, { make, leaseKey }: Kind): void {
   test('excludes others until it is released, and leaves nothing behind', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
@@ -83,7 +56,7 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     expect(next).not.toBeNull();
     await next!.release();
     a.close();
-    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await isFree(bench().raw, leaseKey(name))).toBe(true);
     expect(await channelsOf(bench().raw)).toEqual([]);
   });
 
@@ -131,7 +104,7 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
     };
     await Promise.all(sets.flatMap((locks) => [work(locks), work(locks), work(locks), work(locks)]));
     expect(turns).toBe(12 * TURNS);
-    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await isFree(bench().raw, leaseKey(name))).toBe(true);
   });
 
   test('a second release finds nothing to give back', async () => {
@@ -152,7 +125,7 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
       await again.release();
       await expect(inner.release()).rejects.toThrow(NotOwner);
     });
-    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await isFree(bench().raw, leaseKey(name))).toBe(true);
   });
 
   test('is released at the end of `await using` and of using, even when the work throws', async () => {
@@ -162,16 +135,16 @@ function exclusionCases(bench: () => Bench, { make, isFree }: Kind): void {
       await using held = await make(locks, name).acquire();
       held.assertHeld();
     }
-    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await isFree(bench().raw, leaseKey(name))).toBe(true);
     const thrown = make(locks, name).using(async () => {
       throw new Error('the work failed');
     });
     await expect(thrown).rejects.toThrow('the work failed');
-    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await isFree(bench().raw, leaseKey(name))).toBe(true);
   });
 }
 
-function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
+function leaseCases(bench: () => Bench, { make, leaseKey }: Kind): void {
   test('an explicit lease ends by itself, and the holder learns it from its own clock', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
@@ -198,9 +171,9 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     const first = held.validUntil;
     await until(() => held.validUntil > first);
     held.assertHeld();
-    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(0);
+    expect(await leaseOf(bench().raw, leaseKey(name))).toBeGreaterThan(0);
     await held.release();
-    expect(await isFree(bench().raw, name)).toBe(true);
+    expect(await isFree(bench().raw, leaseKey(name))).toBe(true);
     expect(() => held.assertHeld()).toThrow(NotOwner);
   });
 
@@ -209,11 +182,11 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     const name = bench().name();
     const held = await make(locks, name).acquire({ leaseMs: 5000 });
     await held.extend(60_000);
-    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(50_000);
+    expect(await leaseOf(bench().raw, leaseKey(name))).toBeGreaterThan(50_000);
     const { validUntil } = held;
     await held.extend(1000);
     expect(held.validUntil).toBe(validUntil);
-    expect(await leaseOf(bench().raw, key(name))).toBeGreaterThan(50_000);
+    expect(await leaseOf(bench().raw, leaseKey(name))).toBeGreaterThan(50_000);
     await held.release();
   });
 
@@ -222,13 +195,13 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     const name = bench().name();
     const held = await make(locks, name).acquire();
     const other = await make(locks, `${name}:other`).acquire();
-    await bench().raw.del(key(name), name);
+    await bench().raw.del(leaseKey(name), name);
     await until(() => held.signal.aborted);
     await expect(held.release()).rejects.toThrow(LockLost);
     other.assertHeld(); // Renewed in the same script, and not disturbed.
     await other.release();
     const long = await make(locks, name).acquire({ leaseMs: 60_000 });
-    await bench().raw.del(key(name), name);
+    await bench().raw.del(leaseKey(name), name);
     await expect(long.release()).rejects.toThrow(NotOwner);
   });
 
@@ -238,14 +211,14 @@ function leaseCases(bench: () => Bench, { make, key, isFree }: Kind): void {
     const held = await make(a, name).acquire({ leaseMs: 100 });
     await until(() => held.signal.aborted);
     expect(await make(b, name).tryAcquire()).toBeNull();
-    await bench().raw.del(key(name), name);
+    await bench().raw.del(leaseKey(name), name);
     const clean = await make(a, name).acquire({ leaseMs: 10_000 });
     await clean.release();
     expect(await make(b, name).tryAcquire()).not.toBeNull();
   });
 }
 
-function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
+function givingUpCases(bench: () => Bench, { make, leaseKey }: Kind): void {
   test('gives up after waitMs with a typed error and leaves no trace', async () => {
     const [a, b] = [bench().locks(), bench().locks()];
     const name = bench().name();
@@ -303,9 +276,9 @@ function givingUpCases(bench: () => Bench, { make, key }: Kind): void {
   test('a key of another type gives a typed error and stays unchanged', async () => {
     const locks = bench().locks();
     const name = bench().name();
-    await bench().raw.rpush(key(name), 'data');
+    await bench().raw.rpush(leaseKey(name), 'data');
     await bench().raw.rpush(`lostlock_queue:{${name}}`, 'data');
     await expect(make(locks, name).acquire()).rejects.toThrow(ServerRefused);
-    expect(await bench().raw.lrange(key(name), 0, -1)).toEqual(['data']);
+    expect(await bench().raw.lrange(leaseKey(name), 0, -1)).toEqual(['data']);
   });
 }

@@ -1,13 +1,8 @@
 /** The locks on a real primary with a real replica behind a real redis-sentinel, through real failovers. */
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  createLocks,
-  type HeldLock,
-  type Lock,
-  type Locks,
-  type LocksOptions,
-} from '../../../locks/index.ts';
+import { createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
+import { formsIn, type ListedForm } from '../../../locks/kinds/index.ts';
 import { hasSentinel, type SentinelSet, startSentinelSet } from '../../support/redis-sentinel.ts';
 import { until } from '../../support/until.ts';
 import { channelsOf } from './bench.ts';
@@ -49,16 +44,6 @@ async function onPrimary(redis: Redis): Promise<void> {
   await until(there, { what: 'the new primary', limitMs: 30_000 });
 }
 
-const kinds: Record<string, (locks: Locks, name: string) => Lock<HeldLock>> = {
-  simple: (locks, name) => locks.simple(name),
-  reentrant: (locks, name) => locks.reentrant(name),
-  fenced: (locks, name) => locks.fenced(name),
-  fair: (locks, name) => locks.fair(name),
-  write: (locks, name) => locks.readWrite(name).write,
-  'non-reentrant': (locks, name) => locks.nonReentrant(name),
-  queue: (locks, name) => locks.queue(name),
-};
-
 describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sentinel)', () => {
   let set: SentinelSet;
   const open: { locks: Locks; redis: Redis }[] = [];
@@ -86,24 +71,24 @@ describe.skipIf(!hasSentinel)('a real failover (needs redis-server and redis-sen
   async function through(change: () => Promise<void>): Promise<void> {
     // Names of its own, because an attempt that failed may still hold its locks.
     const attempt = ++attempts;
-    const lockOf = (locks: Locks, kind: string): Lock<HeldLock> => kinds[kind]!(locks, `${kind}:${attempt}`);
+    const kinds = formsIn('failover');
+    const lockOf = (locks: Locks, { name, make }: ListedForm) => make(locks, `${name}:${attempt}`);
     const [a, b] = [
       party({ replicas: 1, requestTimeoutMs: 3000 }),
       party({ maxSleepMs: 600_000, placeMs: 600_000 }),
     ];
-    const names = Object.keys(kinds);
-    const held = await Promise.all(names.map((kind) => lockOf(a, kind).acquire()));
-    const waiting = names.map((kind) => lockOf(b, kind).acquire());
+    const held = await Promise.all(kinds.map((kind) => lockOf(a, kind).acquire()));
+    const waiting = kinds.map((kind) => lockOf(b, kind).acquire());
     const looker = set.client();
     const told = async (): Promise<boolean> => {
       const channels = await channelsOf(looker);
-      return channels.filter((each) => each.includes(`:${attempt}`)).length >= names.length;
+      return channels.filter((each) => each.includes(`:${attempt}`)).length >= kinds.length;
     };
     await until(told, { what: 'the waiters', limitMs: 30_000 });
     await change();
     await onPrimary(looker);
     for (const each of held) each.assertHeld();
-    for (const kind of names) expect(await lockOf(party(), kind).tryAcquire(), kind).toBeNull();
+    for (const kind of kinds) expect(await lockOf(party(), kind).tryAcquire(), kind.name).toBeNull();
     for (const each of held) await each.release();
     for (const each of await Promise.all(waiting)) {
       each.assertHeld();

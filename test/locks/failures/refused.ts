@@ -1,4 +1,5 @@
 /** Failures S8, S18, S19, S28 and S29: rounded leases, refusals, name collisions and repeated requests. */
+import { formsIn } from '../../../locks/kinds/index.ts';
 import type { Failure, Lab } from './lab.ts';
 
 const L = 'lock';
@@ -45,9 +46,11 @@ const outOfMemory: Failure = {
   },
   ours: async (lab) => {
     const a = await lab.locks('A');
-    const kinds = ['simple', 'reentrant', 'fenced', 'fair'] as const;
-    for (const kind of kinds) await (await a[kind](kind).acquire()).release(); // The server knows the scripts from now on.
-    const helds = await Promise.all(kinds.map((kind) => a[kind](kind).acquire()));
+    const kinds = formsIn('no memory');
+    for (const { name, setUp } of kinds) await setUp?.(a, name, 1);
+    const locks = await Promise.all(kinds.map(({ open, name }) => open(a, name)));
+    for (const lock of locks) await (await lock.acquire()).release(); // The server knows the scripts from now on.
+    const helds = await Promise.all(locks.map((lock) => lock.acquire()));
     await lab.advance(lab.between(1, 100));
     await lab.raw.config('SET', 'maxmemory', '1');
     const problems: string[] = [];
@@ -61,7 +64,8 @@ const outOfMemory: Failure = {
       .catch((error: Error) => error.name);
     if (refused !== 'ServerRefused') problems.push(`acquiring without memory: ${refused}`);
     await lab.raw.config('SET', 'maxmemory', '0');
-    return (await lab.raw.exists(...kinds, 'new')) > 0
+    const keys = kinds.map(({ name, key = String }) => key(name));
+    return (await lab.raw.exists(...keys, 'new')) > 0
       ? [...problems, 'released, and still locked']
       : problems;
   },
@@ -80,18 +84,17 @@ const collision: Failure = {
   ours: async (lab) => {
     const a = await lab.locks('A');
     const problems: string[] = [];
-    for (const kind of ['simple', 'reentrant', 'fenced', 'fair', 'queue'] as const) {
+    for (const { name, open } of formsIn('other data')) {
       for (const type of ['hash', 'string', 'list']) {
         await lab.raw.flushall();
         if (type === 'hash') await lab.raw.hset(L, 'price', lab.between(1, 100));
         if (type === 'string') await lab.raw.set(L, 'price');
         if (type === 'list') await lab.raw.rpush(L, 'price');
         const before = await lab.raw.dump(L);
-        const held = await a[kind](L)
-          .tryAcquire({ waitMs: lab.between(0, 50) })
-          .catch(() => null);
+        const lock = await open(a, L);
+        const held = await lock.tryAcquire({ waitMs: lab.between(0, 50) }).catch(() => null);
         await held?.release();
-        if ((await lab.raw.dump(L)) !== before) problems.push(`${kind}: the ${type} is gone or changed`);
+        if ((await lab.raw.dump(L)) !== before) problems.push(`${name}: the ${type} is gone or changed`);
       }
     }
     return problems;

@@ -1,6 +1,7 @@
 /** Several holds of one owner, taken, released and left to end in every order. */
 import { expect, test } from 'vitest';
 import type { HeldLock, Locks } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { inLab, type Lab } from '../failures/lab.ts';
 
@@ -147,30 +148,26 @@ test('a writer that keeps a read hold cannot write beyond its write lease', () =
     expect(await b.readWrite('L').write.tryAcquire()).toBeNull();
   }));
 
-const shared = {
-  reentrant: (locks: Locks) => locks.reentrant('L'),
-  fair: (locks: Locks) => locks.fair('L'),
-  fenced: (locks: Locks) => locks.fenced('L'),
-  write: (locks: Locks) => locks.readWrite('L').write,
-};
-
-test.each(Object.entries(shared))(
-  'the %s lock is renewed until the last hold that asked for it is released, and then ends by itself',
-  (_kind, make) =>
+test.each(formsIn('holds of one owner'))(
+  'the $name lock is renewed until the last hold that asked for it is released, and then ends by itself',
+  ({ make }) =>
     inLab(7, async (lab) => {
       const [a, b] = [await lab.locks('A', { leaseMs: 900 }), await lab.locks('B')];
-      const outer = await make(a).acquire({ owner: 'me', leaseMs: 300 });
-      const inner = [await make(a).acquire({ owner: 'me' }), await make(a).acquire({ owner: 'me' })];
+      const outer = await make(a, 'L').acquire({ owner: 'me', leaseMs: 300 });
+      const inner = [
+        await make(a, 'L').acquire({ owner: 'me' }),
+        await make(a, 'L').acquire({ owner: 'me' }),
+      ];
       await lab.advance(5000);
       for (const held of inner) {
         await lab.advance(5000);
         outer.assertHeld();
-        expect(await make(b).tryAcquire()).toBeNull();
+        expect(await make(b, 'L').tryAcquire()).toBeNull();
         await held.release();
       }
       outer.assertHeld(); // The lease from the other holds stays: leases never shrink.
       await lab.advance(1000);
       expect(() => outer.assertHeld()).toThrow('lease ended');
-      expect(await make(b).tryAcquire()).not.toBeNull();
+      expect(await make(b, 'L').tryAcquire()).not.toBeNull();
     }),
 );

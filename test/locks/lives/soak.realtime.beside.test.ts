@@ -9,6 +9,7 @@ import {
   LockError,
   type Locks,
 } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { type FaultyClient, faulty, randomFaults } from '../faulty.ts';
@@ -29,20 +30,18 @@ interface Kind {
 }
 
 const kinds: Record<string, Kind> = {
-  simple: { make: (locks, name) => locks.simple(name) },
-  reentrant: { make: (locks, name) => locks.reentrant(name) },
+  ...Object.fromEntries(
+    formsIn('soak').map(({ name, make, setUp, leased }) => [
+      name,
+      { make, unleased: !leased, ...(setUp && { permits: 3 }) },
+    ]),
+  ),
   'reentrant, of lasting owners': { make: (locks, name) => locks.reentrant(name), lasting: true },
   'fair, of lasting owners': { make: (locks, name) => locks.fair(name), lasting: true },
-  fenced: { make: (locks, name) => locks.fenced(name) },
-  fair: { make: (locks, name) => locks.fair(name) },
-  queue: { make: (locks, name) => locks.queue(name) },
-  'non-reentrant': { make: (locks, name) => locks.nonReentrant(name) },
   'read-write': {
     make: (locks, name, turn) => (turn % 3 ? locks.readWrite(name).read : locks.readWrite(name).write),
     shared: (turn) => turn % 3 !== 0,
   },
-  semaphore: { make: (locks, name) => locks.semaphore(name), permits: 3, unleased: true },
-  'expirable permits': { make: (locks, name) => locks.expirablePermits(name), permits: 3 },
 };
 
 // Most of a life with faults is waiting: the kinds run at the same time, each on its own server.

@@ -9,34 +9,33 @@ import {
   type Locks,
   OutcomeUnknown,
 } from '../../../locks/index.ts';
+import { formsIn, type ListedForm } from '../../../locks/kinds/index.ts';
 import { reentrantHandOverScript } from '../../../locks/scripts/reentrant.ts';
 import { simpleHandOverScript } from '../../../locks/scripts/simple.ts';
 import { hasRedisServer, type RealRedis, startRedisServer } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
 import { type Fault, type FaultyClient, faulty } from '../faulty.ts';
 
+/** How many permits a pool has. */
+const PERMITS = 5;
+
 type Make = (locks: Locks, name: string) => Lock<HeldLock>;
 
-const kinds: Record<string, { make: Make; out: (raw: Redis, name: string) => Promise<number> }> = {
-  simple: { make: (locks, name) => locks.simple(name), out: (raw, name) => raw.exists(name) },
-  reentrant: { make: (locks, name) => locks.reentrant(name), out: holdsIn },
-  fenced: { make: (locks, name) => locks.fenced(name), out: holdsIn },
-  fair: { make: (locks, name) => locks.fair(name), out: holdsIn },
-  read: { make: (locks, name) => locks.readWrite(name).read, out: holdsIn },
-  write: { make: (locks, name) => locks.readWrite(name).write, out: holdsIn },
-  semaphore: {
-    make: (locks, name) => locks.semaphore(name),
-    out: async (raw, name) => 5 - Number(await raw.get(name)),
-  },
-  'expirable permit': {
-    make: (locks, name) => locks.expirablePermits(name),
-    out: async (raw, name) => 5 - Number(await raw.get(name)),
-  },
-  queue: {
-    make: (locks, name) => locks.queue(name),
-    out: (raw, name) => raw.zcard(`lostlock_queue:{${name}}`),
-  },
-};
+/** Each kind of lock, and how many hold it: what its keys say. */
+const kinds: Record<string, { make: Make; out: (raw: Redis, name: string) => Promise<number> }> =
+  Object.fromEntries(
+    formsIn('lost replies').map((form) => [
+      form.name,
+      { make: form.make, out: (raw: Redis, name: string) => holdersOf(raw, form, name) },
+    ]),
+  );
+
+async function holdersOf(raw: Redis, { setUp, key = String }: ListedForm, name: string): Promise<number> {
+  if (setUp !== undefined) return PERMITS - Number(await raw.get(name));
+  const type = await raw.type(key(name));
+  if (type === 'hash') return holdsIn(raw, key(name));
+  return type === 'zset' ? raw.zcard(key(name)) : raw.exists(key(name));
+}
 
 async function holdsIn(raw: Redis, name: string): Promise<number> {
   const fields = await raw.hgetall(name);
@@ -85,7 +84,7 @@ describe.skipIf(!hasRedisServer)('lost replies (needs redis-server)', () => {
   }
 
   async function warmUp(lock: Lock<HeldLock>): Promise<void> {
-    await raw.set(lock.name, '5');
+    await raw.set(lock.name, String(PERMITS));
     if (!/Semaphore|Permits/.test(lock.constructor.name)) await raw.del(lock.name);
     await (await lock.acquire()).release();
   }

@@ -11,13 +11,12 @@ import {
   createLocks,
   fromIoredis,
   fromNodeRedis,
-  type HeldLock,
-  type Lock,
   type Locks,
   type LocksOptions,
   type NodeRedisLike,
   NotReplicated,
 } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { permitAcquireScript } from '../../../locks/scripts/permits.ts';
 import { queueVisitScript } from '../../../locks/scripts/queue.ts';
 import { reentrantAcquireScript } from '../../../locks/scripts/reentrant.ts';
@@ -63,36 +62,8 @@ const clients: Record<string, (port: number) => Promise<{ client: AnyClient; clo
   },
 };
 
-const NAMES = [
-  'simple',
-  'reentrant',
-  'fenced',
-  'fair',
-  'read',
-  'write',
-  'permit',
-  'queue',
-  'session',
-] as const;
-type Name = (typeof NAMES)[number];
-
-async function lockOf(locks: Locks, name: Name): Promise<Lock<HeldLock>> {
-  switch (name) {
-    case 'read':
-    case 'write':
-      return locks.readWrite(name)[name];
-    case 'permit':
-      return locks.nonReentrant(name);
-    case 'session':
-      return (await locks.session()).lock(name);
-    default:
-      return locks[name](name);
-  }
-}
-
-/** The key under which the server knows who holds it. */
-const keyOf = (name: Name): string =>
-  name === 'permit' ? '{permit}:timeout' : name === 'queue' ? 'lostlock_queue:{queue}' : name;
+/** Every kind whose keys show who holds it, each as a lock of the kind's name. */
+const FORMS = formsIn('replicas');
 
 /** Requests that change nothing when they are asked again. */
 const REPEATED: readonly LockRequest[] = [
@@ -202,8 +173,8 @@ describe.each(servers)('%s', (label, program) => {
       async () => {
         await using scene = await new Scene(connect).start(program!);
         const options = { replicas: 1, replicaTimeoutMs: 20_000 };
-        const sets = await Promise.all(NAMES.map(() => scene.locks(options)));
-        const locks = await Promise.all(NAMES.map((name, index) => lockOf(sets[index]!, name)));
+        const sets = await Promise.all(FORMS.map(() => scene.locks(options)));
+        const locks = await Promise.all(FORMS.map(({ open, name }, index) => open(sets[index]!, name)));
         const slots = await scene.locks(options);
         await slots.semaphore('slots').trySetPermits(2);
         // The servers know the scripts from now on: no grant has to be sent twice.
@@ -222,7 +193,7 @@ describe.each(servers)('%s', (label, program) => {
         await scene.failOver();
         const helds = await Promise.all(acquiring);
         for (const held of helds) held.assertHeld();
-        for (const name of NAMES) expect(await scene.heir.exists(keyOf(name)), name).toBe(1);
+        for (const { name, key = String } of FORMS) expect(await scene.heir.exists(key(name)), name).toBe(1);
         expect(await scene.heir.get('slots')).toBe('1');
         for (const held of helds) await held.release();
       },
@@ -262,7 +233,9 @@ describe.each(servers)('%s', (label, program) => {
       async () => {
         await using scene = await new Scene(connect).start(program!);
         const mine = await scene.locks({ replicas: 1, leaseMs: 3000, replicaTimeoutMs: 1000 });
-        const helds = await Promise.all(NAMES.map(async (name) => (await lockOf(mine, name)).acquire()));
+        const helds = await Promise.all(
+          FORMS.map(async ({ open, name }) => (await open(mine, name)).acquire()),
+        );
         const extended = await mine.simple('extended').acquire({ leaseMs: 3000 });
         const first = helds.map((held) => held.validUntil);
         const renewed = (): boolean => helds.every((held, index) => held.validUntil > first[index]! + 100);
@@ -274,9 +247,9 @@ describe.each(servers)('%s', (label, program) => {
         await until(ended, { what: 'the copies of the leases to end' });
         await scene.failOver();
         const theirs = await scene.locks();
-        for (const name of NAMES) {
-          const held = await (await lockOf(theirs, name)).acquire();
-          expect(signals[NAMES.indexOf(name)]!.aborted, `${name} is held twice`).toBe(true);
+        for (const [index, { open, name }] of FORMS.entries()) {
+          const held = await (await open(theirs, name)).acquire();
+          expect(signals[index]!.aborted, `${name} is held twice`).toBe(true);
           await held.release();
         }
         await theirs.simple('extended').acquire();
