@@ -202,7 +202,6 @@ export class StartedRedisContainer implements AsyncDisposable {
     return hostname();
   }
 
-  /** The host. */
   getHost(): string {
     return this.server.host;
   }

@@ -137,7 +137,6 @@ export class Cluster {
     this.onEvent({ type, text });
   }
 
-  /** A new member. */
   add(id: Bytes, flags: number): Member {
     const member = new Member(id, flags, this.now);
     member.shardId = this.server.randomHex(40);

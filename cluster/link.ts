@@ -7,7 +7,6 @@ import { type BusMessage, decodeMessage, splitMessage } from './message.ts';
 export interface Reached {
   /** The IP address. */
   readonly ip: Bytes;
-  /** The port of the bus. */
   readonly busPort: number;
 }
 

@@ -34,7 +34,6 @@ const FLAG_NAMES: readonly [number, string][] = [
   [NO_FAILOVER, 'nofailover'],
 ];
 
-/** A set of slots. */
 export class SlotSet {
   readonly bits: Uint8Array = new Uint8Array(SLOT_COUNT / 8);
   size = 0;

@@ -17,7 +17,6 @@ export const TYPES = [
   'publishshard',
 ] as const;
 
-/** The type of a message. */
 export type MessageType = (typeof TYPES)[number];
 
 /** What the header says about the sender. */
@@ -73,7 +72,6 @@ export interface MessageBody {
   readonly text?: Bytes;
 }
 
-/** A message. */
 export interface BusMessage extends MessageBody {
   readonly type: MessageType;
   readonly sender: Sender;
@@ -148,7 +146,6 @@ function encodeRumour({ id, pingSentAt, pongAt, ip, port, otherPort, busPort, fl
   return padded(id, ID) + times + padded(ip, IP) + ports + number(flags, 2) + number(otherPort, 2) + zeros(2);
 }
 
-/** Encodes a message. */
 export function encodeMessage({ type, sender, ...body }: BusMessage): Bytes {
   const { data, extensions } = encodeBody(type, body);
   const count = isGossip(type) ? (body.rumours?.length ?? 0) : 0;

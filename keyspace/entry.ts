@@ -100,7 +100,6 @@ export class Entry {
     return text;
   }
 
-  /** Replaces the value. */
   replace(value: Value): void {
     this.#hold(value);
     this.chunk.traits[this.at + 1] = 0;

@@ -125,7 +125,6 @@ export class MemberRoll {
     for (const member of members) this.add(member);
   }
 
-  /** Adds a new member. */
   add(member: Bytes): void {
     this.#serials.set(member, this.#next);
     this.#roll.add(member, this.#next++);

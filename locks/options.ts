@@ -35,7 +35,6 @@ export const text: AllowedValue = {
   fits: (value) => typeof value === 'string' && value !== '',
 };
 
-/** A boolean. */
 export const flag: AllowedValue = { allowed: 'true or false', fits: (value) => typeof value === 'boolean' };
 
 /** One of the given strings. */

@@ -3,7 +3,6 @@
  * describes it. Times are whole microseconds since the run began; bytes are strings of latin1.
  */
 
-/** A file of timelines. */
 export interface TimelineFile {
   readonly format: 'lostlock-timeline';
   /** Grows when a reader of an older version would misread the file. New members alone do not change it. */

@@ -1,7 +1,6 @@
 /** Puts a long text together from parts. */
 import { type Bytes, sliceBytes } from './bytes.ts';
 
-/** In bytes. */
 const BLOCK_BYTES = 16 * 1024;
 
 /**

@@ -105,7 +105,6 @@ export function flat(bytes: Bytes): Bytes {
 /** Up to this length, a loop writes the bytes in half the time that a call into Node takes (50 and 120 ns for 4 bytes). */
 const SHORT = 12;
 
-/** The bytes as a Buffer. */
 export function toBuffer(bytes: Bytes): Buffer {
   const { length } = bytes;
   if (length > SHORT) return Buffer.from(bytes, 'latin1');

@@ -31,7 +31,6 @@ export const misconfigured = (title: string): string =>
 export function cannotStore(why = ''): Bytes {
   return `MISCONF Errors writing to the AOF file: ${why}`;
 }
-/** A write to a read-only replica. */
 export const READONLY = "READONLY You can't write against a read only replica.";
 /** EXEC after a request that could not be queued. */
 export const EXECABORT = 'EXECABORT Transaction discarded because of previous errors.';

@@ -122,5 +122,4 @@ export const OK = new SimpleString('OK');
 export const QUEUED = new SimpleString('QUEUED');
 /** The reply to PING. */
 export const PONG = new SimpleString('PONG');
-/** The null array. */
 export const NULL_ARRAY = new NullArray();

@@ -29,7 +29,6 @@ const NO_INPUT: Words = { argv: [], firstKey: 0, keys: 0 };
 
 type Callbacks = ReadonlyMap<Bytes, Registered>;
 
-/** A function of a library. */
 export class LibraryFunction extends Program {
   override readonly declared = true;
   readonly description: Bytes | undefined;

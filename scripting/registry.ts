@@ -14,7 +14,6 @@ import { LuaSyntaxError } from './syntax/lexer.ts';
 
 const CHUNK = '@user_script';
 
-/** A compiled script. */
 export class CompiledScript extends Program {
   override readonly declared: boolean;
   /** Its text as it was sent, the line with `#!lua` included. */

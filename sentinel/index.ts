@@ -20,7 +20,6 @@ import { Vocabulary } from '../server/table/vocabulary.ts';
 import { sentinelTable } from './commands/table.ts';
 import { SentinelServer } from './server.ts';
 
-/** The options of a new Sentinel. */
 export interface SentinelOptions extends Pick<ServerOptions, 'settings' | 'log' | 'strict'> {
   /** The server to answer as. */
   readonly dialect?: DialectName;

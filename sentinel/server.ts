@@ -10,7 +10,6 @@ import { Heartbeat } from './timer.ts';
 /** What redis-sentinel sets otherwise than redis-server: it must be reachable, and stores no data. */
 const SETTINGS: Partial<Settings> = { 'protected-mode': false, databases: 1, save: '' };
 
-/** A Sentinel as a server. */
 export class SentinelServer extends Server {
   override readonly mode = 'sentinel';
   readonly sentinel: Sentinel;

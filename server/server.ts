@@ -145,7 +145,6 @@ export class Server {
   writeQuorum = 0;
   /** True once `stop` was called. */
   stopped = false;
-  /** The execution unit. */
   readonly current = new ExecutionUnit(this);
   /** Tests may set it to answer, delay or drop a request; it returns true when it has done so. */
   interceptor: ((client: Caller, argv: Bytes[]) => boolean) | undefined;

@@ -5,6 +5,7 @@ import { defineCommands, defineContainer } from '../server/commands/define.ts';
 import { allCommands } from '../server/commands/index.ts';
 import type { Command } from '../server/table/command.ts';
 import { commandsPage } from '../tools/docs/commands-page.ts';
+import { advice } from './tidy/advice.ts';
 import { untestedCommands } from './tidy/command-coverage.ts';
 import { rules } from './tidy/rules.ts';
 import { readSources, sourceFile } from './tidy/source-text.ts';
@@ -16,6 +17,26 @@ const sources = readSources(process.cwd());
 test('every source file keeps the rules', () => {
   expect(sources.length).toBeGreaterThan(5);
   expect(violations(sources).map(describeViolation)).toEqual([]);
+});
+
+test('sizes are advice, which is printed', () => {
+  const tips = advice(sources);
+  if (tips.length > 0) console.info(`Advice, which fails no test:\n${tips.join('\n')}`);
+  const big = sourceFile('lab/big.ts', 'x;\n'.repeat(401));
+  const many = Array.from({ length: 21 }, (_, i) => sourceFile(`page/${i}.ts`, ''));
+  expect(advice([big, ...many]).map((tip) => tip.split(':')[0])).toEqual(['lab/big.ts', 'page/']);
+});
+
+test('a sleep in virtual time is no violation', () => {
+  const broken = (path: string) =>
+    violations([sourceFile(path, `${opened}await sleep(50);`)]).map((v) => v.rule);
+  expect(broken('test/explore/a.test.ts')).toEqual([]);
+  expect(broken('test/explore/a.realtime.test.ts')).toEqual(['sleeps']);
+});
+
+test('a retired word is found in the name of a file too', () => {
+  const found = violations([sourceFile('lab/embed-room.ts', opened)]).map(describeViolation);
+  expect(found).toEqual([expect.stringContaining("'embed' is retired; say start")]);
 });
 
 const opened = '/** A file that was planted to prove a rule. */\n';
@@ -111,15 +132,32 @@ const planted: readonly [rule: string, path: string, bad: string, good: string][
   ],
   [
     'sleeps',
-    'test/a.test.ts',
+    'test/a.realtime.test.ts',
     'await new Promise((done) => setTimeout(done, 50));',
     'await until(() => done);',
   ],
-  ['sleeps', 'test/a.test.ts', 'await sleep(50);', 'await world.sleep(50);'],
+  ['sleeps', 'test/a.realtime.beside.test.ts', 'await sleep(50);', 'await world.sleep(50);'],
+  [
+    'restating',
+    'server/a.ts',
+    '/** All replicas. */\nconst replicas = 1;',
+    '/** Those in sync. */\nconst replicas = 1;',
+  ],
+  [
+    'restating',
+    'server/a.ts',
+    'class A {\n  /** Cancels the timers. */\n  cancelTimers(): void {}\n}',
+    'class A {\n  /** The port, or 0. */\n  port = 0;\n}',
+  ],
+  ['retired', 'lab/a.ts', 'export class EmbedRoom {}', 'const embed = embedding();'],
+  [
+    'retired',
+    'lab/a.ts',
+    'export function startEmbed() {}',
+    "export function embedding() { return 'embed'; }",
+  ],
   ['marks', 'lab/a.ts', '// TODO: later', '// Later.'],
   ['marks', 'lab/a.ts', '/*\n<<<<<<< HEAD\n*/', '// a <<<<<<< b'],
-  ['length', 'lab/a.ts', 'x;\n'.repeat(420), 'x;\n'.repeat(398)],
-  ['length', 'server/commands/a.ts', 'x;\n'.repeat(500), 'x;\n'.repeat(498)],
   ['length', 'lab/a.ts', `const x = ${'y + '.repeat(40)} 1;`, `const x = '${'y'.repeat(200)}';`],
   ['length', 'lab/a.ts', `// ${'word '.repeat(40)}`, `// ${'word '.repeat(20)}`],
   ['words', 'lab/a.ts', 'const isMaster = 1;', "const role = 'master';"],
@@ -147,10 +185,6 @@ const plantedTrees: Record<string, [bad: Record<string, string>, good: Record<st
       'server/a.ts': "import type { B } from './b.ts';",
       'server/b.ts': "export type B = 'x'; // from './a.ts'",
     },
-  ],
-  rooms: [
-    Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`lab/${i}.ts`, ''])),
-    Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`lab/${i}.ts`, ''])),
   ],
   patches: [
     {

@@ -59,7 +59,6 @@ function railsBefore(starts: readonly number[], indent: number): string {
   return rails.join('');
 }
 
-/** The table of verdicts. */
 export function verdictTable(stories: readonly Played[], paint: Paint): string[] {
   const width = Math.max(...stories.map(({ title }) => title.length));
   const lines = ['', paint('bold', 'Verdicts')];

@@ -88,7 +88,6 @@ export function listReplicas(cluster: Cluster, argv: readonly Bytes[], client: C
   );
 }
 
-/** COUNT-FAILURE-REPORTS. */
 export function countFailureReports(cluster: Cluster, argv: readonly Bytes[]): Reply {
   return countReports(cluster, named(cluster, wordAt(argv, 2)));
 }

@@ -156,7 +156,6 @@ export class ExpiryWheel {
     return NONE;
   }
 
-  /** The first deadline of a slot. */
   #firstOf(slot: number): Deadline {
     return this.#levels[slot >>> DIGIT_BITS]!.first(slot & (SLOTS - 1));
   }

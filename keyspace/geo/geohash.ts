@@ -104,7 +104,6 @@ function areaAt(y: number, x: number, steps: number): Area {
   };
 }
 
-/** The area of a cell. */
 export function areaOf({ x, y, steps }: Cell): Area {
   return areaAt(y, x, steps);
 }

@@ -13,7 +13,6 @@ import { VectorSet } from '../vector/vector-set.ts';
 import type { RdbFormat } from './formats.ts';
 import { ModuleReader, type ModuleType, ModuleWriter } from './modules.ts';
 
-/** The module's type. */
 export const VECTOR_SET: ModuleType = { name: 'vectorset', version: 0 };
 
 const HAS_PROJECTION = 1;

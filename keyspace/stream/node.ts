@@ -7,7 +7,6 @@ import type { EncodingLimits } from '../collections/encoding.ts';
 import { elementSize, integerSize } from '../format/listpack.ts';
 import { idMillis, idSequence, millisOf, type StreamId, sequenceOf } from './id.ts';
 
-/** An entry of a stream. */
 export interface StreamEntry {
   readonly id: StreamId;
   /** Alternating fields and values. */
@@ -59,7 +58,6 @@ export class StreamNode {
     return this.#ids[position];
   }
 
-  /** The entry in a position that has one. */
   entryAt(position: number): StreamEntry {
     const fields = this.#words.slice(this.#starts[position], this.#starts[position + 1]);
     return { id: this.#ids[position]!, fields };

@@ -115,7 +115,6 @@ export class StreamValue {
     if (this.#length === 1) this.firstId = id;
   }
 
-  /** The entry with this id. */
   get(id: StreamId): StreamEntry | undefined {
     const node = this.#nodes.peekAt(this.#nodeOf(id));
     const index = node?.indexOf(id) ?? 0;

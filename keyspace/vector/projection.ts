@@ -41,7 +41,6 @@ function hasOddBits(value: number): boolean {
   return (bits & 1) === 1;
 }
 
-/** The projected vector. */
 export function project({ from, to, matrix }: Projection, vector: Float32Array): Float32Array {
   const out = new Float32Array(to);
   for (let row = 0; row < to; row++) {

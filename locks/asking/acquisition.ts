@@ -91,7 +91,6 @@ interface HandOver {
   readonly sentAt: number;
 }
 
-/** An acquisition from one server. */
 export abstract class ServerAcquisition<
   O extends AcquireOptions = AcquireOptions,
 > extends BaseAcquisition<O> {

@@ -18,7 +18,6 @@ import { CallbackDeadline } from '../timing/deadlines.ts';
  */
 export type Attempt<H> = { held: H } | { retryInMs: number; firm?: boolean };
 
-/** One acquisition of one lock. */
 export interface Acquisition<H extends Releasable = HeldLock> {
   /** The lock's name. */
   readonly lock: string;

@@ -17,7 +17,7 @@ export interface LockClient {
   readonly cluster: boolean;
   /** Whether messages are sent by SPUBLISH, to the node of the channel's slot only. */
   readonly sharded: boolean;
-  /** Sends one command. */
+  /** Sends one command. Rejects with the server's error, or when the connection ends before the reply. */
   send(command: RedisCommand): Promise<unknown>;
   /**
    * Sends commands back to back on one connection; on a cluster, that of the first command's keys. When the connection
@@ -32,7 +32,6 @@ export interface LockClient {
   openSubscriber(events: SubscriberEvents): Subscriber;
 }
 
-/** The events of a Subscriber. */
 export interface SubscriberEvents {
   /** A message has arrived on a channel. */
   message(channel: string, text: string): void;

@@ -339,7 +339,6 @@ const registry = {
   },
 } as const satisfies Record<LockKind, KindEntry>;
 
-/** Every kind of lock. */
 export const kinds: Readonly<Record<LockKind, KindEntry>> = registry;
 
 /** What titles of tests and stories call a kind. */
@@ -362,7 +361,6 @@ export interface ListedForm extends LockForm {
 /** The names of all kinds, in the order of the registry. */
 export const kindNames = Object.keys(kinds) as LockKind[];
 
-/** The titles of kinds. */
 export function titlesOf(names: readonly LockKind[]): KindTitle[] {
   return names.map((kind) => registry[kind].title);
 }
@@ -372,12 +370,10 @@ export function reasonAgainst(kind: LockKind, list: KindList): string | undefine
   return kinds[kind].notIn[list];
 }
 
-/** The kinds that a list has. */
 export function kindsIn(list: KindList): LockKind[] {
   return kindNames.filter((kind) => reasonAgainst(kind, list) === undefined);
 }
 
-/** The forms that a list has, of every kind. */
 export function formsIn(list: KindList): ListedForm[] {
   return kindsIn(list).flatMap((kind) => {
     const { primaries, leased, forms } = kinds[kind];

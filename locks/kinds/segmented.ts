@@ -26,7 +26,6 @@ export interface Portion {
   readonly units: number;
 }
 
-/** A held segment. */
 export interface HeldSegment {
   /** The number of the segment, from 0. */
   readonly segment: number;
@@ -38,7 +37,7 @@ export interface HeldSegment {
 export class SegmentedLock {
   /** The lock's name. */
   readonly name: string;
-  /** The number of segments. */
+  /** How many parts the stock is split into. */
   readonly segments: number;
   readonly #core: Core;
   readonly #locks: readonly SimpleLock[];

@@ -18,7 +18,6 @@ export interface Successor {
   receiveHandOver(reply: Promise<unknown>, sentAt: number): void;
 }
 
-/** A waiter on a channel. */
 export interface ChannelWaiter {
   /** The owner for which it waits. */
   readonly owner: string;

@@ -53,12 +53,10 @@ export class Axis {
     this.end = Math.max(place, 1);
   }
 
-  /** The place of a time. */
   place(time: number): number {
     return interpolated(this.#times, this.#places, time);
   }
 
-  /** The time of a place. */
   time(place: number): number {
     return interpolated(this.#places, this.#times, place);
   }

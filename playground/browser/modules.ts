@@ -93,7 +93,6 @@ export const zlib = absent('zlib', [
 /** node:fs. */
 export const fs = { ...absent('fs', ['readFileSync']), promises: absent('fs.promises', ['readFile']) };
 
-/** node:module. */
 export const nodeModule = { syncBuiltinESMExports: (): void => {} };
 
 /** node:util. */

@@ -97,7 +97,6 @@ export const playNodes: readonly (readonly [name: string, title: string])[] = [
   ['cluster', 'a cluster of three primaries with a replica each'],
 ];
 
-/** The code of a lock. */
 export function codeOf(lock: string): string | undefined {
   return playLocks.find(({ name }) => name === lock)?.code;
 }

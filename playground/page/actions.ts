@@ -82,7 +82,6 @@ export class Actions {
     );
   }
 
-  /** Chooses a party. */
   choose(run: Timeline | undefined, party: string): void {
     this.#party = party;
     this.show(run);

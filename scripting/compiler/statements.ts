@@ -33,7 +33,6 @@ function costOf(sites: number): number {
 export class StatementEmitter extends ExpressionEmitter {
   #labels = 0;
 
-  /** The source of a function expression. */
   protected override functionSource(node: Expression & { type: 'function' }): string {
     return this.functionCode(node.body);
   }

@@ -23,7 +23,6 @@ export function checkAny(args: readonly LuaValue[], at: number): LuaValue {
   return args[at];
 }
 
-/** A table. */
 export function checkTable(args: readonly LuaValue[], at: number): LuaTable {
   const value = args[at];
   return value instanceof LuaTable ? value : typeMismatch(args, at, 'table');

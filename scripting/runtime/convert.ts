@@ -22,7 +22,6 @@ import { PLACE_BYTES, TABLE_BYTES } from './memory.ts';
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
 
-/** A table with one field. */
 export function fieldTable(name: Bytes, value: LuaValue): LuaTable {
   const table = new LuaTable(1);
   table.set(name, value);

@@ -85,13 +85,11 @@ class RunState {
   /** The running coroutine, in the resumable form. */
   thread: Thread | undefined = undefined;
 
-  /** KEYS */
   get keys(): LuaTable {
     const { argv, firstKey, keys } = this.words;
     return (this.keysTable ??= LuaTable.fromPart<never>(argv, firstKey, keys));
   }
 
-  /** ARGV */
   get argv(): LuaTable {
     const { argv, firstKey, keys } = this.words;
     const first = firstKey + keys;

@@ -12,7 +12,6 @@ export interface Variable {
   assigned: boolean;
 }
 
-/** An expression. */
 export type Expression =
   | { type: 'nil' | 'true' | 'false' }
   | { type: 'number'; value: number }
@@ -82,7 +81,6 @@ export interface BinaryNode {
   line: number;
 }
 
-/** A statement. */
 export type Statement =
   | { type: 'local'; variables: Variable[]; values: Expression[] }
   | { type: 'assign'; targets: Expression[]; values: Expression[]; line: number }

@@ -70,7 +70,6 @@ function sentinelSection({ sentinel, dialect, now }: SentinelServer): Bytes {
   return lines.map((line) => `${line}\r\n`).join('');
 }
 
-/** The commands of a Sentinel of a dialect. */
 export function sentinelTable(dialect: Dialect, strict: boolean): CommandTable {
   const table = new Map<Bytes, Command<Caller>>();
   const add = (command: Command<Caller>): void => {

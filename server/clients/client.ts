@@ -94,7 +94,6 @@ export interface Blocked {
   readonly serve: (keys: readonly Bytes[]) => Reply | undefined;
   /** The reply when a key is gone or holds another type; undefined: the client keeps waiting. */
   readonly gone: ((key: Bytes) => Reply) | undefined;
-  /** The reply on timeout. */
   readonly timeoutReply: () => Reply;
   readonly timer: Timer | undefined;
   /** True while the call is not counted, because it is counted when it ends. */

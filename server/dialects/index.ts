@@ -23,7 +23,6 @@ const DIALECTS = {
 /** The servers that a node can answer as. */
 export type DialectName = keyof typeof DIALECTS;
 
-/** The names of all dialects. */
 export const dialectNames = Object.keys(DIALECTS) as readonly DialectName[];
 
 /** The dialect of a node that was started without one. */

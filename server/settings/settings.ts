@@ -177,7 +177,6 @@ const limited = {
   'lua-enable-insecure-api': flag(false, 'protected'),
 };
 
-/** All parameters. */
 export const parameters = { ...effective, ...clusterParameters, ...tuning, ...limited };
 
 /** Older and further names that CONFIG and the command line accept. */

@@ -1,6 +1,5 @@
 /** Where a server listens, under the names of this package and under those of Testcontainers and redis-memory-server. */
 
-/** The parts of an address. */
 export interface AddressParts {
   readonly host: string;
   readonly port: number;

@@ -21,7 +21,6 @@ interface Stopping {
   readonly settle: (answer: Answer) => void;
 }
 
-/** The thread of a server. */
 export class ServerThread {
   readonly #worker: Worker;
   readonly #calls: MessagePort;

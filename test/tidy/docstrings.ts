@@ -1,4 +1,4 @@
-/** The rule that everything a user can import, with each of its members, has a docstring. */
+/** The rule that what a user can import has a docstring where its name does not say everything. */
 import { resolveFrom } from './imports.ts';
 import type { Finding, TreeRule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
@@ -53,8 +53,25 @@ function hasDocstring(lines: readonly string[], line: number): boolean {
   return above > 0;
 }
 
-/** The names in the body of a class or interface that lack a docstring. Only the first overload needs one. */
-function* bareMembers(file: SourceFile, start: number): Generator<{ line: number; name: string }> {
+/** Whether a declaration needs a docstring: what a class is for, or what a function does, its name seldom says. */
+export function needsDocstring(declaration: string): boolean {
+  return /^(?:default |declare |abstract |async )*(?:class|function)\b/.test(declaration);
+}
+
+/**
+ * Whether a member needs a docstring: a call has effects and errors, a number a unit, an option a default.
+ * @param owner the name of its class or interface @param text its declaration
+ */
+export function memberNeedsDocstring(owner: string, text: string): boolean {
+  return owner.endsWith('Options') || /\w\??(?:<[^>]*>)?\((?!\))|\bnumber\b/.test(text);
+}
+
+/** The names in the body of a class or interface that lack a docstring and need one. Only the first overload needs one. */
+function* bareMembers(
+  file: SourceFile,
+  start: number,
+  owner: string,
+): Generator<{ line: number; name: string }> {
   const code = file.code.split('\n');
   const lines = file.text.split('\n');
   const seen = new Set<string>();
@@ -62,7 +79,8 @@ function* bareMembers(file: SourceFile, start: number): Generator<{ line: number
     const name = member.exec(code[line]!)?.[1];
     if (name === undefined || hidden.test(code[line]!) || seen.has(name)) continue;
     seen.add(name);
-    if (!hasDocstring(lines, line)) yield { line, name };
+    const text = `${code[line]}${code[line]!.endsWith('(') ? code[line + 1] : ''}`;
+    if (memberNeedsDocstring(owner, text) && !hasDocstring(lines, line)) yield { line, name };
   }
 }
 
@@ -78,12 +96,12 @@ function* check(files: readonly SourceFile[]): Generator<Finding & { path: strin
       if ((names !== 'all' && !names.has(name)) || reported.has(`${path} ${name}`)) continue;
       reported.add(`${path} ${name}`);
       const line = lines.findIndex((text) => new RegExp(`^export .*\\b${kind} ${name}\\b`).test(text));
-      if (!hasDocstring(lines, line)) {
+      if (needsDocstring(`${kind} `) && !hasDocstring(lines, line)) {
         yield { path, at: offset(line), cure: `${name} is public: say in a docstring what it is for` };
       }
       // The members of `IoredisLike` and its kind are another library's.
       if ((kind !== 'class' && kind !== 'interface') || name.endsWith('Like')) continue;
-      for (const bare of bareMembers(file, line)) {
+      for (const bare of bareMembers(file, line, name)) {
         const cure = `${name}.${bare.name} is public: say in a docstring what it means, with its unit and default`;
         yield { path, at: offset(bare.line), cure };
       }

@@ -1,5 +1,8 @@
 /** The repository's rules for single files, as functions from a source file to its violations, each with the cure. */
+import { needs } from '../support/retries/needs.ts';
 import { imports, resolveFrom } from './imports.ts';
+import { restating } from './restating.ts';
+import { retired } from './retired.ts';
 import type { Rule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
 
@@ -237,20 +240,17 @@ const skipReasons: Rule = {
   },
 };
 
-const fixedSleeps = ban(
-  'sleeps',
-  (file) => /\.test\.ts$/.test(file.path) && !file.path.startsWith('test/lab/') && !isTidyItself(file),
+/** In a world, a sleep of fixed time is exact. Only a test on real time waits longer or shorter than it says. */
+const fixedSleeps = ban('sleeps', (file) => needs(file.path, 'realtime'), [
   [
-    [
-      /new Promise\b[^;]{0,60}setTimeout/g,
-      'wait for the event itself, or until(condition) of test/support/until.ts',
-    ],
-    [
-      /(?<![.\w$])(sleep|delay)\(\s*[\d_]+/g,
-      'wait for the event itself, or until(condition) of test/support/until.ts',
-    ],
+    /new Promise\b[^;]{0,60}setTimeout/g,
+    'wait for the event itself, or until(condition) of test/support/until.ts',
   ],
-);
+  [
+    /(?<![.\w$])(sleep|delay)\(\s*[\d_]+/g,
+    'wait for the event itself, or until(condition) of test/support/until.ts',
+  ],
+]);
 
 const marks: Rule = {
   name: 'marks',
@@ -284,9 +284,6 @@ const opening: Rule = {
 const lengths: Rule = {
   name: 'length',
   *check(file) {
-    const limit = file.path.startsWith('server/commands/') ? 500 : 420;
-    const lines = file.text.split('\n').length - 1;
-    if (lines > limit) yield { at: 0, cure: `${lines} lines, ${limit} at most: split the file by theme` };
     let at = 0;
     for (const line of file.text.split('\n')) {
       const code = file.code.slice(at, at + line.length).replace(/\s+/g, ' ');
@@ -343,6 +340,8 @@ export const rules: readonly Rule[] = [
   opening,
   lengths,
   words,
+  restating,
+  retired,
   ascii,
 ];
 

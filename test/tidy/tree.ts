@@ -1,12 +1,10 @@
-/** The rules that concern the tree as a whole: circles of imports, crowded folders, patched methods, names used twice. */
+/** The rules that concern the tree as a whole: circles of imports, patched methods, names used twice. */
 import { docstrings } from './docstrings.ts';
 import { imports, resolveFrom } from './imports.ts';
 import type { Finding, TreeRule } from './rule.ts';
 import type { SourceFile } from './source-text.ts';
 import { suffixes } from './suffixes.ts';
 
-/** A folder with more source files than this is two rooms. */
-const ROOM = 20;
 const shipped =
   /^(base|protocol|keyspace|scripting|server|start|lab|locks|explore|page|playground|cli|runners|adapters)\/|^[^/]+\.ts$/;
 
@@ -53,23 +51,6 @@ const noCircles: TreeRule = {
         group[0]!,
         `imports itself in a circle: ${group.join(', ')}. Move what they share into a file of its own, or take a narrow interface`,
       );
-    }
-  },
-};
-
-const rooms: TreeRule = {
-  name: 'rooms',
-  *check(files) {
-    const folders = new Map<string, string[]>();
-    for (const { path } of files) {
-      const folder = path.split('/').slice(0, -1).join('/');
-      folders.set(folder, [...(folders.get(folder) ?? []), path]);
-    }
-    for (const [folder, paths] of folders) {
-      if (paths.length > ROOM) {
-        const cure = `${folder || 'the root'} has ${paths.length} files, ${ROOM} at most: give a theme its own folder`;
-        yield finding(paths[0]!, cure);
-      }
     }
   },
 };
@@ -126,11 +107,4 @@ function finding(path: string, cure: string): Finding & { path: string } {
 }
 
 /** The rules about the tree. */
-export const treeRules: readonly TreeRule[] = [
-  noCircles,
-  rooms,
-  patchedMethods,
-  typeNames,
-  docstrings,
-  suffixes,
-];
+export const treeRules: readonly TreeRule[] = [noCircles, patchedMethods, typeNames, docstrings, suffixes];

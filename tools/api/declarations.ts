@@ -13,6 +13,8 @@ interface Statement {
 /** A member of a class or interface that is not private. */
 interface Member {
   readonly name: string;
+  /** The declaration of its first overload. */
+  readonly text: string;
   readonly hasDoc: boolean;
 }
 
@@ -138,15 +140,16 @@ function declarationOf(name: string, path: string, statements: readonly Statemen
     return { name, path, text: text.join('\n'), hasDoc, members: [], keys };
   }
   const { head, members } = partsOf(first);
-  const named = new Map<string, boolean>();
+  const named = new Map<string, Member>();
   for (const member of members) {
     const own = memberName.exec(member.text)?.[1];
-    if (own !== undefined) named.set(own, (named.get(own) ?? false) || member.hasDoc);
+    if (own === undefined) continue;
+    const first = named.get(own) ?? { name: own, text: member.text, hasDoc: false };
+    named.set(own, { ...first, hasDoc: first.hasDoc || member.hasDoc });
   }
   const body = members.map((member) => `    ${member.text}\n`).join('');
   const text = `${head.replace(/^(?:export )?(?:default )?(?:declare )?/, '')}\n${body}}`;
-  const all = [...named].map(([own, doc]) => ({ name: own, hasDoc: doc }));
-  return { name, path, text, hasDoc, members: all, keys: [...named.keys()] };
+  return { name, path, text, hasDoc, members: [...named.values()], keys: [...named.keys()] };
 }
 
 /** The names in braces: `type A, B as C` is A, known as A, and B, known as C. */

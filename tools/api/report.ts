@@ -1,5 +1,6 @@
 /** The API report: the declarations that each entry of the package exports, and those that these use, as plain text. */
 import manifest from '../../package.json' with { type: 'json' };
+import { memberNeedsDocstring, needsDocstring } from '../../test/tidy/docstrings.ts';
 import { type Declaration, type DeclarationFile, readDeclarations } from './declarations.ts';
 
 /** What an entry exports, and what its users can reach from there. */
@@ -130,7 +131,7 @@ function inheritsDoc({ path, text }: Declaration, member: string): boolean {
 }
 
 /**
- * The public declarations and members without a docstring, such as `dist/lab/pair.d.ts: Pair.world`. The members of types
+ * The public declarations and members that need a docstring and have none, such as `dist/lab/pair.d.ts: Pair.world`. The members of types
  * that describe another library (`IoredisLike`) are that library's, and those that the language names, such as
  * `[Symbol.asyncDispose]`, are the language's.
  */
@@ -140,9 +141,13 @@ export function undocumented(): string[] {
   return [...whole].flatMap((declaration) => {
     const { name, path, hasDoc, members } = declaration;
     const bare = members.filter(
-      (member) => !member.hasDoc && !member.name.startsWith('[') && !inheritsDoc(declaration, member.name),
+      (member) =>
+        memberNeedsDocstring(name, member.text) &&
+        !member.hasDoc &&
+        !member.name.startsWith('[') &&
+        !inheritsDoc(declaration, member.name),
     );
     const lines = name.endsWith('Like') ? [] : bare.map((member) => `${path}: ${name}.${member.name}`);
-    return hasDoc ? lines : [`${path}: ${name}`, ...lines];
+    return hasDoc || !needsDocstring(declaration.text) ? lines : [`${path}: ${name}`, ...lines];
   });
 }

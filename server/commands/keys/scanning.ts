@@ -37,7 +37,6 @@ export function scanCursor({ server }: Caller, given: Bytes): number {
   return approximate(BigInt.asUintN(64, value));
 }
 
-/** The options of a scan. */
 export interface ScanOptions {
   /** Approximately how many items to examine. */
   count: number;

@@ -1,0 +1,42 @@
+/** The rule that a word which was given up stays given up, in the names of files, types and exported functions. */
+import type { Rule } from './rule.ts';
+
+/**
+ * The words that had several meanings or none, and what to say instead. To retire a word, add a line: first the word as one
+ * part of a name (`player` finds `Player`, `RealPlayer`, `player.ts` and `playerOf`), then the cure.
+ */
+export const RETIRED: Readonly<Record<string, string>> = {
+  embed: 'start: the room starts nodes in this process',
+};
+
+/** A file, type or function that may keep a retired word, because users or other programs know it by that name. */
+const KEPT: ReadonlySet<string> = new Set([]);
+
+const declared =
+  /^export (?:default )?(?:abstract )?(?:async )?(?:class|interface|type|enum|function\*?) (\w+)/gm;
+const inner = /^(?:abstract )?(?:class|interface|type|enum) (\w+)/gm;
+
+/** The words of a name: those of `RealPlayer` and of `real-player.ts` are `real` and `player`. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+}
+
+/** Finds retired words. */
+export const retired: Rule = {
+  name: 'retired',
+  *check({ path, code }) {
+    const found: { at: number; name: string }[] = [{ at: 0, name: path }];
+    for (const pattern of [declared, inner])
+      for (const match of code.matchAll(pattern)) found.push({ at: match.index, name: match[1] ?? '' });
+    for (const { at, name } of found) {
+      if (KEPT.has(name)) continue;
+      for (const word of wordsOf(name)) {
+        const cure = Object.hasOwn(RETIRED, word) ? RETIRED[word] : undefined;
+        if (cure !== undefined) yield { at, cure: `${name}: '${word}' is retired; say ${cure}` };
+      }
+    }
+  },
+};
