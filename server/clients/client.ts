@@ -206,6 +206,10 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
     return this.server.blocking.count > 0 || this.server.primary !== undefined;
   }
 
+  get hearsFirst(): boolean {
+    return this.has(REPLICA_LINK);
+  }
+
   get waits(): boolean {
     return this.blocked?.kind === 'key';
   }

@@ -65,6 +65,8 @@ export interface Receiver {
   readonly waits?: boolean;
   /** True for what others must not overtake: a primary's stream. */
   readonly comesFirst?: boolean;
+  /** True for one that hears of a turn's writes before the clients of the turn have their replies: a replica. */
+  readonly hearsFirst?: boolean;
   /** Bytes have arrived. The caller may reuse the chunk after the call. */
   receive(chunk: Uint8Array): void;
   /** The connection is closed, for any reason. Called once. */

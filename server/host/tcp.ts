@@ -42,6 +42,7 @@ export class SocketConnection implements Connection {
   /** Longer output, which comes before #out. */
   readonly #long: LongOutput;
   #isListed = false;
+  #receiver: Receiver | undefined;
   #isClosing = false;
 
   constructor(socket: Socket, path?: string) {
@@ -61,6 +62,7 @@ export class SocketConnection implements Connection {
   attach(receiver: Receiver, reads?: Reads): void {
     const socket = this.#socket;
     const inlet = new Inlet(receiver);
+    this.#receiver = receiver;
     if (reads === undefined) socket.on('data', (chunk: Uint8Array) => inlet.read(chunk, false));
     else reads.inlet = inlet;
     // Node reports 'close' some turns of the event loop after an end. Until then, others would find a client that has left.
@@ -106,7 +108,7 @@ export class SocketConnection implements Connection {
   #list(): void {
     if (this.#isListed) return;
     this.#isListed = true;
-    addOutput(this);
+    addOutput(this, this.#receiver?.hearsFirst === true);
   }
 
   /** Hands over the waiting output. */

@@ -18,6 +18,9 @@ interface Unsent {
  */
 let unsent: Unsent[][] = [];
 
+/** Those of them that belong to replicas. */
+let streams: Unsent[] = [];
+
 /** True when the next output belongs to a new chunk. */
 let isNewChunk = true;
 
@@ -132,18 +135,28 @@ function endTurn(): void {
   }
 }
 
-/** Takes a place in the order of writes. A connection's place is that of its first output. */
-export function addOutput(connection: Unsent): void {
+/**
+ * Takes a place in the order of writes. A connection's place is that of its first output.
+ * @param isStream whether it belongs to a replica
+ */
+export function addOutput(connection: Unsent, isStream: boolean): void {
   if (unsent.length === 0) schedule();
   if (isNewChunk) unsent.push([]);
   isNewChunk = false;
   unsent.at(-1)!.push(connection);
+  if (isStream) streams.push(connection);
 }
 
-/** Sends all waiting output now. */
+/**
+ * Sends all waiting output now. When several chunks were read, replicas come first: the reply to a later chunk would leave
+ * before the stream that has its write, which waits in the list of an earlier chunk, and the client could read an old value
+ * from a replica.
+ */
 export function sendAll(): void {
-  const lists = unsent;
+  const [lists, first] = [unsent, streams];
   unsent = [];
+  streams = [];
   isNewChunk = true;
+  if (lists.length > 1) for (const connection of first) connection.flush();
   for (let at = lists.length - 1; at >= 0; at--) for (const connection of lists[at]!) connection.flush();
 }
