@@ -2,6 +2,7 @@
 
 import { badOption } from '../base/options.ts';
 import type { Timeline } from '../page/format.ts';
+import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from './account/queries.ts';
 import type { RestartOptions } from './failover/dialects.ts';
 import type { Losses } from './failover/losses.ts';
 import type { Failover, FailoverOptions } from './failover/roles.ts';
@@ -22,7 +23,7 @@ import {
 import { layRoutes } from './routes/routes.ts';
 import type { Actor } from './time/actor.ts';
 import type { Trace } from './time/trace.ts';
-import { type TimelineNotes, worldTimeline } from './timeline/world.ts';
+import { type TimelineNotes, worldAccount, worldTimeline } from './timeline/world.ts';
 import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
 import type { Lane } from './virtual/lane.ts';
 import type { Network } from './virtual/network.ts';
@@ -52,7 +53,7 @@ export interface ServersOptions extends WorldOptions, LabNodeOptions {
 const FIRST_PORT = 6379;
 
 /** The options that exist only on the virtual clock. */
-const OPTIONS = ['scripts', 'seed', 'start', 'patience', 'network'];
+const OPTIONS = ['scripts', 'seed', 'start', 'patience', 'network', 'locks'];
 
 /** What pairs and servers have in common: a test can move their time and close them. */
 class Timed {
@@ -108,6 +109,16 @@ class Timed {
    */
   async timeline(file: string, notes: TimelineNotes = {}): Promise<void> {
     await (await import('./timeline/write.ts')).writeTimeline(file, [this.timelineData(notes)]);
+  }
+
+  /** The clients that hold the lock now, or believe so; with `believes: false`, those that do not know of their grant. */
+  holders(key: string): LockHolder[] {
+    return holdersOf(worldAccount(this.world, this.timelineSets), key, this.world.elapsed());
+  }
+
+  /** The times in which two clients believed that they held the same lock. Empty when no lock was lost. */
+  overlaps(): LockOverlap[] {
+    return overlapsIn(worldAccount(this.world, this.timelineSets));
   }
 
   /** @internal The nodes and Sentinels of each primary. */

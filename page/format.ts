@@ -110,6 +110,7 @@ export interface TimelineMark {
     | 'heal'
     | 'delay'
     | 'drop'
+    | 'reset'
     | 'fault'
     | 'refused'
     | 'event';

@@ -6,7 +6,7 @@ import type { Server } from '../../server/server.ts';
 import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
 import type { Logged } from './losses.ts';
-import { type Write, WriteLog } from './write-log.ts';
+import { holdersIn, type Write, WriteLog } from './write-log.ts';
 
 /** How a node crashes. */
 export interface CrashOptions {
@@ -70,11 +70,15 @@ export abstract class AnyNode {
   /** @internal The node has executed a write as a primary. */
   protected wrote(_write: Write): void {}
 
+  /** @internal A process has begun, with the data that was kept. @param _kept the holders by their keys */
+  protected recovered(_kept: ReadonlyMap<string, string>): void {}
+
   /** @internal Loads the disk's data into the new process' server, and logs its replication stream from now on. */
   protected recover(server: Server, disk: VirtualDisk): Journal {
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);
     const journal = new Journal(server, disk);
+    this.recovered(holdersIn(server));
     this.#log = new WriteLog();
     const wrote = (write: Write): void => this.wrote(write);
     this.#log.onWrite = wrote;

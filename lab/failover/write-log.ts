@@ -317,6 +317,14 @@ function followReply(server: Server): WriteReply {
   return reply;
 }
 
+/** The holders of all keys, as far as they name one, by the keys; '' for the others. */
+export function holdersIn(server: Server): Map<Bytes, Bytes> {
+  const found = new Map<Bytes, Bytes>();
+  for (const { entries } of server.databases)
+    for (const [key, { held }] of entries) found.set(key, holderOf(held) ?? '');
+  return found;
+}
+
 /** The key's current value. */
 function heldBy(server: Server, db: number, key: Bytes): Held | undefined {
   return server.db(db).entries.get(key)?.held;

@@ -66,9 +66,11 @@ export class RealNetwork extends Lanes<RealLane> {
   /** Breaks the connections between two parties, whichever of them dialled. */
   reset(one: string, other: string): void {
     if (this.#closed) throw new Error(CLOSED);
-    for (const wire of [...this.#wires]) {
-      if ([wire.from, wire.to].includes(one) && [wire.from, wire.to].includes(other)) wire.reset();
-    }
+    const broken = [...this.#wires].filter(
+      ({ from, to }) => [from, to].includes(one) && [from, to].includes(other),
+    );
+    if (broken.length > 0) this.trace.note(`${one}>${other}`, 'reset');
+    for (const wire of broken) wire.reset();
   }
 
   /** @internal The open connections. */

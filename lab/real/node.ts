@@ -76,6 +76,11 @@ export class RealNode extends AnyNode {
     this.network.trace.wrote(this.name, write);
   }
 
+  /** @internal */
+  protected override recovered(kept: ReadonlyMap<string, string>): void {
+    this.network.trace.restarted(this.name, kept);
+  }
+
   #make(): [Server, Journal] {
     const { settings, commands = [] } = this.#options;
     this.#end = { over: false, silent: false };

@@ -7,6 +7,8 @@ import { badOption, checkFlag } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { connectorFor } from '../../start/running/connector.ts';
+import type { LockAccount } from '../account/account.ts';
+import { checkLocks, holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import { checkClientOptions, checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 
@@ -17,7 +19,7 @@ import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '..
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
-import { type RealTimelineNotes, realTimeline } from '../timeline/real.ts';
+import { type RealTimelineNotes, realAccount, realTimeline } from '../timeline/real.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { ANYBODY, RealEndpoint } from './endpoint.ts';
 import { IndependentSets } from './independent.ts';
@@ -40,6 +42,8 @@ export interface RealPairOptions extends RealNodeOptions, SentinelChoice {
   readonly quorum?: boolean;
   /** True: what happens is recorded, for `timelineData` and `timeline`. Default false. */
   readonly trace?: boolean;
+  /** Patterns of keys that are locks, such as 'stock:*', and with ! of keys that are none, for what `trace` records. */
+  readonly locks?: readonly string[];
   /** The TCP port of the pair's own URL. 0, the default, picks a free one. */
   readonly port?: number;
 }
@@ -79,6 +83,7 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     );
     this.network = network;
     if (options.trace === true) network.trace.begin();
+    network.trace.locks = options.locks ?? [];
     this.#ioredis = ioredis;
     this.#port = options.port ?? 0;
   }
@@ -265,6 +270,32 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
   }
 
   /**
+   * The clients that hold the lock now, or believe so, in the order of their grants. A grant that its client does not know
+   * of is among them, with `believes: false`. Throws Error without the option `trace`.
+   */
+  holders(key: string): LockHolder[] {
+    return holdersOf(this.#account('holders'), key, this.network.trace.elapsed());
+  }
+
+  /**
+   * The times in which two clients believed that they held the same lock. Empty when no lock was lost. Throws Error
+   * without the option `trace`.
+   */
+  overlaps(): LockOverlap[] {
+    return overlapsIn(this.#account('overlaps'));
+  }
+
+  /** @internal The account of its locks. @param asked the method that needs it */
+  account(): LockAccount {
+    return this.#account('account');
+  }
+
+  #account(asked: string): LockAccount {
+    if (!this.network.trace.isOn) throw new Error(`${asked}() needs startPair with trace: true`);
+    return realAccount(this);
+  }
+
+  /**
    * Writes a timeline of what has happened so far: a self-contained page for a browser (a name that ends in `.html`), or its
    * data (`.json`). Rejects with TypeError for another name, and as `timelineData` does.
    */
@@ -292,8 +323,9 @@ export type RealServers = IndependentSets<RealNode, RealPair>;
 
 function checkOptions(options: RealServersOptions, starter: Starter): void {
   refuseVirtual(options, starter);
-  checkSets(options, ['port', 'trace'], starter, 100);
+  checkSets(options, ['port', 'trace', 'locks'], starter, 100);
   if (options.trace !== undefined) checkFlag('trace', options.trace);
+  if (options.locks !== undefined) checkLocks(options.locks);
   checkPort(options.port, options.primaries);
 }
 

@@ -3,7 +3,7 @@ import { fromBuffer } from '../../protocol/bytes.ts';
 import { realMicros } from '../../server/host/real-time.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { RecordedMessage } from '../timeline/connections.ts';
-import type { RecordedEvent } from '../timeline/record.ts';
+import type { RecordedEvent, RecordedRestart } from '../timeline/record.ts';
 
 /** How much is kept. Above it, the oldest entries are dropped. */
 export interface TraceLimits {
@@ -68,6 +68,7 @@ export class RealTrace {
   #connections = 0;
   #bytes = 0;
   #firstBytes = 0;
+  #forgottenUpTo = 0;
   readonly #messages: RecordedMessage[] = [];
   /** The first messages of each direction of a connection. */
   readonly #first: RecordedMessage[] = [];
@@ -75,11 +76,15 @@ export class RealTrace {
   readonly #counts = new Map<string, number>();
   readonly #events: RecordedEvent[] = [];
   readonly #writes: { readonly at: number; readonly node: string; readonly write: Write }[] = [];
+  readonly #restarts: RecordedRestart[] = [];
   readonly #open = new Set<SentMessage>();
 
   constructor(limits: TraceLimits = LIMITS) {
     this.#limits = limits;
   }
+
+  /** Patterns of keys that are locks, and with ! of keys that are none. */
+  locks: readonly string[] = [];
 
   /** True once `begin` was called. */
   get isOn(): boolean {
@@ -111,6 +116,11 @@ export class RealTrace {
     if (this.#begun !== undefined) this.#keep(this.#writes, { at: this.elapsed(), node, write });
   }
 
+  /** A process has begun. @param kept what it has, the holders by their keys */
+  restarted(node: string, kept: ReadonlyMap<string, string>): void {
+    if (this.#begun !== undefined) this.#keep(this.#restarts, { at: this.elapsed(), node, kept });
+  }
+
   /** A message is sent. Returns undefined while nothing is recorded. */
   sent(who: string, bytes: Uint8Array): SentMessage | undefined {
     if (this.#begun === undefined) return undefined;
@@ -138,12 +148,22 @@ export class RealTrace {
     let dropped = 0;
     while (dropped < least || this.#bytes > bytes)
       this.#bytes -= this.#messages[dropped++]?.detail.length ?? 0;
-    this.#messages.splice(0, dropped);
+    this.#forget(this.#messages.splice(0, dropped));
   }
 
-  #keep<T>(list: T[], entry: T): void {
+  #keep<T extends { readonly at: number }>(list: T[], entry: T): void {
     list.push(entry);
-    if (list.length > this.#limits.entries * 1.25) list.splice(0, list.length - this.#limits.entries);
+    if (list.length > this.#limits.entries * 1.25)
+      this.#forget(list.splice(0, list.length - this.#limits.entries));
+  }
+
+  #forget(dropped: readonly { readonly at: number }[]): void {
+    this.#forgottenUpTo = Math.max(this.#forgottenUpTo, dropped.at(-1)?.at ?? 0);
+  }
+
+  /** The time of the last entry that is no longer kept; 0 when all are. */
+  get forgottenUpTo(): number {
+    return this.#forgottenUpTo;
   }
 
   /** The messages in the order in which they ended, and those that are under way. */
@@ -159,5 +179,10 @@ export class RealTrace {
   /** What nodes have executed as primaries. */
   get writes(): readonly { readonly at: number; readonly node: string; readonly write: Write }[] {
     return this.#writes;
+  }
+
+  /** What the nodes that started again still had. */
+  get restarts(): readonly RecordedRestart[] {
+    return this.#restarts;
   }
 }

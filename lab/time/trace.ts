@@ -26,6 +26,7 @@ export class Trace {
   readonly #strays: TraceEvent[] = [];
   /** The number of events that are no longer kept, but part of the hash. */
   #folded = 0;
+  #forgottenUpTo = 0;
 
   readonly #kept: number;
 
@@ -54,7 +55,10 @@ export class Trace {
     this.#hash ??= createHash('sha256');
     const kept = this.#kept;
     const oldest = this.#read ? [this.#events.splice(0, kept)] : readAll(this.#pages.splice(0, kept / PAGE));
-    for (const events of oldest) update(this.#hash, events);
+    for (const events of oldest) {
+      update(this.#hash, events);
+      this.#forgottenUpTo = events.at(-1)?.at ?? this.#forgottenUpTo;
+    }
     this.#folded += kept;
   }
 
@@ -63,11 +67,17 @@ export class Trace {
    * Records that a message which was sent will never arrive, because its connection has ended. Not part of the hash.
    */
   stray(who: string, detail: string, { sent, due }: Travel): void {
-    if (this.#strays.length < KEPT)
-      this.#strays.push({ at: this.#elapsed(), who, what: 'stray', detail, sent, due });
+    this.#strays.push({ at: this.#elapsed(), who, what: 'stray', detail, sent, due });
+    if (this.#strays.length === 2 * KEPT)
+      this.#forgottenUpTo = Math.max(this.#forgottenUpTo, this.#strays.splice(0, KEPT).at(-1)?.at ?? 0);
   }
 
-  /** The messages that were lost with their connections, in the order of the losses: up to 200,000. */
+  /** @internal The time of the last event that is no longer kept; 0 when all are. */
+  get forgottenUpTo(): number {
+    return this.#forgottenUpTo;
+  }
+
+  /** The messages that were lost with their connections, in the order of the losses: at least the last 200,000. */
   get strays(): readonly TraceEvent[] {
     return this.#strays;
   }

@@ -23,16 +23,26 @@ export interface RecordedMessage {
 const SERVICE =
   /^(hello|auth|client|info|ping|select|command|replconf|psync|sync|readonly|role|quit|sentinel|publish|subscribe|psubscribe|lab)$/i;
 
+/** One reply, with the command that it answers. */
+export interface ReplyPart {
+  /** The index of the message that has the command. */
+  readonly request: number;
+  /** Which of its commands. */
+  readonly part: number;
+  readonly text: string;
+}
+
 /** A message while it is put together. */
 interface Draft extends Omit<TimelineMessage, 'cause'> {
   cause?: number;
   readonly asks?: readonly Part[];
+  readonly answers?: readonly ReplyPart[];
 }
 
 /** Both directions of one connection, from the end that dialled. */
 class ReadConnection {
-  /** Requests that have no reply yet: the index of the message, and whether they are service. */
-  readonly open: { readonly index: number; readonly service: boolean }[] = [];
+  /** Commands that have no reply yet: the index of the message, which of its commands, and whether they are service. */
+  readonly open: { readonly index: number; readonly part: number; readonly service: boolean }[] = [];
   #asked = '';
   #told = '';
   /** 'psync' once the far end was asked for its replication stream; 'stream' once it flows. */
@@ -56,11 +66,11 @@ class ReadConnection {
       const offset = Number(last[2]);
       return { kind: 'ack', text: textOf(parts), offsets: [offset, offset] };
     }
-    for (const { words } of parts) {
+    for (const [part, { words }] of parts.entries()) {
       if (/^psync$/i.test(words[0] ?? '')) {
         this.#mode = 'psync';
         this.#requested = Number(words[2]);
-      } else this.open.push({ index, service: SERVICE.test(words[0] ?? '') });
+      } else this.open.push({ index, part, service: SERVICE.test(words[0] ?? '') });
     }
     const service = names.length > 0 && names.every((name) => SERVICE.test(name));
     return {
@@ -73,7 +83,9 @@ class ReadConnection {
   /** What comes back. */
   tell(
     bytes: string,
-  ): Pick<Draft, 'kind' | 'text' | 'offsets' | 'cause'> & { readonly asks?: readonly Part[] } {
+    /** Whether the node had the message of this index when it sent these bytes. */
+    hadBy: (index: number) => boolean,
+  ): Pick<Draft, 'kind' | 'text' | 'offsets' | 'cause' | 'asks' | 'answers'> {
     this.#told += bytes;
     if (this.#mode === 'psync') return this.#synchronize();
     if (this.#mode === 'stream') return this.#stream(bytes.length);
@@ -86,15 +98,19 @@ class ReadConnection {
     this.#told = this.#told.slice(parts.at(-1)?.end ?? 0);
     let kind: MessageKind = 'service';
     let cause: number | undefined;
+    const answers: ReplyPart[] = [];
     for (const { words } of parts) {
       if (words[0] === 'push') continue;
-      const request = this.open.shift();
-      if (request === undefined) continue;
+      const [head] = this.open;
+      // The request of a reply may be older than the record.
+      if (head === undefined || !hadBy(head.index)) continue;
+      const request = this.open.shift() ?? head;
+      answers.push({ request: request.index, part: request.part, text: words[0] ?? '' });
       if (!request.service || cause === undefined) cause = request.index;
       if (!request.service) kind = 'reply';
     }
     const text = textOf(parts) || '(part of a reply)';
-    return { kind, text, ...(cause !== undefined && { cause }) };
+    return { kind, text, ...(cause !== undefined && { cause }), ...(answers.length > 0 && { answers }) };
   }
 
   #synchronize(): Pick<Draft, 'kind' | 'text' | 'offsets'> {
@@ -144,6 +160,8 @@ class ReadConnection {
 export interface ReadMessage extends TimelineMessage {
   /** The commands of a request or of a part of the stream. */
   readonly asks?: readonly Part[];
+  /** The replies in it. */
+  readonly answers?: readonly ReplyPart[];
 }
 
 /** The messages in the order in which they were sent. */
@@ -160,7 +178,9 @@ export function readMessages(recorded: readonly RecordedMessage[]): ReadMessage[
     let connection = connections.get(name);
     if (connection === undefined) connections.set(name, (connection = new ReadConnection()));
     const index = drafts.length;
-    const read = forward ? connection.ask(detail, index) : connection.tell(detail);
+    const read = forward
+      ? connection.ask(detail, index)
+      : connection.tell(detail, (i) => (drafts[i]?.arrived ?? Infinity) <= sent);
     const draft: Draft = {
       from: forward ? dialler : from,
       to: forward ? to : dialler,

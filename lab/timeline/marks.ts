@@ -14,6 +14,9 @@ const OF_LINKS: Record<string, MarkKind> = {
   delay: 'delay',
   drop: 'drop',
   duplicate: 'drop',
+  bandwidth: 'delay',
+  slowClose: 'delay',
+  reset: 'reset',
 };
 
 const OF_PARTIES: Record<string, [kind: MarkKind, text: (detail: string) => string]> = {

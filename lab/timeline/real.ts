@@ -2,7 +2,10 @@
 
 import { checkNames } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
+import { accountOf, type LockAccount } from '../account/account.ts';
 import type { RealTrace } from '../real/trace.ts';
+import { readMessages } from './connections.ts';
+import type { RecordedRun } from './record.ts';
 import { timelineOf } from './timeline.ts';
 import { clientsIn, lanesOf } from './world.ts';
 
@@ -25,13 +28,22 @@ export interface RealTimelineNotes {
  */
 export function realTimeline(pair: RecordedPair, notes: RealTimelineNotes): Timeline {
   checkNames(notes, ['title'], 'timelineData');
-  const { title = 'A run on the real clock' } = notes;
+  return timelineOf(recordedPair(pair, notes.title));
+}
+
+/** The account of the locks of a pair. */
+export function realAccount(pair: RecordedPair): LockAccount {
+  const run = recordedPair(pair);
+  return accountOf(run, readMessages(run.messages));
+}
+
+function recordedPair(pair: RecordedPair, title = 'A run on the real clock'): RecordedRun {
   const nodes = pair.nodes.map(({ name }) => name);
   const sentinels = pair.sentinels.map(({ name }) => name);
   const { trace } = pair.network;
-  const { messages, events, writes } = trace;
+  const { messages, events, writes, restarts, forgottenUpTo } = trace;
   const lanes = lanesOf(clientsIn(messages, [...nodes, ...sentinels]), nodes, sentinels, []);
-  return timelineOf({
+  return {
     title,
     clock: 'real',
     end: trace.elapsed(),
@@ -39,6 +51,9 @@ export function realTimeline(pair: RecordedPair, notes: RealTimelineNotes): Time
     messages,
     events,
     writes,
+    restarts,
+    knownFrom: forgottenUpTo,
+    locks: trace.locks,
     primaries: 1,
-  });
+  };
 }

@@ -16,6 +16,8 @@ export interface RecordedWrite {
   readonly node: string;
   readonly write: {
     readonly key: string;
+    /** The number of the database; 0 where it is missing. */
+    readonly db?: number;
     readonly type: string;
     readonly holder: string | undefined;
     readonly command: readonly string[];
@@ -24,6 +26,13 @@ export interface RecordedWrite {
     /** The node's wall clock, in milliseconds since the epoch. */
     readonly at: number;
   };
+}
+
+/** What a node that started again still had: the holders by their keys; a key that names none has ''. */
+export interface RecordedRestart {
+  readonly at: number;
+  readonly node: string;
+  readonly kept: ReadonlyMap<string, string>;
 }
 
 /** One run. */
@@ -36,6 +45,11 @@ export interface RecordedRun {
   readonly messages: readonly RecordedMessage[];
   readonly events: readonly RecordedEvent[];
   readonly writes: readonly RecordedWrite[];
+  readonly restarts?: readonly RecordedRestart[];
+  /** What happened before is no longer known; 0 when everything is. */
+  readonly knownFrom?: number;
+  /** Patterns of keys that are locks, and with ! of keys that are none. */
+  readonly locks?: readonly string[];
   /** How many independent primaries there are: a lock needs the majority of them. */
   readonly primaries: number;
   /** Who was inside which resource, where the run says so itself. */

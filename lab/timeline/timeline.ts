@@ -1,12 +1,9 @@
 /** Makes a timeline of what a run has recorded. */
 import type { Timeline, TimelineFile, TimelineMessage } from '../../page/format.ts';
+import { accountOf } from '../account/account.ts';
+import { keysOf } from '../account/views.ts';
 import { type ReadMessage, readMessages } from './connections.ts';
-import { holdsOf } from './holds.ts';
-import { keysOf } from './keys.ts';
-import { lockKeysOf, lockWritesOf } from './locks.ts';
 import { marksOf, Obstacles } from './marks.ts';
-import { overlapsOf } from './overlaps.ts';
-import { Pools } from './pools.ts';
 import type { RecordedRun } from './record.ts';
 import { storyOf } from './story.ts';
 
@@ -16,11 +13,8 @@ const LATE = 1;
 /** The timeline of one run. */
 export function timelineOf(run: RecordedRun): Timeline {
   const read = readMessages(run.messages);
-  const pools = new Pools(run, read);
-  const writes = lockWritesOf(run, read, pools);
-  const keys = lockKeysOf(writes);
-  const holds = [...holdsOf(run, read, writes), ...(run.visits ?? [])].sort((a, b) => a.from - b.from);
-  const overlaps = overlapsOf(holds, run.end);
+  const account = accountOf(run, read);
+  const { holds, overlaps, locks: keys, pools } = account;
   const marks = marksOf(run, read);
   const obstacles = new Obstacles(run.events);
   const { title, clock, replay, end, lanes, verdict } = run;
@@ -35,7 +29,7 @@ export function timelineOf(run: RecordedRun): Timeline {
     holds,
     keys: keysOf(run, read, keys, pools),
     overlaps,
-    story: storyOf({ run, messages: read, marks, holds, overlaps, keys }),
+    story: storyOf({ run, messages: read, marks, account }),
     ...(verdict !== undefined && { verdict }),
   };
 }
@@ -45,7 +39,7 @@ export function timelineFile(runs: readonly Timeline[]): TimelineFile {
   return { format: 'lostlock-timeline', version: 1, runs };
 }
 
-function explained({ asks: _, ...message }: ReadMessage, obstacles: Obstacles): TimelineMessage {
+function explained({ asks: _, answers: __, ...message }: ReadMessage, obstacles: Obstacles): TimelineMessage {
   const { from, to, due, arrived, died, fate, why } = message;
   if (why !== undefined || (arrived !== null && arrived - due < LATE)) return message;
   const obstacle = obstacles.why(from, to, Math.min(due, died ?? due));

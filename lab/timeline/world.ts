@@ -2,10 +2,11 @@
 
 import { checkNames } from '../../base/options.ts';
 import type { StoryStep, Timeline, TimelineLane, TimelineVerdict } from '../../page/format.ts';
+import { accountOf, type LockAccount } from '../account/account.ts';
 import type { TraceEvent } from '../time/event.ts';
 import type { NodeWrite } from '../virtual/world.ts';
-import type { RecordedMessage } from './connections.ts';
-import type { RecordedRun } from './record.ts';
+import { type RecordedMessage, readMessages } from './connections.ts';
+import type { RecordedRestart, RecordedRun } from './record.ts';
 import { timelineOf } from './timeline.ts';
 
 /** What a timeline may say in addition to what the lab has recorded. */
@@ -28,6 +29,10 @@ export interface TimelineWorld {
   readonly trace: { readonly events: readonly TraceEvent[]; readonly strays: readonly TraceEvent[] };
   readonly network: { underWay(): readonly TraceEvent[] };
   readonly writes: readonly NodeWrite[];
+  readonly restarts: readonly RecordedRestart[];
+  readonly locks: readonly string[];
+  /** What happened up to this moment is not recorded any more. */
+  readonly forgottenUpTo: number;
   /** Microseconds since the world began. */
   elapsed(): number;
 }
@@ -43,6 +48,12 @@ export function worldTimeline(
 ): Timeline {
   checkNames(notes, ['title', 'resources', 'steps', 'verdict', 'from'], 'timelineData');
   return timelineOf(recordedWorld(world, sets, notes));
+}
+
+/** The account of the locks of a world. @param sets the nodes and Sentinels of each primary */
+export function worldAccount(world: TimelineWorld, sets: Parameters<typeof worldTimeline>[1]): LockAccount {
+  const run = recordedWorld(world, sets, {});
+  return accountOf(run, readMessages(run.messages));
 }
 
 /** What the world has recorded, from `notes.from` on. */
@@ -72,6 +83,9 @@ export function recordedWorld(
     messages,
     events: events.map(({ at, who, what, detail }) => ({ at: Math.max(0, at - from), who, what, detail })),
     writes: world.writes.map((each) => ({ ...each, at: each.at - from })),
+    restarts: world.restarts.map((each) => ({ ...each, at: each.at - from })),
+    knownFrom: Math.max(0, world.forgottenUpTo - from),
+    locks: world.locks,
     primaries: sets.length,
     steps: steps.map((step) => ({ ...step, at: step.at - from })),
     ...(verdict !== undefined && { verdict }),

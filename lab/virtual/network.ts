@@ -87,11 +87,12 @@ export class Network extends Lanes<Lane> {
   /** Breaks the connections between two actors, whichever of them dialled. */
   reset(one: string, other: string): void {
     this.#world.assertUsable();
-    for (const wire of [...this.#wires]) {
-      const ends = [wire.forward.lane.from, wire.forward.lane.to];
-      if (!ends.includes(one) || !ends.includes(other)) continue;
-      this.#break(wire, 'reset');
-    }
+    const broken = [...this.#wires].filter(({ forward }) => {
+      const ends = [forward.lane.from, forward.lane.to];
+      return ends.includes(one) && ends.includes(other);
+    });
+    if (broken.length > 0) this.#world.trace.note(`${one}>${other}`, 'reset');
+    for (const wire of broken) this.#break(wire, 'reset');
   }
 
   /** Breaks a connection. Both ends notice at once. */

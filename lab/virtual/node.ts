@@ -84,6 +84,11 @@ export class LabNode extends AnyNode {
     this.host.world.wrote(this.name, write);
   }
 
+  /** @internal */
+  protected override recovered(kept: ReadonlyMap<string, string>): void {
+    this.host.world.restarted(this.name, kept);
+  }
+
   /** @internal Creates the server of a new process. A node of a cluster creates another. */
   protected create(options: ServerOptions): Server {
     return createNode(this.host, options);

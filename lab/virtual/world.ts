@@ -2,6 +2,7 @@
 
 import { checkInteger } from '../../base/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
+import { checkLocks } from '../account/queries.ts';
 import { checkCode, checkMillis, checkNumber, checkPromise, LAST_INSTANT } from '../checks.ts';
 import type { Write } from '../failover/write-log.ts';
 import { checkDelays } from '../links/gate.ts';
@@ -12,6 +13,7 @@ import { Schedule } from '../time/schedule.ts';
 import { moves } from '../time/standing.ts';
 import { Task } from '../time/task.ts';
 import { Trace } from '../time/trace.ts';
+import type { RecordedRestart } from '../timeline/record.ts';
 import { DrivenPromise, Driver } from './driver.ts';
 import { WorldInside } from './inside.ts';
 import { Network, type NetworkOptions } from './network.ts';
@@ -26,6 +28,11 @@ export interface WorldOptions {
   readonly patience?: number;
   /** Latency and jitter of every link without a pace of its own; default 1 ms each. */
   readonly network?: NetworkOptions;
+  /**
+   * Patterns of keys that are locks, such as 'stock:*', and with ! of keys that are none. The others are recognized by how
+   * clients use them (docs/lab.md).
+   */
+  readonly locks?: readonly string[];
 }
 
 /** A write that a node of the world has executed as a primary. */
@@ -38,16 +45,17 @@ export interface NodeWrite {
 }
 
 /** Throws TypeError for a wrong option of a world. */
-export function checkWorld({ seed, start, patience, network }: WorldOptions): void {
+export function checkWorld({ seed, start, patience, network, locks }: WorldOptions): void {
   if (seed !== undefined && typeof seed !== 'string') checkNumber('seed', seed, 'a number or a string');
   if (start !== undefined) checkInteger('start', start, 0, LAST_INSTANT);
   if (patience !== undefined) checkMillis('patience', patience);
   if (network !== undefined) checkDelays('network', network);
+  if (locks !== undefined) checkLocks(locks);
 }
 
 const NEW_YEAR_2026 = 1_767_225_600_000;
 const ONE_HOUR = 3_600_000;
-/** How many writes a world remembers. */
+/** How many writes a world remembers at least. */
 const KEPT_WRITES = 200_000;
 
 /**
@@ -60,6 +68,8 @@ export class World {
   readonly seed: number | string;
   /** The default limit of `run` and `until`, in virtual milliseconds. */
   readonly patience: number;
+  /** @internal Patterns of keys that are locks, and with ! of keys that are none. */
+  readonly locks: readonly string[];
   /** @internal The pending events. */
   readonly schedule: Schedule;
   /** The record of what has happened. */
@@ -78,6 +88,9 @@ export class World {
   readonly #written: Write[] = [];
   readonly #writtenAt: number[] = [];
   readonly #writers: string[] = [];
+  #forgottenUpTo = 0;
+  /** @internal What the nodes' processes began with. */
+  readonly restarts: RecordedRestart[] = [];
   #closed = false;
   #broken: Error | undefined;
 
@@ -85,6 +98,7 @@ export class World {
   constructor(options: WorldOptions = {}) {
     this.seed = options.seed ?? 1;
     this.patience = options.patience ?? ONE_HOUR;
+    this.locks = options.locks ?? [];
     this.#start = (options.start ?? NEW_YEAR_2026) * 1000;
     this.schedule = new Schedule(this.#start);
     this.trace = new Trace(() => this.elapsed());
@@ -105,13 +119,29 @@ export class World {
 
   /** @internal Records a write that a node has executed as a primary. */
   wrote(node: string, write: Write): void {
-    if (this.#written.length === KEPT_WRITES) return;
     this.#written.push(write);
     this.#writtenAt.push(this.elapsed());
     this.#writers.push(node);
+    if (this.#written.length === 1.5 * KEPT_WRITES) this.#forget(KEPT_WRITES / 2);
   }
 
-  /** @internal What all nodes have written as primaries, oldest first: up to 200,000 writes. */
+  /** Forgets the oldest writes, because a long run would fill the memory. */
+  #forget(writes: number): void {
+    this.#forgottenUpTo = this.#writtenAt[writes - 1] as number;
+    for (const column of [this.#written, this.#writtenAt, this.#writers]) column.splice(0, writes);
+  }
+
+  /** @internal A node's process has begun. @param kept what it has, the holders by their keys */
+  restarted(node: string, kept: ReadonlyMap<string, string>): void {
+    this.restarts.push({ at: this.elapsed(), node, kept });
+  }
+
+  /** @internal What happened up to this moment is not recorded any more, in microseconds; 0 when everything is. */
+  get forgottenUpTo(): number {
+    return Math.max(this.#forgottenUpTo, this.trace.forgottenUpTo);
+  }
+
+  /** @internal What all nodes have written as primaries, oldest first: at least the last 200,000 writes. */
   get writes(): NodeWrite[] {
     return this.#written.map((write, i) => ({ at: this.#writtenAt[i]!, node: this.#writers[i]!, write }));
   }

@@ -4,10 +4,10 @@
  */
 import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
-import { OK, type Reply, ReplyError } from '../../protocol/reply.ts';
+import { OK, type Reply } from '../../protocol/reply.ts';
 import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';
-import type { Command, Flag } from '../../server/table/command.ts';
+import type { Command } from '../../server/table/command.ts';
 import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
 import type { KeepData } from '../failover/journal.ts';
 import type { CrashOptions } from '../failover/node.ts';
@@ -16,25 +16,9 @@ import type { RealNode } from '../real/node.ts';
 import type { RealPair } from '../real/set.ts';
 import { timelineFile } from '../timeline/timeline.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
+import { lockCommands } from './lock-commands.ts';
 import { failoverReply, type NodeState, nodeReply, stateOf, writeReply } from './replies.ts';
-
-const FLAGS: readonly Flag[] = ['admin', 'noscript', 'no_multi', 'loading', 'stale'];
-const about = { since: '1.0.0', complexity: 'O(1)', flags: FLAGS } as const;
-
-function problem(error: unknown): ReplyError {
-  if (error instanceof ReplyError) return error;
-  const text = error instanceof Error ? error.message : String(error);
-  return new ReplyError(fromText(`ERR ${text.replace(/\s+/g, ' ')}`));
-}
-
-/** Runs a control, and turns what it throws into an error reply. */
-function attempt<T>(control: () => T): T {
-  try {
-    return control();
-  } catch (error) {
-    throw problem(error);
-  }
-}
+import { about, attempt, done, HEAD, problem } from './table.ts';
 
 /** Answers the client when the control has ended. Until then it is blocked. */
 function whenDone(client: Caller, control: () => Promise<Reply>): Outcome {
@@ -67,19 +51,6 @@ function crashOf(options: LabArguments): CrashOptions | undefined {
   const kept = keep === undefined ? undefined : asciiLower(keep);
   if (kept !== undefined && !isKept(kept)) fail('ERR KEEP is NOTHING, SYNCED or EVERYTHING');
   return { ...(kept !== undefined && { keep: kept }), silent: options.has('SILENT') };
-}
-
-const HEAD = {
-  summary: 'Controls the lab: nodes, links, clocks and failovers.',
-  since: '1.0.0',
-  complexity: 'O(1)',
-  flags: [],
-} as const;
-
-/** Runs a control that ends at once. */
-function done(control: () => void): Reply {
-  attempt(control);
-  return OK;
 }
 
 /** The name of a party of a link. Throws Redis' error for one that does not exist, whose link would affect nobody. */
@@ -357,6 +328,7 @@ function roleCommands(lab: () => RealPair): Command<Caller> {
 export function labCommand(lab: () => RealPair): Command<Caller> {
   const parts = [
     partyCommands(lab),
+    lockCommands(lab),
     nodeCommands(lab),
     laneCommands(lab),
     linkCommands(lab),

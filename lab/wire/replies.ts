@@ -1,6 +1,7 @@
 /** What LAB answers: nodes, lost writes and failovers as maps. */
 import { type Bytes, fromText } from '../../protocol/bytes.ts';
 import { MapReply, type Reply } from '../../protocol/reply.ts';
+import type { LockHolder, LockOverlap } from '../account/queries.ts';
 import type { Failover } from '../failover/roles.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { RealNode } from '../real/node.ts';
@@ -51,6 +52,41 @@ export function failoverReply({ from, to, offset, oldOffset, lost, unanswered, c
     ['lost', lost.map(writeReply)],
     ['unanswered', unanswered.map(writeReply)],
     ['complete', complete ? 1 : 0],
+  ];
+  return new MapReply(fields.flat());
+}
+
+/** A client in LAB HOLDERS. Times are in whole milliseconds since the lab began. */
+export function holderReply({
+  lock,
+  client,
+  token,
+  from,
+  until,
+  believes,
+  granted,
+  shared,
+}: LockHolder): Reply {
+  const fields: [Bytes, Reply][] = [
+    ['lock', lock],
+    ['client', fromText(client)],
+    ['token', token ?? null],
+    ['from', Math.round(from)],
+    ['until', until === null ? null : Math.round(until)],
+    ['believes', believes ? 1 : 0],
+    ['granted', granted ? 1 : 0],
+    ['shared', shared ? 1 : 0],
+  ];
+  return new MapReply(fields.flat());
+}
+
+/** A time in LAB OVERLAPS. */
+export function overlapReply({ lock, clients, from, to }: LockOverlap): Reply {
+  const fields: [Bytes, Reply][] = [
+    ['lock', lock],
+    ['clients', clients.map(fromText)],
+    ['from', Math.round(from)],
+    ['to', Math.round(to)],
   ];
   return new MapReply(fields.flat());
 }

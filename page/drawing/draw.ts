@@ -136,6 +136,7 @@ const WORDS: Record<string, string> = {
   drop: 'drops',
   fault: 'fault',
   refused: 'refused',
+  reset: 'reset',
 };
 
 const SAID = { size: 12, bold: true } as const;

@@ -1,6 +1,6 @@
 /** The overlaps of holds, which the page shows in red. */
 import { expect, test } from 'vitest';
-import { overlapsOf } from '../../../lab/timeline/overlaps.ts';
+import { overlapsOf } from '../../../lab/account/overlaps.ts';
 import type { TimelineHold } from '../../../page/format.ts';
 
 const END = 100;

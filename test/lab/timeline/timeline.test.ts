@@ -158,7 +158,7 @@ test('renewals, a release, a copy on the replica and a lease that ends are seen'
 test('of a script, the keys and arguments are shown, and the story says that it set the lock', async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 3 });
   const a = pair.client('A');
-  await a.eval("redis.call('set', KEYS[1], ARGV[1], 'px', 500) return false", 1, 'k', 'A');
+  await a.eval("redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', 500) return false", 1, 'k', 'A');
   const { messages, story } = pair.timelineData();
   expect(messages.find(({ kind }) => kind === 'request')?.text).toBe('eval (script) k A');
   expect(story[0]?.text).toMatch(/^A acquires k: the script on redis-1 set it, so A believes/);

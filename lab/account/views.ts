@@ -1,8 +1,8 @@
 /** Follows what each node knows about the keys that are used as locks. */
 import type { TimelineKey } from '../../page/format.ts';
-import type { ReadMessage } from './connections.ts';
+import type { ReadMessage } from '../timeline/connections.ts';
+import type { RecordedRun } from '../timeline/record.ts';
 import { membersOf, type Pools } from './pools.ts';
-import type { RecordedRun } from './record.ts';
 
 /** A change of what one node knows. */
 interface ViewChange {

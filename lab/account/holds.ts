@@ -1,8 +1,8 @@
 /** Reads from the writes and replies of a run which client believes that it holds which lock, and for how long. */
 import type { TimelineHold } from '../../page/format.ts';
-import type { ReadMessage } from './connections.ts';
+import type { RecordedRun } from '../timeline/record.ts';
+import type { Calls, SentCommand } from './calls.ts';
 import type { LockWrite } from './lock-write.ts';
-import type { RecordedRun } from './record.ts';
 
 /** A node's grant. */
 interface Vote {
@@ -26,13 +26,9 @@ interface FollowedLock {
 }
 
 /** Every time in which a client believed that it held a lock, in the order in which they began. */
-export function holdsOf(
-  run: RecordedRun,
-  messages: readonly ReadMessage[],
-  writes: readonly LockWrite[],
-): TimelineHold[] {
-  const reader = new HoldReader(run, messages);
-  const denials = denialsIn(messages, writes);
+export function holdsOf(run: RecordedRun, calls: Calls, writes: readonly LockWrite[]): TimelineHold[] {
+  const reader = new HoldReader(run);
+  const denials = denialsIn(calls, writes);
   const events = [...writes, ...denials].map((event, i) => ({ event, i }));
   events.sort((a, b) => a.event.at - b.event.at || a.i - b.i);
   for (const { event } of events) {
@@ -45,8 +41,6 @@ export function holdsOf(
 /** Works out what the clients believe, event by event. */
 class HoldReader {
   readonly #run: RecordedRun;
-  readonly #messages: readonly ReadMessage[];
-  readonly #replies: ReadonlyMap<number, number>;
   readonly #majority: number;
   readonly #claims = new Map<string, FollowedLock>();
   /** The client that wrote each holder. */
@@ -54,16 +48,14 @@ class HoldReader {
   readonly #holds: TimelineHold[] = [];
   readonly #deaths: RecordedRun['events'][number][];
 
-  constructor(run: RecordedRun, messages: readonly ReadMessage[]) {
+  constructor(run: RecordedRun) {
     this.#run = run;
-    this.#messages = messages;
-    this.#replies = repliesIn(messages);
     this.#majority = (run.primaries >> 1) + 1;
     this.#deaths = run.events.filter(({ what }) => what === 'kill');
   }
 
   wrote(write: LockWrite): void {
-    const { at, client, key, claim: id, holder, request = -1 } = write;
+    const { at, client, key, claim: id, holder, call } = write;
     this.#bury(at);
     if (write.renews) {
       // Locks that wait for replicas write another's deadline again before they refuse.
@@ -73,15 +65,13 @@ class HoldReader {
     let claim = this.#claims.get(name);
     if (claim === undefined)
       this.#claims.set(name, (claim = { ...pick(write), votes: new Map(), hold: undefined, renewals: [] }));
-    const sent = this.#messages[request]?.sent ?? at;
+    const sent = call?.sent ?? at;
     if (write.gone) {
       this.#withdraw(claim, write.node, sent, 'released');
       return;
     }
-    const reply = this.#replies.get(request);
-    if (holder === undefined || write.lease === undefined || reply === undefined) return;
-    const { arrived, text = '' } = this.#messages[reply] ?? {};
-    const told = arrived ?? at;
+    const { arrived: told = null, text = '', message = -1 } = call?.reply ?? {};
+    if (holder === undefined || write.lease === undefined || told === null) return;
     if (write.visits === true) {
       // The reply is [number, -1] for the first in the queue, whose number is its fence, and [-1, ...] for the others.
       const [, number = -1] = /^\[(\d+), /.exec(text) ?? [];
@@ -89,7 +79,7 @@ class HoldReader {
       claim.fence = Number(number);
     }
     claim.votes.set(this.#voter(write.node), { told, lease: sent + write.lease * 1000 });
-    this.#extend(claim, told, reply);
+    this.#extend(claim, told, message);
   }
 
   denied({ at, node, client, claim: id, asked }: DeniedRequest): void {
@@ -128,7 +118,7 @@ class HoldReader {
     const lease = claim.hold.lease ?? Infinity;
     const expired = lease <= to;
     const end = expired ? lease : to;
-    if (end > claim.hold.from)
+    if (end >= claim.hold.from)
       this.#holds.push({
         ...{ ...claim.hold, renewals: claim.renewals, to: end, ended: expired ? 'expired' : ended },
       });
@@ -154,6 +144,10 @@ class HoldReader {
     const lease = Number.isFinite(end) ? end : null;
     if (claim.hold !== undefined && (claim.hold.lease ?? Infinity) < told)
       this.#finish(claim, told, 'expired');
+    if (claim.hold?.grant === grant) {
+      claim.hold.lease = lease;
+      return;
+    }
     if (claim.hold !== undefined) {
       if (votes.size === 1 || lease !== claim.hold.lease) claim.renewals.push(told);
       if (lease !== claim.hold.lease && claim.hold.firstLease === undefined)
@@ -176,14 +170,6 @@ function pick({
   return { client, lock, shared, permit };
 }
 
-/** The replies by the index of their request. */
-function repliesIn(messages: readonly ReadMessage[]): Map<number, number> {
-  const replies = new Map<number, number>();
-  for (const [i, { kind, arrived, cause }] of messages.entries())
-    if (kind === 'reply' && arrived !== null && cause !== undefined) replies.set(cause, i);
-  return replies;
-}
-
 /** A reply from which a client learns that it does not hold the lock any more. */
 interface DeniedRequest {
   readonly at: number;
@@ -195,7 +181,7 @@ interface DeniedRequest {
 }
 
 /** Finds the replies which say that a release or a renewal changed nothing: the request had the holder's token, or deleted the key. */
-function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[]): DeniedRequest[] {
+function denialsIn(calls: Calls, writes: readonly LockWrite[]): DeniedRequest[] {
   const holders = new Map<string, Map<string, LockWrite & { readonly holder: string }>>();
   for (const write of writes) {
     const { client, claim, holder, counted } = write;
@@ -205,21 +191,21 @@ function denialsIn(messages: readonly ReadMessage[], writes: readonly LockWrite[
     if (known === undefined) holders.set(client, new Map([[`${claim}\n${holder}`, own]]));
     else known.set(`${claim}\n${holder}`, own);
   }
-  const wrote = new Set(writes.map(({ request }) => request));
-  return messages.flatMap(({ kind, arrived, cause, from, to, text }): DeniedRequest[] => {
-    if (kind !== 'reply' || arrived === null || cause === undefined || wrote.has(cause)) return [];
+  const wrote = new Set(writes.map(({ call }) => call));
+  return calls.all.flatMap((call: SentCommand): DeniedRequest[] => {
+    const { client, node, words, sent, reply } = call;
+    if (reply === undefined || reply.arrived === null || wrote.has(call)) return [];
+    const { arrived, text } = reply;
     if (!/^\[?(?:nil|0|-1)\]?$/.test(text)) return [];
-    const words = (messages[cause]?.asks ?? []).flatMap((part) => part.words);
     const isDelete = /^(?:del|unlink)$/i.test(words[0] ?? '');
-    const asked = messages[cause]?.sent ?? 0;
-    const own = [...(holders.get(to)?.values() ?? [])];
+    const own = [...(holders.get(client)?.values() ?? [])];
     // The script for permits grants with nil, also to a client that has the permit already.
     const named = own.filter(
       ({ key, claim, holder }) =>
         words.includes(key) && (isDelete || words.includes(holder)) && (claim === key || text !== 'nil'),
     );
     return [...new Set(named.map(({ claim }) => claim))].map((claim) => ({
-      ...{ at: arrived, node: from, client: to, claim, asked },
+      ...{ at: arrived, node, client, claim, asked: sent },
     }));
   });
 }

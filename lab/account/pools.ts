@@ -2,9 +2,9 @@
  * Recognizes the locks that lostlock/locks and Redisson keep in sorted sets and counters: permits with leases, the lock
  * that is not re-entrant (a pool of one such permit), semaphores, and the queue lock of lostlock/locks.
  */
-import type { ReadMessage } from './connections.ts';
+import type { ReadMessage } from '../timeline/connections.ts';
+import type { RecordedRun, RecordedWrite } from '../timeline/record.ts';
 import type { LockWrite } from './lock-write.ts';
-import type { RecordedRun, RecordedWrite } from './record.ts';
 
 /** What a sorted set keeps of a lock: its permits, the order of its clients, or until when each has its place. */
 interface RankedKey {
@@ -19,8 +19,20 @@ const LAYOUTS: readonly (readonly [use: RankedKey['use'], key: RegExp])[] = [
 ];
 /** The channel of a pool of permits, in Redisson and in lostlock/locks. */
 const CHANNEL = /^redisson_sc:(.+)$/;
+/** Keys with which lostlock/locks and Redisson keep books beside the lock itself. */
+const INTERNAL =
+  /^(?:lostlock_(?:abandoned|requests|queue)|redisson_(?:lock__channel|lock_queue|lock_timeout|lock_token|unlock_latch|rwlock|sc)):/;
+/** The key of a session; the locks that belong to it have its name in their value. */
+export const SESSION = /^lostlock_session:[^ ]+/;
+/** The key with which a reader of a read-write lock keeps its lease: `{name}:<owner>:rwlock_timeout:1`. */
+export const READER = /^(.+):([^:]+:[^:]+):rwlock_timeout:\d+$/;
 /** From this score on, a permit has no end. */
 const ENDLESS = 922_337_203_685_477;
+
+/** True for a key that only keeps books beside a lock. */
+export function isBookkeeping(key: string): boolean {
+  return INTERNAL.test(key);
+}
 
 /** `{name}` is the lock `name`: the braces keep its keys in one slot of a cluster. */
 export function lockName(name: string): string {
@@ -69,6 +81,11 @@ export class Pools {
   /** True for a key that counts free permits. */
   isCounter(key: string): boolean {
     return this.#semaphores.has(key);
+  }
+
+  /** How many permits the pool has; undefined when it is not known. */
+  sizeOf(lock: string): number | undefined {
+    return this.#sizes.get(lock) || undefined;
   }
 
   /** True when several clients may have a permit at the same time. */

@@ -1,5 +1,8 @@
 /** What a write says about a lock, whatever layout the lock has. */
 
+import type { RecordedWrite } from '../timeline/record.ts';
+import type { SentCommand } from './calls.ts';
+
 /** A write about a lock. */
 export interface LockWrite {
   readonly at: number;
@@ -26,6 +29,8 @@ export interface LockWrite {
   readonly renews: boolean;
   /** True when it gives the lock back. */
   readonly gone: boolean;
-  /** The index of the request that wrote it. */
-  readonly request: number | undefined;
+  /** The command that wrote it; undefined when it is not known. */
+  readonly call: SentCommand | undefined;
+  /** What the node recorded. */
+  readonly write: RecordedWrite;
 }

@@ -1,0 +1,195 @@
+/** Finds the writes of a run that are about locks, and the name of the lock behind each key. */
+
+import type { RecordedRun, RecordedWrite } from '../timeline/record.ts';
+import type { Calls } from './calls.ts';
+import type { LockWrite } from './lock-write.ts';
+import { isBookkeeping, lockName, membersOf, type Pools, READER, SESSION } from './pools.ts';
+import { fieldId, keyId, type Recognition } from './recognition.ts';
+
+/** What all writes of one command have in common. */
+type CommonOfWrites = Pick<
+  LockWrite,
+  'at' | 'node' | 'client' | 'key' | 'call' | 'write' | 'shared' | 'renews'
+>;
+
+/** Every write of a client about a lock, in the order of time. */
+export function lockWritesOf(
+  run: RecordedRun,
+  calls: Calls,
+  pools: Pools,
+  recognition: Recognition,
+): LockWrite[] {
+  const fields = new FieldLocks(recognition);
+  const modes = new Map<string, Mode>();
+  /** The deadline of each session, and the locks that it holds. */
+  const sessions = new Map<string, { deadline: number; readonly locks: Map<string, string> }>();
+  const found = run.writes.flatMap((each): LockWrite[] => {
+    const { key, client, type, command, at } = each.write;
+    if (client === undefined || isBookkeeping(key)) return [];
+    const call = calls.causeOf(each);
+    const id = keyId(each.write);
+    const common = {
+      at: each.at,
+      node: each.node,
+      client,
+      key,
+      call,
+      write: each,
+      shared: false,
+      renews: false,
+    };
+    const asked = call === undefined ? [] : [call.words];
+    const pooled = pools.holdsIn(each, { ...common, claim: key }, asked);
+    if (pooled !== undefined) return pooled.filter(({ lock }) => !recognition.isExcluded(lock));
+    const ofFields = fields.writesIn(each, common);
+    if (ofFields.length > 0) return ofFields;
+    if (recognition.isNamed(id) && /^z(?:add|rem)/i.test(command[0] ?? '')) return rankedWrites(each, common);
+    const deadline = deadlineOf(command, asked);
+    if (SESSION.test(key)) {
+      const session = sessions.get(key) ?? { deadline: 0, locks: new Map<string, string>() };
+      sessions.set(key, session);
+      session.deadline = type === 'none' ? at : (deadline ?? session.deadline);
+      const lease = session.deadline - at;
+      return [...session.locks].map(([lock, holder]) => ({
+        ...{ ...common, key: lock, claim: lock, lock, holder: type === 'none' ? undefined : holder },
+        ...{ lease: type === 'none' ? undefined : lease, renews: true, gone: type === 'none' },
+      }));
+    }
+    const reader = READER.exec(key);
+    const lock = reader === null ? id : lockName(reader[1] as string);
+    if (reader === null ? !recognition.isLock(lock, id) : recognition.isExcluded(lock)) return [];
+    const mode = modeAfter(modes, each);
+    const gone = type === 'none' || (mode !== undefined && isHdelOfWriter(command));
+    const holder = gone ? undefined : holderOf(each, mode);
+    const session = sessions.get(SESSION.exec(holder ?? '')?.[0] ?? '');
+    for (const { locks } of sessions.values()) if (gone || session?.locks !== locks) locks.delete(key);
+    if (session !== undefined && holder !== undefined) session.locks.set(key, holder);
+    const end = session?.deadline ?? deadline;
+    return [
+      {
+        ...{ ...common, claim: id, lock, holder, gone },
+        shared: reader !== null,
+        lease: holder === undefined || end === undefined ? undefined : end - at,
+        renews: /^p?expire(at)?$/i.test(command[0] ?? ''),
+      },
+    ];
+  });
+  return withLeases(found);
+}
+
+/** A sorted set that the user calls a lock: each member is a permit. Its score may be the end of its lease. */
+function rankedWrites({ write }: RecordedWrite, common: CommonOfWrites): LockWrite[] {
+  const id = keyId(write);
+  return membersOf(write.command).map(({ member, score }) => ({
+    ...{ ...common, claim: `${id} ${member}`, lock: id, holder: member, gone: score === undefined },
+    ...{ shared: true, permit: true },
+    lease: score === undefined ? undefined : score > write.at ? score - write.at : Infinity,
+  }));
+}
+
+/** Gives grants the lease that the same command sets next, as scripts do; a grant without any has no end. */
+function withLeases(writes: readonly LockWrite[]): LockWrite[] {
+  const holders = new Map<string, string>();
+  return writes.map((write, i) => {
+    const { node, claim, holder, gone, lease, call } = write;
+    const name = `${node} ${claim}`;
+    if (gone) holders.delete(name);
+    if (gone || holder === undefined) return write;
+    const isNew = holders.get(name) !== holder;
+    holders.set(name, holder);
+    if (!isNew || lease !== undefined) return write;
+    let next = i + 1;
+    while (writes[next] !== undefined && writes[next]?.at === write.at && writes[next]?.lease === undefined)
+      next++;
+    const later = writes[next];
+    const isSame =
+      later !== undefined && later.call === call && later.claim === claim && later.at === write.at;
+    return { ...write, lease: isSame ? later.lease : Infinity };
+  });
+}
+
+/** A read-write lock: its mode, and the field of its writer. */
+interface Mode {
+  readonly mode: string;
+  readonly writer: string | undefined;
+}
+
+/** The mode of a read-write lock after the write; undefined for other keys. */
+function modeAfter(modes: Map<string, Mode>, { write }: RecordedWrite): Mode | undefined {
+  const { key, type, command } = write;
+  const known = modes.get(key);
+  const [name = '', , field, value = ''] = command;
+  const writer = command.find((word) => word.endsWith(':write'));
+  const now =
+    /^hset$/i.test(name) && (field === 'mode' || (known !== undefined && writer !== undefined))
+      ? { mode: field === 'mode' ? value : (known?.mode ?? ''), writer: writer ?? known?.writer }
+      : known;
+  if (now !== undefined) modes.set(key, now);
+  if (type === 'none') modes.delete(key);
+  return now;
+}
+
+/** What stands for the holder. In a read-write lock it is the writer's field; readers have keys of their own. */
+function holderOf({ write }: RecordedWrite, mode: Mode | undefined): string | undefined {
+  if (write.holder !== 'mode') return write.holder;
+  return mode?.mode === 'write' ? mode.writer : undefined;
+}
+
+function isHdelOfWriter(command: readonly string[]): boolean {
+  return /^hdel$/i.test(command[0] ?? '') && command.some((word) => word.endsWith(':write'));
+}
+
+/** When the command ends the key, in milliseconds since the epoch; Infinity for a lock without an end; undefined if it says neither. */
+function deadlineOf(command: readonly string[], asked: readonly (readonly string[])[]): number | undefined {
+  const name = (command[0] ?? '').toLowerCase();
+  const pxat = command.findIndex((word) => /^pxat$/i.test(word));
+  if (name === 'set' && pxat !== -1) return Number(command[pxat + 1]);
+  if (name === 'pexpireat') return Number(command[2]);
+  if (name === 'persist') return Infinity;
+  const once = asked.some(
+    (words) => /^setnx$/i.test(words[0] ?? '') || words.some((word) => /^nx$/i.test(word)),
+  );
+  return once && /^set/.test(name) ? Infinity : undefined;
+}
+
+/** Locks in the fields of hashes, which clients take with HSETNX. */
+class FieldLocks {
+  readonly #recognition: Recognition;
+  /** The fields of each hash that are locks at present, with their holders. */
+  readonly #held = new Map<string, Map<string, string>>();
+
+  constructor(recognition: Recognition) {
+    this.#recognition = recognition;
+  }
+
+  writesIn({ write }: RecordedWrite, common: CommonOfWrites): LockWrite[] {
+    const id = keyId(write);
+    const [name = '', , ...rest] = write.command;
+    const held = this.#held.get(id) ?? new Map<string, string>();
+    const about = (field: string, holder: string | undefined, lease: number | undefined): LockWrite => {
+      const lock = fieldId(id, field);
+      if (holder === undefined) held.delete(field);
+      else held.set(field, holder);
+      return { ...common, claim: lock, lock, holder, lease, gone: holder === undefined };
+    };
+    if (/^hsetnx$/i.test(name)) {
+      const [field = '', value = ''] = rest;
+      const lock = fieldId(id, field);
+      this.#held.set(id, held);
+      return this.#recognition.isLock(lock, lock) ? [about(field, value, Infinity)] : [];
+    }
+    if (held.size === 0) return [];
+    const own = [...held];
+    if (write.type === 'none') return own.map(([field]) => about(field, undefined, undefined));
+    if (/^hdel$/i.test(name))
+      return rest.filter((field) => held.has(field)).map((field) => about(field, undefined, undefined));
+    if (/^hset$/i.test(name))
+      return rest.flatMap((field, i) =>
+        i % 2 === 0 && held.has(field) ? [about(field, rest[i + 1] ?? '', Infinity)] : [],
+      );
+    const deadline = deadlineOf(write.command, []);
+    return deadline === undefined
+      ? []
+      : own.map(([field, holder]) => ({ ...about(field, holder, deadline - write.at), renews: true }));
+  }
+}

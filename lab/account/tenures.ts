@@ -1,0 +1,239 @@
+/** Works out the tenures of locks: which grant stood on the servers from when to when, and what ended it. */
+import type { RecordedRun } from '../timeline/record.ts';
+import { isScript, type SentCommand } from './calls.ts';
+import type { Happening } from './happenings.ts';
+import { type KnownState, Lineages } from './lineages.ts';
+import type { LockWrite } from './lock-write.ts';
+import { keyId } from './recognition.ts';
+
+/** What ended a tenure. */
+export interface TenureEnd {
+  /** When, in microseconds since the run began: when the server executed it. */
+  readonly at: number;
+  readonly how: 'released' | 'deleted' | 'expired' | 'overwritten' | 'evicted' | 'flushed' | 'lost';
+  /** The client whose command it was; undefined for what servers do by themselves. */
+  readonly by?: string;
+  /** In words: the command, or the failover or restart that did not have it. */
+  readonly what: string;
+  readonly call?: SentCommand;
+}
+
+/** A renewal of a lease. */
+export interface TenureRenewal {
+  /** When the server executed it. */
+  readonly at: number;
+  readonly by: string;
+}
+
+/** A grant, as long as it stood on the servers. Times are in microseconds since the run began. */
+export interface Tenure {
+  readonly lock: string;
+  /** What tells it from other tenures of the lock at the same time. */
+  readonly claim: string;
+  readonly key: string;
+  /** The node that granted it. */
+  readonly node: string;
+  readonly client: string;
+  /** The token in the key. */
+  readonly holder: string;
+  readonly shared: boolean;
+  readonly permit: boolean;
+  /** When the server executed the grant. */
+  readonly from: number;
+  /** The command that was granted, in short. */
+  readonly what: string;
+  readonly call: SentCommand | undefined;
+  /** When the client received the grant; null when it did not. */
+  told: number | null;
+  /** True when a failover brought it back, after it had ended. */
+  readonly restored: boolean;
+  /** The deadline by the node's clock, in milliseconds since the epoch; undefined without one. */
+  deadline: number | undefined;
+  readonly renewals: TenureRenewal[];
+  end: TenureEnd | undefined;
+}
+
+/** The command of a call in short: `SET … NX`, `a script`, `DEL`. */
+export function commandText(call: SentCommand | undefined, effect: readonly string[] = []): string {
+  if (call !== undefined && isScript(call)) return 'a script';
+  const words = call?.words ?? effect;
+  const [name = 'a write'] = words;
+  const nx = /^set$/i.test(name) && words.slice(3).some((word) => /^nx$/i.test(word)) ? ' NX' : '';
+  return `${name.toUpperCase()}${nx}`;
+}
+
+/** The tenures of a run, in the order of their grants. */
+export function tenuresOf(
+  run: RecordedRun,
+  happenings: readonly Happening[],
+  writes: readonly LockWrite[],
+): Tenure[] {
+  return new TenureReader(run, writes).read(happenings);
+}
+
+class TenureReader {
+  readonly #tenures: Tenure[] = [];
+  readonly #nodes: Lineages<Tenure>;
+  readonly #byWrite = new Map<unknown, LockWrite[]>();
+  /** The claims that stand in each key. */
+  readonly #claims = new Map<string, Set<string>>();
+  /** When the clocks of nodes were changed, and how. */
+  #clocks: readonly (Happening & { kind: 'clock' })[] = [];
+  readonly #end: number;
+
+  constructor({ end }: RecordedRun, writes: readonly LockWrite[]) {
+    this.#end = end;
+    for (const each of writes) {
+      const list = this.#byWrite.get(each.write);
+      if (list === undefined) this.#byWrite.set(each.write, [each]);
+      else list.push(each);
+    }
+    this.#nodes = new Lineages<Tenure>({
+      isKept: ({ key, holder }, claim, kept) => {
+        const known = kept.get(key);
+        return known !== undefined && (known === '' || known === holder || claim !== key);
+      },
+      promoted: (node, at, before, now) => this.#promoted(node, at, before, now),
+      retired: (state, at, why) => {
+        for (const [claim, tenure] of state.table) this.#lose(claim, tenure, at, why);
+      },
+    });
+  }
+
+  read(happenings: readonly Happening[]): Tenure[] {
+    // A jump ends leases at the same instant, so it is not looked for in its turn.
+    this.#clocks = happenings.filter((each) => each.kind === 'clock');
+    for (const each of happenings) {
+      this.#nodes.follow(each);
+      if (each.kind === 'flush') this.#flush(each.at, each.call);
+      else if (each.kind === 'write') this.#write(each);
+    }
+    return this.#tenures;
+  }
+
+  #write({ node, at, write: recorded }: Happening & { kind: 'write' }): void {
+    const { write } = recorded;
+    const state = this.#nodes.writing(node, write.offset, at);
+    const own = this.#byWrite.get(recorded);
+    if (own !== undefined) {
+      for (const each of own) this.#apply(state, each);
+      return;
+    }
+    // What a node does by itself, or to the key of several claims.
+    if (write.type !== 'none') return;
+    for (const claim of this.#claims.get(keyId(write)) ?? []) {
+      const tenure = state.table.get(claim);
+      if (tenure === undefined) continue;
+      state.set(claim, undefined, write.offset);
+      const isOver = write.at >= (tenure.deadline ?? Infinity);
+      const by = write.client;
+      if (isOver) this.#finish(tenure, this.#expiry(tenure, node, at, write.at));
+      else if (by !== undefined)
+        this.#finish(tenure, { at, how: 'deleted', by, what: (write.command[0] ?? '').toUpperCase() });
+      else this.#finish(tenure, { at, how: 'evicted', what: `${node} evicted it` });
+    }
+  }
+
+  #apply(state: KnownState<Tenure>, write: LockWrite): void {
+    const { claim, holder, gone, at, node, client, lease, call } = write;
+    const { offset, at: clock, command } = write.write.write;
+    const current = state.table.get(claim);
+    const what = commandText(call, command);
+    if (gone) {
+      if (current === undefined) return;
+      state.set(claim, undefined, offset);
+      const isOver = clock >= (current.deadline ?? Infinity);
+      if (isOver) this.#finish(current, this.#expiry(current, node, at, clock));
+      else {
+        const how = client === current.client ? 'released' : 'deleted';
+        this.#finish(current, { at, how, by: client, what, ...(call !== undefined && { call }) });
+      }
+      return;
+    }
+    if (holder === undefined) return;
+    if (current?.holder === holder) {
+      if (lease === undefined) return;
+      const isOfGrant = current.call === call && current.renewals.length === 0 && current.from === at;
+      current.deadline = Number.isFinite(lease) ? clock + lease : undefined;
+      if (isOfGrant) return;
+      current.renewals.push({ at, by: client });
+      // A command that is sent again, and finds its own grant, learns of it.
+      if (client === current.client) current.told ??= call?.reply?.arrived ?? null;
+      return;
+    }
+    if (current !== undefined)
+      this.#finish(current, {
+        at,
+        how: 'overwritten',
+        by: client,
+        what,
+        ...(call !== undefined && { call }),
+      });
+    // Of those in a queue, only the first has the lock.
+    if (write.visits === true && !/^\[\d+, /.test(call?.reply?.text ?? '')) return;
+    const tenure: Tenure = {
+      ...{ lock: write.lock, claim, key: write.key, node, client, holder, call, what, from: at },
+      ...{ shared: write.shared, permit: write.permit === true, told: call?.reply?.arrived ?? null },
+      ...{ deadline: lease === undefined || !Number.isFinite(lease) ? undefined : clock + lease },
+      ...{ restored: false, renewals: [], end: undefined },
+    };
+    this.#begin(state, tenure, offset);
+  }
+
+  #begin(state: KnownState<Tenure>, tenure: Tenure, offset: number): void {
+    this.#tenures.push(tenure);
+    state.set(tenure.claim, tenure, offset);
+    const claims = this.#claims.get(tenure.key);
+    if (claims === undefined) this.#claims.set(tenure.key, new Set([tenure.claim]));
+    else claims.add(tenure.claim);
+  }
+
+  #finish(tenure: Tenure, end: TenureEnd): void {
+    tenure.end ??= end;
+  }
+
+  /** A lease ends when its deadline has passed by the node's clock, even if the node looks at the key later. */
+  #expiry({ deadline = 0, from }: Tenure, node: string, at: number, clock: number): TenureEnd {
+    const jump = this.#clocks.findLast((each) => each.node === node && each.at <= at);
+    const exact = at - Math.max(0, clock - deadline - 1) * 1000;
+    const jumped = jump !== undefined && jump.at >= exact && jump.at > from;
+    return {
+      at: Math.max(exact, from, jumped ? jump.at : 0),
+      how: 'expired',
+      what: jumped ? `the clock of ${node} ${jump.text}` : 'its lease was over',
+    };
+  }
+
+  #flush(at: number, call: SentCommand): void {
+    for (const { node, state } of this.#nodes.primaries()) {
+      if (node !== call.node) continue;
+      for (const [claim, tenure] of [...state.table]) {
+        state.set(claim, undefined, Infinity);
+        this.#finish(tenure, { at, how: 'flushed', by: call.client, what: call.name.toUpperCase(), call });
+      }
+    }
+  }
+
+  /** A promoted node has what its primary had when it sent the last that arrived: locks that were given back since then are back. */
+  #promoted(node: string, at: number, before: KnownState<Tenure>, now: KnownState<Tenure>): void {
+    for (const [claim, tenure] of [...now.table]) {
+      const { end } = tenure;
+      if (before.table.get(claim) === tenure || end === undefined) continue;
+      if (end.how === 'expired') {
+        now.table.delete(claim);
+        continue;
+      }
+      const back: Tenure = {
+        ...{ ...tenure, node, from: at, told: null, restored: true, renewals: [], end: undefined },
+        what: `the failover to ${node}, which never received ${end.by ?? end.what}'s ${end.what}`,
+      };
+      this.#tenures.push(back);
+      now.table.set(claim, back);
+    }
+  }
+
+  #lose(claim: string, tenure: Tenure, at: number, why: string): void {
+    if (this.#nodes.serving.some(({ table }) => table.get(claim) === tenure)) return;
+    this.#finish(tenure, { at: Math.min(at, this.#end), how: 'lost', what: why });
+  }
+}
