@@ -1,5 +1,6 @@
 /** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
 
+export type { LockHolder, LockOverlap } from './lab/account/queries.ts';
 export type { LabClusterOptions, RealClusterOptions, VirtualClusterOptions } from './lab/cluster.ts';
 export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
 export type { Keep } from './lab/failover/disk.ts';

@@ -43,6 +43,37 @@ function fields(reply: unknown): Record<string, unknown> {
   return Object.fromEntries(list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1]]] : [])));
 }
 
+test('LAB HOLDERS and OVERLAPS say who believes that it holds a lock, and LAB LOCKS says what is a lock', async () => {
+  const [a, b] = [
+    open(Number(new URL((await lab('ACTOR', 'A')) as string).port)),
+    open(Number(new URL((await lab('ACTOR', 'B')) as string).port)),
+  ];
+  expect(await lab('SYNC')).toBe('OK');
+  await lab('HOLD', 'redis-1', 'redis-2');
+  expect(await a.set('my:lock', 'one', 'PX', 30_000, 'NX')).toBe('OK');
+  await lab('FAILOVER', 'CRASH');
+  await until(async () => (await b.set('my:lock', 'two', 'PX', 30_000, 'NX').catch(() => null)) === 'OK');
+  await b.set('stock:1', 'x');
+  const holders = ((await lab('HOLDERS', 'my:lock')) as unknown[]).map(fields);
+  expect(holders).toMatchObject([
+    { lock: 'my:lock', client: 'A', token: 'one', believes: 1, granted: 0, shared: 0 },
+    { lock: 'my:lock', client: 'B', token: 'two', believes: 1, granted: 1, shared: 0 },
+  ]);
+  const [overlap, ...more] = ((await lab('OVERLAPS')) as unknown[]).map(fields);
+  expect([overlap?.lock, overlap?.clients, more]).toEqual(['my:lock', ['A', 'B'], []]);
+  expect(await lab('LOCKS')).toEqual(['my:lock']);
+  expect(await lab('LOCKS', 'ADD', 'stock:*')).toBe('OK');
+  expect(await lab('LOCKS', 'EXCLUDE', 'my:*')).toBe('OK');
+  expect(await lab('LOCKS')).toEqual(['stock:1']);
+  expect(await lab('HOLDERS', 'my:lock')).toEqual([]);
+  expect(await lab('LOCKS', 'RESET')).toBe('OK');
+  expect(await lab('LOCKS')).toEqual(['my:lock']);
+  await expect(lab('LOCKS', 'ADD')).rejects.toThrow('syntax error');
+  await expect(lab('LOCKS', 'ADD', 'x', 'EXCLUDE', 'y')).rejects.toThrow('syntax error');
+  await expect(lab('LOCKS', 'ADD', '')).rejects.toThrow('a list of patterns');
+  for (const each of [a, b]) each.disconnect();
+});
+
 test('a lock that the replica never received is lost in a failover, and the report names the write', async () => {
   expect(await lab('SYNC')).toBe('OK');
   await lab('HOLD', 'redis-1', 'redis-2');
