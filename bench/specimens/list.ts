@@ -1,6 +1,7 @@
 /** The failures of docs/scenarios.md and of the ladder as code to explore: an unsafe form, and one that survives the same faults. */
 import type { ExploreOptions, FaultName, History, UserPromise } from '../../explore/index.ts';
 import { createLocks } from '../../locks/index.ts';
+import type { FailureId } from '../../test/catalogue/failures.ts';
 import { asHeld, LEASE, none, work } from '../libraries/work.ts';
 import {
   type Client,
@@ -29,10 +30,9 @@ import {
   waiting,
 } from './forms.ts';
 
-/** One failure. */
+/** One failure of the catalogue, whose mistake `mistakeOf` says. */
 export interface Specimen extends Pick<ExploreOptions, 'topology' | 'promises'> {
-  readonly number: string;
-  readonly what: string;
+  readonly number: FailureId;
   /** What both forms meet. */
   readonly faults: readonly FaultName[];
   readonly unsafe: Client;
@@ -66,7 +66,7 @@ const FENCED = "fenced lock of lostlock/locks, fence: 'clock', replicas: 1; the 
 /** All of them, by number. */
 export const specimens: readonly Specimen[] = [
   {
-    ...{ number: 'S1', what: 'SETNX, then EXPIRE', faults: CALM, promises: ['no-orphan'], cure: 'SET NX PX' },
+    ...{ number: 'S1', faults: CALM, promises: ['no-orphan'], cure: 'SET NX PX' },
     unsafe: lock({
       take: async ({ redis }, token) => {
         const got = await redis.setnx('lock', token);
@@ -79,7 +79,6 @@ export const specimens: readonly Specimen[] = [
   {
     ...{
       number: 'S2',
-      what: 'losers set the expiry again',
       faults: CALM,
       promises: ['no-orphan', 'progress'],
     },
@@ -93,12 +92,12 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: plain, cure: 'SET NX PX' },
   },
   {
-    ...{ number: 'S3', what: 'DEL without a token', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S3', faults: CALM, promises: EXCLUSION },
     unsafe: lock({ give: ({ redis }) => redis.del('lock').catch(() => 0) }),
     ...{ safe: plain, cure: 'compare and delete in a script' },
   },
   {
-    ...{ number: 'S4', what: 'GET, compare, DEL in the client', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S4', faults: CALM, promises: EXCLUSION },
     unsafe: lock({
       give: async ({ redis }, token) => {
         if ((await redis.get('lock')) === token) await redis.del('lock');
@@ -107,12 +106,12 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: plain, cure: 'compare and delete in a script' },
   },
   {
-    ...{ number: 'S5', what: 'all clients have one token', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S5', faults: CALM, promises: EXCLUSION },
     unsafe: lock({ token: () => 'worker' }),
     ...{ safe: plain, cure: 'a random token for each acquisition' },
   },
   {
-    ...{ number: 'S7', what: 'a renewal that is SET without a condition', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S7', faults: CALM, promises: EXCLUSION },
     unsafe: lock({
       ms: 2 * LEASE,
       believes: 'always',
@@ -121,24 +120,23 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: renewed, cure: SOLVED },
   },
   {
-    ...{ number: 'S9', what: 'the lease is shorter than the work', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S9', faults: CALM, promises: EXCLUSION },
     unsafe: lock({ ms: 1.5 * LEASE, believes: 'always' }),
     ...{ safe: lock({ ms: 1.5 * LEASE }), cure: 'stops when the lease is over' },
   },
   {
-    ...{ number: 'S10', what: 'the client stalls after the grant', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S10', faults: CALM, promises: EXCLUSION },
     unsafe: lock({ believes: 'always' }),
     ...{ safe: fenced, cure: FENCED },
   },
   {
-    ...{ number: 'S11', what: 'the lease is counted from the reply', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S11', faults: CALM, promises: EXCLUSION },
     unsafe: lock({ ms: 2 * LEASE, believes: 'from the reply' }),
     ...{ safe: lock({ ms: 2 * LEASE }), cure: 'counted from the request' },
   },
   {
     ...{
       number: 'S16',
-      what: "the server's clock is set forward",
       faults: ['clock-jump'],
       promises: EXCLUSION,
     },
@@ -146,16 +144,16 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: fenced, cure: FENCED },
   },
   {
-    ...{ number: 'S20', what: 'the only node restarts without its data', faults: ['restart-empty'] },
+    ...{ number: 'S20', faults: ['restart-empty'] },
     ...{ promises: EXCLUSION, unsafe: plain, safe: fenced, cure: FENCED },
   },
   {
-    ...{ number: 'S24', what: 'a release is sent again with plain DEL', faults: CALM, promises: EXCLUSION },
+    ...{ number: 'S24', faults: CALM, promises: EXCLUSION },
     unsafe: lock({ give: (session) => until(session, () => session.redis.del('lock').then(() => true)) }),
     ...{ safe: ours, cure: SOLVED },
   },
   {
-    ...{ number: 'S25', what: 'a release of one of two holds is counted twice', faults: CALM },
+    ...{ number: 'S25', faults: CALM },
     ...{
       promises: EXCLUSION,
       unsafe: countsTwice,
@@ -164,13 +162,12 @@ export const specimens: readonly Specimen[] = [
     },
   },
   {
-    ...{ number: 'S30', what: 'the primary fails before it has replicated', faults: FAILOVERS },
+    ...{ number: 'S30', faults: FAILOVERS },
     ...{ promises: EXCLUSION, unsafe: plain, safe: fenced, cure: FENCED },
   },
   {
     ...{
       number: 'S31',
-      what: 'WAIT answers 0, and the client goes on',
       faults: FAILOVERS,
       promises: EXCLUSION,
     },
@@ -182,7 +179,7 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: fenced, cure: FENCED },
   },
   {
-    ...{ number: 'S34', what: 'WAIT on another connection', faults: FAILOVERS, promises: EXCLUSION },
+    ...{ number: 'S34', faults: FAILOVERS, promises: EXCLUSION },
     unsafe: async (session) => {
       // WAIT is about the last command of its own connection, which this one sent before the lock was taken.
       const other = session.connect();
@@ -199,7 +196,7 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: fenced, cure: FENCED },
   },
   {
-    ...{ number: 'S35', what: 'WAIT in MULTI', faults: FAILOVERS, promises: EXCLUSION },
+    ...{ number: 'S35', faults: FAILOVERS, promises: EXCLUSION },
     unsafe: waiting(async ({ redis }, token) => {
       const replies = await redis.multi().set('lock', token, 'PX', LEASE, 'NX').wait(1, 50).exec();
       return replies?.[0]?.[1] === 'OK';
@@ -207,12 +204,12 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: fenced, cure: FENCED },
   },
   {
-    ...{ number: 'S36b', what: 'WAIT after a request that wrote nothing', faults: FAILOVERS },
+    ...{ number: 'S36b', faults: FAILOVERS },
     ...{ promises: EXCLUSION, unsafe: handedOver(false), safe: handedOver(true) },
     cure: 'writes the lock again as it is, and then asks WAIT',
   },
   {
-    ...{ number: 'S56', what: 'a failover sets the counter of fences back', faults: FAILOVERS },
+    ...{ number: 'S56', faults: FAILOVERS },
     promises: ['fencing'],
     unsafe: async (session) => {
       const token = fresh(session.name);
@@ -225,7 +222,6 @@ export const specimens: readonly Specimen[] = [
   {
     ...{
       number: 'S63',
-      what: 'Redlock counts votes, but not time',
       faults: ['delay', 'node-pause'],
       promises: EXCLUSION,
     },
@@ -241,7 +237,6 @@ export const specimens: readonly Specimen[] = [
   {
     ...{
       number: 'S69',
-      what: 'half of an even number is taken for a majority',
       faults: ['connection-reset'],
     },
     ...{ topology: { primaries: 2 }, promises: EXCLUSION, cure: 'more than half' },
@@ -249,22 +244,21 @@ export const specimens: readonly Specimen[] = [
     safe: majority((votes, of, took) => votes > of / 2 && took < LEASE / 2),
   },
   {
-    ...{ number: 'S70', what: 'the message of the release is lost with its connection', faults: NETWORK },
+    ...{ number: 'S70', faults: NETWORK },
     ...{ promises: own, unsafe: listening(true), safe: ours, cure: SOLVED },
   },
   {
-    ...{ number: 'S71', what: 'the release comes between attempt and subscription', faults: NETWORK },
+    ...{ number: 'S71', faults: NETWORK },
     ...{ promises: own, unsafe: listening(false), safe: ours, cure: SOLVED },
   },
   {
-    ...{ number: 'S82', what: 'a watchdog renews after the release', faults: CALM, promises: ['no-orphan'] },
+    ...{ number: 'S82', faults: CALM, promises: ['no-orphan'] },
     unsafe: lock({ beside: renewing(({ redis }) => redis.pexpire('lock', LEASE), false) }),
     ...{ safe: lock({ beside: renewing(extend) }), cure: 'the watchdog ends first, and compares the token' },
   },
   {
     ...{
       number: 'S85',
-      what: 'a late renewal, and the work goes on',
       faults: CALM,
       promises: EXCLUSION,
     },
@@ -274,7 +268,6 @@ export const specimens: readonly Specimen[] = [
   {
     ...{
       number: 'S102',
-      what: 'a permit is lost with its holder',
       faults: CALM,
       promises: ['no-orphan', 'progress'],
     },
@@ -282,19 +275,18 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: permitted(1), cure: 'expirable permits of lostlock/locks' },
   },
   {
-    ...{ number: 'S103', what: 'a permit is given back twice', faults: CALM, promises: ['permits'] },
+    ...{ number: 'S103', faults: CALM, promises: ['permits'] },
     unsafe: counting((session) => until(session, () => session.redis.incr('free')), PERMITS),
     ...{ safe: permitted(PERMITS), cure: 'expirable permits of lostlock/locks' },
   },
   {
-    ...{ number: 'S106', what: 'a failover gives a permit back', faults: FAILOVERS, promises: ['permits'] },
+    ...{ number: 'S106', faults: FAILOVERS, promises: ['permits'] },
     unsafe: counting(({ redis }) => redis.incr('free').catch(() => 0), PERMITS),
     ...{ safe: permitted(PERMITS, 1), cure: 'expirable permits of lostlock/locks, replicas: 1' },
   },
   {
     ...{
       number: 'S117',
-      what: 'the lock is released before the change is made',
       faults: CALM,
       promises: EXCLUSION,
     },
@@ -311,19 +303,19 @@ export const specimens: readonly Specimen[] = [
     ...{ safe: plain, cure: 'release last' },
   },
   {
-    ...{ number: 'S125', what: 'the node stalls, and the holder waits for it', faults: ['node-pause'] },
+    ...{ number: 'S125', faults: ['node-pause'] },
     promises: EXCLUSION,
     unsafe: lock({ ms: 2 * LEASE, believes: 'always', beside: renewing(extend) }),
     ...{ safe: renewed, cure: SOLVED },
   },
   {
-    ...{ number: 'S128', what: 'the connection hangs, and the holder waits for it', faults: ['partition'] },
+    ...{ number: 'S128', faults: ['partition'] },
     promises: EXCLUSION,
     unsafe: lock({ ms: 2 * LEASE, believes: 'always', beside: renewing(extend) }),
     ...{ safe: renewed, cure: SOLVED },
   },
   {
-    ...{ number: 'S59', what: 'a cluster promotes a replica that lacks the lock', promises: EXCLUSION },
+    ...{ number: 'S59', promises: EXCLUSION },
     ...{ topology: { cluster: 3, replicas: 1 }, faults: ['failover', 'failover-behind'] },
     ...{ unsafe: plain, safe: fenced, cure: FENCED },
   },

@@ -1,7 +1,11 @@
-/** Writes docs/commands.md, docs/differences.md, docs/parameters.md and the pictures of timelines: `npm run docs`. */
+/**
+ * `npm run docs`: writes docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and the pictures of
+ * timelines.
+ */
 import '../../lab/router.ts';
 import { writeFileSync } from 'node:fs';
 import { allCommands } from '../../server/commands/index.ts';
+import { catalogueTables, withTables } from '../../test/catalogue/pages.ts';
 import { commandsPage } from './commands-page.ts';
 import { differencesPage } from './differences-page.ts';
 import { parametersPage } from './parameters-page.ts';
@@ -10,5 +14,8 @@ import { timelinePictures } from './timeline-picture.ts';
 writeFileSync(new URL('../../docs/commands.md', import.meta.url), commandsPage(allCommands));
 writeFileSync(new URL('../../docs/differences.md', import.meta.url), differencesPage());
 writeFileSync(new URL('../../docs/parameters.md', import.meta.url), parametersPage());
+for (const path of Object.keys(catalogueTables)) {
+  writeFileSync(new URL(`../../${path}`, import.meta.url), withTables(path));
+}
 for (const [name, picture] of await timelinePictures())
   writeFileSync(new URL(`../../docs/${name}`, import.meta.url), picture);

@@ -135,7 +135,6 @@ const sharedToken: Failure = {
 
 const checkThenExtend: Failure = {
   id: 'S6',
-  title: "a renewal extends another client's lock",
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 100, 'NX');
@@ -275,7 +274,6 @@ const lateReading: Failure = {
 
 const lockDelay: Failure = {
   id: 'S13',
-  title: "a dead holder's last write arrives after the next grant",
   naive: async (lab) => {
     const [a, b] = [await lab.locks('A', { leaseMs: 1000 }), await lab.locks('B')];
     await lab.as('A', () => a.simple(L).acquire());

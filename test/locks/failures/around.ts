@@ -63,7 +63,6 @@ async function longWork(lab: Lab, leaseMs: number | undefined, watches: boolean)
 
 const explicitLease: Failure = {
   id: 'S87; Redisson 4405',
-  title: 'an explicit lease is not renewed, and the work goes on after it',
   naive: async (lab) => {
     await longWork(lab, 1000, false);
     return lab.verdict();
@@ -83,7 +82,6 @@ if head then redis.call('publish', head, '0') end`;
 
 const lostPlace: Failure = {
   id: 'S96',
-  title: 'a failover loses a place in the line, and the waiter is never woken',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 600_000, 'NX');
@@ -163,7 +161,6 @@ async function readersAndWriter(lab: Lab, turnstile: boolean): Promise<string[]>
 
 const starvedWriter: Failure = {
   id: 'S99',
-  title: 'readers that take turns keep the writer out for ever',
   // If both readers happen to be gone at once, the writer gets in.
   naive: (lab) => readersAndWriter(lab, false).then((seen) => (seen.length > 0 ? seen : null)),
   ours: (lab) => readersAndWriter(lab, true),
@@ -249,7 +246,6 @@ const DAY = 86_400_000;
 
 const messageTwice: Failure = {
   id: 'S118',
-  title: 'a failover loses the mark that a message was processed',
   naive: async (lab) => {
     lab.pair.link.hold();
     return deliveries(lab, async (name) => {
@@ -269,7 +265,6 @@ const messageTwice: Failure = {
 
 const twoLeaders: Failure = {
   id: 'S119',
-  title: 'a leader that is cut off goes on leading',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 3000, 'NX');

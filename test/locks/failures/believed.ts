@@ -33,8 +33,6 @@ function anyKind(lab: Lab): (locks: Locks) => Lock<HeldLock> {
 
 const waitAlone: Failure = {
   id: 'S129',
-  title:
-    'the primary dies between a grant and its WAIT; the client repeats only the WAIT, which counts although no server has the lock',
   replicas: 2,
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
@@ -125,7 +123,6 @@ const RENEW = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('
 
 const renewedOnOne: Failure = {
   id: 'S130',
-  title: 'replication stalls, the primary alone confirms renewals, and then it dies',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 3000, 'NX');
@@ -170,7 +167,6 @@ const renewedOnOne: Failure = {
 
 const clockSetBack: Failure = {
   id: 'S132',
-  title: "the holder's wall clock is set back, and its lease seems to last longer",
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const validUntil = await lab.as('A', async () => {

@@ -6,7 +6,6 @@ const swallow = (): void => {};
 
 const foreignRenewal: Failure = {
   id: 'S83',
-  title: 'the watchdog renews a lock that another client holds by now, and keeps it after that client died',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 1000, 'NX');
@@ -40,7 +39,6 @@ return #KEYS`;
 
 const partialRenewal: Failure = {
   id: 'S88',
-  title: 'one lost lock stops the renewal of the others',
   naive: async (lab) => {
     const a = await lab.redis('A');
     const keys = ['x', 'y', 'z'];
@@ -68,7 +66,6 @@ const partialRenewal: Failure = {
 
 const shortenedLease: Failure = {
   id: 'S89',
-  title: 're-entry with a short lease shortens the long one',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const enter = async (leaseMs: number): Promise<void> => {
@@ -98,7 +95,6 @@ const shortenedLease: Failure = {
 
 const lostCount: Failure = {
   id: 'S90',
-  title: 'a failover loses one of two holds, and the first release opens the lock',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.hincrby(L, 'A', 1);
@@ -135,7 +131,6 @@ const lostCount: Failure = {
 
 const deadReader: Failure = {
   id: 'S98',
-  title: 'readers share one lease, so a dead reader keeps writers out as long as others read',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const read = async (who: typeof a): Promise<void> => {
@@ -167,7 +162,6 @@ const deadReader: Failure = {
 
 const downgraded: Failure = {
   id: 'S100; Redisson 891',
-  title: 'a writer that ends its read hold loses its write hold too',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.hset(L, 'mode', 'write', 'A:write', 1);
@@ -201,7 +195,6 @@ const downgraded: Failure = {
 
 const zombieRenewal: Failure = {
   id: 'S101',
-  title: 'a renewal under way brings a released read or write lock back',
   naive: async (lab) => {
     const [a, second] = [await lab.redis('A'), await lab.redis('A')];
     await a.hset(L, 'mode', 'read', 'A', 1);
@@ -264,7 +257,6 @@ const lateReturn: Failure = {
 
 const partialMulti: Failure = {
   id: 'S108',
-  title: 'one of several locks cannot be had, and the others stay taken',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const names = ['x', 'y', 'z'];
@@ -289,7 +281,6 @@ const partialMulti: Failure = {
 
 const splitStock: Failure = {
   id: 'S111',
-  title: 'a request larger than a segment fails though there are enough units, or loses units',
   naive: async (lab) => {
     const a = await lab.redis('A');
     for (let segment = 0; segment < 4; segment++) await a.set(`stock:${segment}`, 5);

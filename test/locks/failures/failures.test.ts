@@ -1,5 +1,7 @@
 /** The failures of the catalogue in the lab, over many seeds: the naive form fails whenever its fault fires, ours never does. */
 import { expect, test } from 'vitest';
+import { numbersIn } from '../../catalogue/check.ts';
+import { catalogue } from '../../catalogue/failures.ts';
 import { keeper } from '../../lab/scenarios/plays.ts';
 import { isLongRun, sampleOf } from '../../support/long.ts';
 import { acquiring } from './acquiring.ts';
@@ -31,7 +33,13 @@ const failures: readonly Failure[] = [
   ...believed,
 ];
 
-test.each(failures.map((failure) => [failure.id, failure.title, failure] as const))(
+/** What a failure is called: by itself, or by the catalogue. */
+function titleOf({ id, title }: Failure): string {
+  const [first] = numbersIn(id);
+  return title ?? (first === undefined ? id : catalogue[first].what);
+}
+
+test.each(failures.map((failure) => [failure.id, titleOf(failure), failure] as const))(
   '%s: %s',
   async (id, title, failure) => {
     const [number = ''] = id.split(';');

@@ -40,7 +40,6 @@ const takenForHeld: Failure = {
 
 const renewedOnce: Failure = {
   id: 'S81; Redisson 2515, 3194, 3712',
-  title: 'after a failed renewal, the same lock is not renewed when it is taken again',
   naive: async (lab) => {
     const a = await lab.redis('A', { commandTimeout: 100 });
     const renewed = new Set<string>();
@@ -95,7 +94,6 @@ return 1`;
 
 const expiredAmongThem: Failure = {
   id: 'S104 (counted and together); Redisson 659, 6348',
-  title: 'an expired permit is not counted as free, and the others cannot be released together with it',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.set('left', 0);

@@ -6,7 +6,6 @@ const swallow = (): void => {};
 
 const falseReentry: Failure = {
   id: 'S91',
-  title: 'all tasks of one process count as one owner',
   naive: async (lab) => {
     const a = await lab.locks('A');
     for (const task of ['one', 'two']) {
@@ -48,7 +47,6 @@ async function deadHead(lab: Lab, placeMs: number): Promise<string[]> {
 
 const deadWaiter: Failure = {
   id: 'S92',
-  title: 'a dead waiter at the head of the line keeps the others waiting',
   naive: (lab) => deadHead(lab, 300_000), // As long as Redisson waits for it.
   ours: (lab) => deadHead(lab, 6000),
 };
@@ -101,7 +99,6 @@ const overRelease: Failure = {
 
 const doubleCountDown: Failure = {
   id: 'S107',
-  title: 'a count-down that is sent twice opens the latch early',
   naive: async (lab) => {
     const a = await lab.redis('A', { commandTimeout: 50 });
     await a.set(L, 2);
@@ -128,7 +125,6 @@ const doubleCountDown: Failure = {
 
 const deadlock: Failure = {
   id: 'S109',
-  title: 'two clients that take two locks in opposite order deadlock',
   naive: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
     const pair = async (locks: typeof a, first: string, second: string): Promise<void> => {

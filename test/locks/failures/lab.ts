@@ -12,9 +12,10 @@ import { check, type LockEvent } from '../lives/checker.ts';
  * answer `null` for a seed under which its fault does not fire.
  */
 export interface Failure {
-  /** Its number in the catalogue. */
+  /** Its numbers in the catalogue, and those of the issues that report it: `S77; Redisson 4064`. */
   readonly id: string;
-  readonly title: string;
+  /** What the naive form does, where the catalogue says it in other words. */
+  readonly title?: string;
   /** How many replicas the primary has; 1, where left out. */
   readonly replicas?: number;
   naive(lab: Lab): Promise<string[] | null>;

@@ -32,7 +32,6 @@ class NaiveLine {
 
 const consumedWakeUp: Failure = {
   id: 'S77; Redisson 4064',
-  title: 'a waiter that has just given up consumes the wake-up',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await lab.as('B', () => messages.subscribe(CHANNEL));
@@ -65,7 +64,6 @@ const consumedWakeUp: Failure = {
 
 const leakedSubscription: Failure = {
   id: 'S78',
-  title: 'a waiter that gives up stays subscribed',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -127,7 +125,6 @@ async function horizon(lab: Lab, times: string): Promise<number> {
 
 const driftingTimes: Failure = {
   id: 'S93; Redisson 1104, 2099, 2883, 3730',
-  title: 'many short visits push the times of the line hours into the future',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await visit(a, 'A');
@@ -154,7 +151,6 @@ async function skewed(lab: Lab): Promise<string> {
 
 const clientClocks: Failure = {
   id: 'S94, S105',
-  title: "a client whose clock is ahead treats the others' places and permits as expired",
   naive: async (lab) => {
     const [a, b, c] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('C')];
     await visit(a, 'A');
@@ -188,7 +184,6 @@ const clientClocks: Failure = {
 
 const placeWithoutTime: Failure = {
   id: 'S95; Redisson 5989',
-  title: 'the times of the line are lost while the line remains, and no waiter gets the lock any more',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await visit(a, 'A');
@@ -211,7 +206,6 @@ const placeWithoutTime: Failure = {
 
 const staysInLine: Failure = {
   id: 'S97',
-  title: 'a waiter that gives up stays in line',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await visit(a, 'A');
@@ -236,7 +230,6 @@ const staysInLine: Failure = {
 
 const hugeWait: Failure = {
   id: 'S113',
-  title: 'a wait of a month ends after a millisecond',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 1000, 'NX');

@@ -48,7 +48,6 @@ async function oursInTime(lab: Lab, harm: () => unknown): Promise<string[]> {
 
 const elsewhere: Failure = {
   id: 'S72',
-  title: 'the waiter is subscribed to a replica that the message does not reach',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const messages = await clientOf(lab, 'B', lab.pair.replica);
@@ -66,7 +65,6 @@ const elsewhere: Failure = {
 
 const forNothing: Failure = {
   id: 'S73, S74',
-  title: 'a doubled or needless message is taken for the lock itself',
   naive: async (lab) => {
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -142,7 +140,6 @@ const wokenForOne: Failure = {
 
 const oneConnection: Failure = {
   id: 'S79',
-  title: 'a RESP2 connection in subscriber mode is used to acquire the lock',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B', { protocol: 2 })];
     await a.set(L, 'A', 'PX', 1000, 'NX');
@@ -166,7 +163,6 @@ const oneConnection: Failure = {
 
 const keyspaceEvents: Failure = {
   id: 'S80',
-  title: 'the waiter relies on the keyspace event, which is sent once and to current subscribers only',
   naive: async (lab) => {
     await lab.raw.config('SET', 'notify-keyspace-events', 'KEA');
     const [a, b, messages] = [await lab.redis('A'), await lab.redis('B'), await lab.redis('B')];

@@ -7,7 +7,6 @@ const swallow = (): void => {};
 
 const roundedLease: Failure = {
   id: 'S8',
-  title: 'a lease is rounded down to seconds, and its holder trusts the milliseconds',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const leaseMs = lab.between(300, 3900);
@@ -33,7 +32,6 @@ const roundedLease: Failure = {
 
 const outOfMemory: Failure = {
   id: 'S18',
-  title: 'on a server that is out of memory the lock cannot be released',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.hincrby(L, 'A', 1);
@@ -73,7 +71,6 @@ const outOfMemory: Failure = {
 
 const collision: Failure = {
   id: 'S19',
-  title: 'a lock has the name of other data, and its release deletes that data',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await lab.raw.hset(L, 'price', lab.between(1, 100));
@@ -111,7 +108,6 @@ async function resetUnanswered(lab: Lab, afterMs: number): Promise<void> {
 
 const brokenPipeline: Failure = {
   id: 'S28',
-  title: 'the connection breaks between SET and WAIT, and the error is taken for a refusal',
   naive: async (lab) => {
     const options = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
     const [a, b] = [await lab.redis('A', options), await lab.redis('B')];
@@ -150,8 +146,6 @@ const brokenPipeline: Failure = {
 
 const sentAgain: Failure = {
   id: 'S29',
-  title:
-    'the client library repeats a request after a broken connection, and the second answer contradicts the first',
   naive: async (lab) => {
     const a = await lab.redis('A', { autoResendUnfulfilledCommands: true, maxRetriesPerRequest: null });
     const asking = lab.as('A', () => a.set(L, 'A', 'PX', 30_000, 'NX'));

@@ -23,7 +23,6 @@ async function within<T>(lab: Lab, name: string, promise: Promise<T>, ms: number
 
 const acquireUnanswered: Failure = {
   id: 'S22, S27',
-  title: 'the lock was taken and the reply lost: it is unused, and no other client gets it',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     const silence = deaf(lab, 'A');
@@ -101,7 +100,6 @@ const reentryByMistake: Failure = {
 
 const lateRequest: Failure = {
   id: 'S23',
-  title: 'a request arrives after the client gave up and released: the lock is taken without a holder',
   naive: async (lab) => {
     const [a, again] = [await lab.redis('A'), await lab.redis('A2')];
     lab.requests('A').hold();
@@ -184,7 +182,6 @@ const releaseTwice: Failure = {
 
 const renewalUnanswered: Failure = {
   id: 'S26',
-  title: 'a renewal without a reply counts as successful',
   naive: async (lab) => {
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
     await a.set(L, 'A', 'PX', 1000, 'NX');

@@ -102,7 +102,6 @@ async function counting(lab: Lab, body: () => Promise<unknown>): Promise<number>
 
 const herd: Failure = {
   id: 'S76, S110',
-  title: 'one release wakes everybody',
   naive: async (lab) => {
     const a = await lab.redis('A');
     await a.set(L, 'A', 'PX', 30_000, 'NX');
@@ -203,7 +202,6 @@ const renewalAfterRelease: Failure = {
 
 const hungHolder: Failure = {
   id: 'S84',
-  title: 'the watchdog keeps the lock of a holder that hangs',
   naive: async (lab) => {
     const [a, b] = [await lab.locks('A', { leaseMs: 1000 }), await lab.locks('B')];
     await lab.as('A', () => a.simple(L).acquire());
@@ -246,7 +244,6 @@ const stalled: Failure = {
 
 const promotedWithout: Failure = {
   id: 'S86',
-  title: 'the promoted replica does not have the lock, and the holder is not notified',
   naive: async (lab) => {
     lab.pair.link.hold();
     const [a, b] = [await lab.redis('A'), await lab.redis('B')];
