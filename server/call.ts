@@ -1,7 +1,7 @@
 /** Runs one command inside an execution unit, and notes its effect for the replication stream. */
 import { allocate, OverLimit } from '../protocol/allowance.ts';
 import type { Bytes } from '../protocol/bytes.ts';
-import { ReplyError } from '../protocol/reply.ts';
+import { MapReply, ReplyError, SetReply } from '../protocol/reply.ts';
 import { PRIMARY_LINK, UNREPLICATED, UNSTORED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
@@ -37,6 +37,7 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
     if ((command.bits & DENY_OOM) !== 0) allocate(argv.length * WORD_BYTES);
     outcome = command.run(client, argv);
     if (outcome instanceof ReplyError) countFailure(server, client, command, outcome);
+    else if (command.spec.declares !== undefined) countReturned(server, command, outcome);
   } catch (error) {
     const failure = failureOf(server, command, error);
     countFailure(server, client, command, failure);
@@ -44,6 +45,7 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   }
   if (outcome === PAUSED) {
     server.slowScript.afterwards((later) => {
+      countReturned(server, command, later);
       if (looked) server.observer.end(client, command, argv, began);
       propagateIfDirty(server, client, argv, dirty);
       endCall(server, client, outerRewrite, outermost);
@@ -80,6 +82,24 @@ function countFailure(server: Server, client: Caller, command: Command<Caller>, 
   server.stats.failed[command.serial]!++;
   if (!error.counted) server.stats.error(error);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command.fullName, error);
+}
+
+/** Counts the errors among the values that a script returns: as its failures, and as errors if no command raised them. */
+function countReturned(server: Server, command: Command<Caller>, outcome: Outcome): void {
+  const left: unknown[] = [outcome];
+  while (left.length > 0) {
+    const value = left.pop();
+    const values = value instanceof MapReply || value instanceof SetReply ? value.items : value;
+    if (!Array.isArray(values)) continue;
+    for (const each of values) {
+      if (!(each instanceof ReplyError)) {
+        if (typeof each === 'object') left.push(each);
+        continue;
+      }
+      server.stats.failed[command.serial]!++;
+      if (!each.counted) server.stats.error(each);
+    }
+  }
 }
 
 function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: number): void {

@@ -23,9 +23,9 @@ import {
   GATE_PAUSED,
   GATE_QUORUM,
 } from './gates.ts';
-import { effectiveBits, refusedByNode, refusedToClient } from './refusals.ts';
+import { effectiveBits, refusedByGuard, refusedByNode, refusedToClient } from './refusals.ts';
 import type { Caller, Server } from './server.ts';
-import { type Command, MAY_REPLICATE, WRITE } from './table/command.ts';
+import { type Command, GUARDED, MAY_REPLICATE, WRITE } from './table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from './table/outcome.ts';
 import { checkWords, resolve, step } from './table/resolve.ts';
 
@@ -49,6 +49,11 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   if (command instanceof ReplyError) {
     if (isSecurityProbe(server, client, argv[0] ?? '')) return;
     reject(server, client, named instanceof ReplyError ? undefined : step(named, argv), command);
+    return;
+  }
+  const forbidden = (command.bits & GUARDED) === 0 ? undefined : refusedByGuard(client, command);
+  if (forbidden !== undefined) {
+    reject(server, client, command, forbidden);
     return;
   }
   client.lastCommand = command;
@@ -215,14 +220,16 @@ function reject(
   wraps = true,
 ): void {
   if (command !== undefined) server.stats.refused[command.serial]!++;
-  server.stats.error(refusal);
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command?.fullName ?? '<unknown>', refusal);
   if (wraps && command?.name === 'exec') {
     client.discard();
     const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
-    answer(client, new ReplyError(`EXECABORT Transaction discarded because of: ${why}`));
+    const abort = new ReplyError(`EXECABORT Transaction discarded because of: ${why}`);
+    server.stats.error(abort);
+    answer(client, abort);
     return;
   }
+  server.stats.error(refusal);
   if (client.transaction !== undefined) client.transaction.aborted = true;
   client.lastCommand = command;
   answer(client, refusal);

@@ -1,5 +1,5 @@
 /** Decides whether a request may run now, with Redis' checks in Redis' order. Nothing here changes any state. */
-import type { Bytes } from '../protocol/bytes.ts';
+import { asciiUpper, type Bytes } from '../protocol/bytes.ts';
 import { cannotStore, LINK_DOWN, misconfigured, NOAUTH, OOM, READONLY } from '../protocol/errors.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import {
@@ -22,6 +22,7 @@ import {
   GATE_REPLICA,
 } from './gates.ts';
 import type { Caller, Server } from './server.ts';
+import { isEnabledFor } from './settings/enabled.ts';
 import {
   ALLOW_BUSY,
   type Command,
@@ -34,6 +35,18 @@ import {
   STALE,
   WRITE,
 } from './table/command.ts';
+
+/** Refusal of a command that a parameter allows to nobody, or only to clients of this machine. */
+export function refusedByGuard(
+  client: Caller,
+  { spec: { guard }, fullName }: Command<Caller>,
+): ReplyError | undefined {
+  if (guard === undefined || isEnabledFor(client, guard)) return undefined;
+  const [name = ''] = asciiUpper(fullName).split('|');
+  return new ReplyError(
+    `ERR ${name} command not allowed. If the ${guard} option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`,
+  );
+}
 
 /** Refusals because of the client: it is not logged in, or it is queueing a transaction. */
 export function refusedToClient(

@@ -136,8 +136,9 @@ export class Blocking {
     this.#server.unblocked(client);
   }
 
-  /** Counts the call that ends now, if it was not counted when it began. */
-  #count({ blocked, lastCommand }: Client): void {
+  /** Counts the call that ends now: among those of the client, and of its command if it was not counted when it began. */
+  #count({ blocked, lastCommand, totals }: Client): void {
+    if (blocked !== undefined) totals.commands++;
     if (blocked?.isUncounted !== true || lastCommand === undefined) return;
     this.#server.stats.calls[lastCommand.serial]!++;
     blocked.isUncounted = false;
@@ -273,7 +274,7 @@ export class Blocking {
       // With 100 clients in BLPOP, to look again for each of the others took a tenth of the CPU time.
       if (entry === undefined && (this.#endedByLoss === 0 || !hearsOfLoss(waiters))) return;
       if (entry === undefined || (blocked.type !== undefined && typeOf(entry.held) !== blocked.type)) {
-        if (blocked.gone !== undefined) this.#conclude(client, blocked.gone(key));
+        if (blocked.gone !== undefined) this.release(client, blocked.gone(key), true);
         continue;
       }
       if (again && !this.#mayGoOn(client, blocked)) continue;
@@ -284,7 +285,7 @@ export class Blocking {
       );
       if (reply === undefined || client.blocked !== blocked) continue;
       this.#server.observer.served(client, blocked.argv, began);
-      this.#conclude(client, reply);
+      this.release(client, reply, true);
     }
   }
 
@@ -299,12 +300,6 @@ export class Blocking {
       this.#server.pausing.postpone(client, argv);
     }
     return false;
-  }
-
-  /** Ends a wait with the reply of a key. */
-  #conclude(client: Client, reply: Reply): void {
-    client.totals.commands++;
-    this.release(client, reply, true);
   }
 
   #queue(db: Keyspace, key: Bytes): Set<Client> {

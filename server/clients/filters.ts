@@ -67,7 +67,7 @@ const BAD_ID = 'ERR client-id should be greater than 0';
 export function parseFilter(server: FilteringNode, argv: readonly Bytes[], skipMe: boolean): ClientFilter {
   const filter: ClientFilter = { skipMe };
   const several = server.dialect.clientFilters === 'each takes a list';
-  if (argv.length === 3 || (!several && argv.length % 2 !== 0)) fail(SYNTAX);
+  if (argv.length === 3) fail(SYNTAX);
   for (let at = 2; at < argv.length; at += 2) {
     const name = asciiUpper(wordAt(argv, at));
     // A list may be empty: then no client fits.

@@ -118,6 +118,8 @@ export interface Dialect {
   readonly cursors: 'as in C' | 'with blanks';
   /** How ZSCAN prints the scores of a skiplist. */
   readonly scanScores: 'like doubles' | 'seventeen digits';
+  /** Whether SCAN with TYPE looks each key up, which counts as a hit. */
+  readonly scanTypes: 'looked up' | 'seen';
   /** Which of the expired keys that SCAN meets it removes. */
   readonly scanRemoves: 'every one' | 'those that match the pattern' | 'those that match pattern and type';
   /** How HELLO's refusal before AUTH describes the right request. */

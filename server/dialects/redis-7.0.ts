@@ -18,6 +18,7 @@ export const redis70: Dialect = {
   introduction: [],
   settings: {},
   renamedSettings: [],
+  scanTypes: 'looked up',
   scanRemoves: 'those that match the pattern',
   saveLines: 'a line for each',
   displayText: false,

@@ -18,6 +18,7 @@ export const redis82: Dialect = {
   infoFields: infoFields.redis82,
   scriptTexts: { ...redis80.scriptTexts, names: versionNames('REDIS', '8.2.3') },
   rdbFormat: REDIS_8_2,
+  scanTypes: 'seen',
   scanRemoves: 'every one',
   fieldIncrement: 'HSETEX',
   stringPlace: 'with its key',

@@ -40,6 +40,7 @@ export const valkey81: Dialect = {
   saveLines: 'one line',
   waitInScript: "its caller's",
   endedByForce: 'rejected, with an error',
+  scanTypes: 'seen',
   scanRemoves: 'those that match pattern and type',
   renamedSettings: [
     ['commandlog-execution-slower-than', 'slowlog-log-slower-than'],

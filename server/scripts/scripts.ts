@@ -31,7 +31,7 @@ import {
   WRITE,
 } from '../table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
-import { checkWords, commandOf } from '../table/resolve.ts';
+import { commandOf, step } from '../table/resolve.ts';
 import { checkDeclared, type DeclaredNode } from './declared.ts';
 import { type KnownScript, KnownScripts } from './known-scripts.ts';
 import type { SlowScript } from './slow-script.ts';
@@ -221,7 +221,7 @@ export class Scripts implements ScriptHost {
     this.#readonly = request.readonly || program.isReadonly;
     this.#ignoresMemory = program.ignoresMemory;
     this.#crossesSlots = !declared || program.crossesSlots;
-    this.#enter(client);
+    this.#enter(client, request);
     let result: Reply | Execution = null;
     try {
       // Without a connection that waits for the reply, the script cannot be paused.
@@ -254,7 +254,7 @@ export class Scripts implements ScriptHost {
     const { argv, firstKey, keys } = request;
     this.#readonly = request.readonly;
     this.#crossesSlots = true;
-    this.#enter(client);
+    this.#enter(client, request);
     try {
       return run(argv.slice(firstKey, firstKey + keys), argv.slice(firstKey + keys), callOrThrow);
     } finally {
@@ -262,8 +262,9 @@ export class Scripts implements ScriptHost {
     }
   }
 
-  #enter(client: Client): void {
+  #enter(client: Client, { argv }: ScriptRequest): void {
     this.#caller = client;
+    this.enteredBy = asciiLower(argv[0] ?? '');
     this.#client.db = client.db;
     this.#client.account = client.account;
     this.#client.protocol = 2;
@@ -271,6 +272,9 @@ export class Scripts implements ScriptHost {
     this.wrote = false;
     this.#isQuick = true;
   }
+
+  /** The command that has called the running script or function. */
+  enteredBy: Bytes | undefined;
 
   /** True while a script or a function runs or is paused. */
   get entered(): boolean {
@@ -282,13 +286,17 @@ export class Scripts implements ScriptHost {
     const { effects } = this.#server;
     if (effects.feeding) effects.propagateAs();
     this.#caller = undefined;
+    this.enteredBy = undefined;
   }
 
   /** redis.call and redis.pcall: runs a command for the script. Refusals are returned as ReplyError. */
   call(argv: Bytes[]): Reply {
     const server = this.#server;
     const command = this.#find(argv);
-    const refusal = command instanceof ReplyError ? command : this.#refusal(command, argv);
+    const refusal =
+      command instanceof ReplyError
+        ? command
+        : (this.#wrongArity(command, argv) ?? this.#refusal(command, argv));
     if (refusal !== undefined) {
       server.stats.error(refusal);
       if (!(command instanceof ReplyError)) server.stats.refused[command.serial]!++;
@@ -304,19 +312,20 @@ export class Scripts implements ScriptHost {
   #find(argv: Bytes[]): Command | ReplyError {
     const server = this.#server;
     const name = argv[0] ?? '';
-    let command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
+    const command = server.commands.get(name) ?? server.commands.get(asciiLower(name));
     if (command === undefined) {
       server.stats.unknown(name);
       return refuse(server.dialect.unknownInScript);
     }
-    if (command.subcommands !== undefined) {
-      const found = checkWords(server, command, argv);
-      const isKnown = argv.length === 1 || command.subcommands.has(asciiLower(argv[1] ?? ''));
-      if (found instanceof ReplyError)
-        return refuse(isKnown ? server.dialect.arityInScript : server.dialect.unknownInScript);
-      command = found;
-    }
-    return arityFits(command.arity, argv.length) ? command : refuse(server.dialect.arityInScript);
+    const found = step(command, argv);
+    if (found === undefined) server.stats.unknown(`${command.name} ${argv[1]}`);
+    return found ?? refuse(server.dialect.unknownInScript);
+  }
+
+  /** The refusal of a request with too few or too many words, and of a container without a subcommand. */
+  #wrongArity({ arity, subcommands }: Command, argv: Bytes[]): ReplyError | undefined {
+    const fits = arityFits(arity, argv.length) && (subcommands === undefined || arity === -1);
+    return fits ? undefined : refuse(this.#server.dialect.arityInScript);
   }
 
   /** Returns why the script may not run the command now; undefined if it may. */

@@ -51,6 +51,8 @@ export const PUBSUB = 8192;
 export const SKIP_SLOWLOG = 16384;
 /** Not a flag of COMMAND INFO: a command on data that ends in about constant time, so the clock hardly moves on. */
 export const QUICK = 32768;
+/** Not a flag of COMMAND INFO: a parameter may forbid the command to some clients, or to all. */
+export const GUARDED = 65536;
 
 const BITS: Partial<Record<Flag, number>> = {
   write: WRITE,
@@ -188,6 +190,8 @@ export interface CommandSpec<A extends number, C = unknown> {
    */
   readonly arity: A;
   readonly flags: readonly Flag[];
+  /** The parameter that says who may use the command. */
+  readonly guard?: 'enable-debug-command' | 'enable-module-command';
   /** The module that brings the command. Its commands have no categories, and up to Redis 8.2 no description in COMMAND DOCS. */
   readonly module?: Bytes;
   /** ACL categories instead of the group's own. Categories that follow from flags are added. */
@@ -254,9 +258,13 @@ export function commandCount(): number {
   return serial;
 }
 
-/** A command's flags as bits, and `QUICK` if they and its complexity say so. */
-export function bitsOf({ flags, complexity }: { flags: readonly Flag[]; complexity?: string }): number {
-  let bits = 0;
+/** A command's flags as bits, with `GUARDED` if it has a guard, and `QUICK` if flags and complexity say so. */
+export function bitsOf({
+  flags,
+  complexity,
+  guard,
+}: Pick<CommandSpec<number>, 'flags' | 'complexity' | 'guard'>): number {
+  let bits = guard === undefined ? 0 : GUARDED;
   for (const flag of flags) bits |= BITS[flag] ?? 0;
   const brief = flags.includes('fast') || complexity === 'O(1)';
   return brief && (bits & (READ | WRITE)) !== 0 ? bits | QUICK : bits;

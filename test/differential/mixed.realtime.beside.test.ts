@@ -93,7 +93,7 @@ const NEWER = new Set(['DIFF', 'DIFF1', 'ANDOR', 'ONE', 'KEEPREF', 'DELREF', 'AC
  */
 function isFit(argv: readonly Bytes[], newer: boolean): boolean {
   if (BLOCKING.has(asciiLower(argv[0] ?? ''))) return false;
-  // The newer servers cut LSET's index to 32 bits, which no dialect of ours does yet.
+  // The newer servers cut LSET's index to 32 bits, and 7.0 refuses it, also from its primary.
   if (asciiUpper(argv[0] ?? '') === 'LSET' && !/^-?\d{1,9}$/.test(argv[2] ?? '')) return false;
   // A string of 512 MiB is longer than any of ours.
   if (isHuge(argv)) return false;

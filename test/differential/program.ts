@@ -72,7 +72,7 @@ function mixture(
     ['scripting', themes.scripts ? 30 : 3],
     ['functions', themes.functions ? 40 : 1],
     ['connection', 2],
-    ['server', 2],
+    ['server', 4],
     ['cluster', 1],
     ['access', themes.guarded ? 12 : 0],
     ['caching', themes.cached ? 6 : 0],

@@ -142,7 +142,8 @@ export function ruleOf(argv: readonly Bytes[]): Rule {
     if (argv[2]?.startsWith('-')) return 'size';
     return argv.length > 3 ? 'pairs' : 'unordered';
   }
-  if (name === 'command' && argv.length === 2 && asciiLower(argv[1]!) === 'info') return 'shape';
+  // All commands, in the order of a hash table, and the tester's own.
+  if (argv.length === 2 && /^(command (info|docs)|latency histogram)$/i.test(argv.join(' '))) return 'shape';
   if (name === 'sort' || name === 'sort_ro') return sortRule(argv);
   const found = loose[name] ?? loose[asciiUpper(name)] ?? loose[`${name}|${asciiLower(argv[1] ?? '')}`];
   return found?.[0] ?? 'exact';
@@ -193,8 +194,8 @@ function spoil(random: Random, argv: readonly Bytes[]): Bytes[] {
 /** With other words these might block or expire at a time that chance decides, or reach the tester itself. */
 const FRAGILE =
   /^(bl|br|bz|xread|xclaim|xauto|xadd|hello|client|script|config|h?p?expire$|restore|psetex|h?setex|h?getex|set$)/;
-/** With a word less these answer at random. */
-const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|VRANDMEMBER|VSIM|.*scan)/;
+/** With a word less these answer at random, or do something else altogether. */
+const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|VRANDMEMBER|VSIM|.*scan|shutdown|debug)/;
 
 /** True for a command that is compared elsewhere, or left out with a reason. */
 function isLeftOut(name: string): boolean {

@@ -1,8 +1,9 @@
 /** Makes a program that shows a difference as short and plain as it can be, and prints it with both servers' answers. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { printReply, readReply, replyEnd } from '../support/reply-text.ts';
+import { printReply, type RawReply, readReply, replyEnd } from '../support/reply-text.ts';
 import { type Answer, type PlayOptions, play } from './compare/compare.ts';
 import type { Difference } from './compare/difference.ts';
+import { toldLines } from './compare/normalise.ts';
 import type { Program, Step } from './program.ts';
 import { ruleOf } from './requests.ts';
 import { callsOf, gathers } from './scripts.ts';
@@ -131,7 +132,10 @@ function withoutScript({ argv, rule }: Step): Change[] {
 /** A reply's bytes on one line; a list that is no reply stays as it is. */
 export function line(bytes: Bytes): string {
   try {
-    if (replyEnd(bytes, 0) === bytes.length) return brief(printReply(readReply(bytes)));
+    const reply = replyEnd(bytes, 0) === bytes.length ? readReply(bytes) : undefined;
+    // Of INFO, what is compared.
+    if (/^(txt:)?# /.test(String(reply?.[1]))) return toldLines(reply as RawReply).replaceAll('\n', ' ');
+    if (reply !== undefined) return brief(printReply(reply));
   } catch {}
   return brief(JSON.stringify(bytes));
 }

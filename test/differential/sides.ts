@@ -27,6 +27,8 @@ const DEFAULTS: readonly (readonly [Bytes, Bytes])[] = [
   ['zset-max-listpack-value', '64'],
   ['list-max-listpack-size', '-2'],
   ['stream-node-max-entries', '100'],
+  // How long a request takes is a matter of chance: none is slow.
+  ['slowlog-log-slower-than', '-1'],
 ];
 
 /** One server with the connections of one program. */
@@ -54,6 +56,9 @@ function setUp(program: Program): Bytes[][] {
     ['FUNCTION', 'FLUSH'],
     ['SCRIPT', 'FLUSH'],
     ['FLUSHALL'],
+    ['ACL', 'LOG', 'RESET'],
+    // LASTSAVE answers alike from here on.
+    ['SAVE'],
     ...program.settings.map((setting) => ['CONFIG', 'SET', ...setting]),
   ];
 }
@@ -69,7 +74,13 @@ export class OurSide implements Side {
   readonly #admin: Client;
   readonly #adminLane = new Lane();
 
-  constructor(program: Program, dialect: DialectName, commands: readonly Command<Caller>[] = []) {
+  /** `firstId` is the number of the program's first client on the real server: the others follow it on both. */
+  constructor(
+    program: Program,
+    dialect: DialectName,
+    commands: readonly Command<Caller>[] = [],
+    firstId = 0,
+  ) {
     const settings = { 'notify-keyspace-events': EVENTS };
     this.server = createNode(this.host, { dialect, strict: true, commands, settings });
     this.#admin = this.#accept(this.#adminLane);
@@ -79,13 +90,16 @@ export class OurSide implements Side {
     // The link's heartbeat would only make the tester wait for it.
     this.server.replication.stop();
     for (const argv of setUp(program)) this.#tell(this.#admin, argv);
+    for (let id = 0; id < firstId - 1; ) id = this.server.connections.nextId();
     for (const protocol of program.protocols) {
       const lane = new Lane();
       this.clients.push(lane);
       const client = this.#accept(lane);
       this.#clients.push(client);
       this.#tell(client, ['HELLO', String(protocol)]);
+      this.#tell(client, ['CLIENT', 'ID']);
     }
+    this.#tell(this.#admin, ['CONFIG', 'RESETSTAT']);
     for (const lane of [...this.clients, this.events, this.stream]) lane.take();
   }
 
@@ -220,6 +234,8 @@ export class RealSide implements Side {
       '36000',
       '--repl-diskless-sync',
       'no',
+      '--enable-debug-command',
+      'yes',
     ];
     const args = [...quiet, '--hz', '500', '--client-output-buffer-limit', 'replica 0 0 0 pubsub 0 0 0'];
     const side = new RealSide(
@@ -254,12 +270,16 @@ export class RealSide implements Side {
     await this.#admin.ask(...kills, ...setUp(program));
     await this.#forgetUsers();
     for (const wire of this.#clients) wire.close();
-    this.#clients = program.protocols.map(() => new Wire(this.#redis.path));
-    const ids = await Promise.all(
-      this.#clients.map((wire, i) => wire.ask(['HELLO', String(program.protocols[i])], ['CLIENT', 'ID'])),
-    );
-    this.#ids = ids.map(([, id = '']) => id.slice(1, -2));
+    this.#clients = [];
+    this.#ids = [];
+    for (const protocol of program.protocols) {
+      const wire = new Wire(this.#redis.path);
+      this.#clients.push(wire);
+      const [, id = ''] = await wire.ask(['HELLO', String(protocol)], ['CLIENT', 'ID']);
+      this.#ids.push(id.slice(1, -2));
+    }
     await this.fence();
+    await this.#admin.ask(['CONFIG', 'RESETSTAT']);
     for (const lane of [...this.clients, this.events, this.stream]) lane.take();
   }
 

@@ -19,13 +19,16 @@ const OPEN: Record<Exclude<Rule, object>, string> = {
   scan: 'the order of the elements',
   scanPairs: 'the order of the pairs',
   near: 'some seconds',
+  nearSeconds: 'some seconds',
   size: 'all but the number of elements',
   shape: 'all but the type of the reply',
+  names: 'the values of all fields',
+  report: 'the fields that differ from server to server',
+  docs: 'summaries, complexities, histories and successors',
   payload: 'the order within a payload, and its compression',
   rules: 'the order of single commands',
   info: 'the order of every list, and the text of notes',
   client: 'numbers, addresses, times and sizes',
-  hello: 'the connection number',
 };
 
 function name(fullName: string): string {

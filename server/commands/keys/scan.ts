@@ -17,12 +17,14 @@ function scan(client: Caller, argv: Argv<-2>): Reply {
   const { count, matches, type } = scanOptions(client, argv, 2, 'scan');
   const wanted = type === undefined ? undefined : asciiLower(type);
   const { names, next } = db.openRoll().walk(cursor, count);
-  const { scanRemoves } = client.server.dialect;
+  const { dialect, world } = client.server;
+  const { scanRemoves, scanTypes } = dialect;
   const found = names.filter((name) => {
     // `peek` removes a key that has expired.
     if (scanRemoves === 'every one') db.peek(name);
     if (!matches(name)) return false;
     const stored = db.entries.get(name);
+    if (wanted !== undefined && scanTypes === 'looked up' && db.peek(name) !== undefined) world.hits++;
     const fits = stored !== undefined && (wanted === undefined || typeOf(stored.held) === wanted);
     if (!fits && scanRemoves === 'those that match pattern and type') return false;
     return db.peek(name) !== undefined && fits;

@@ -20,7 +20,6 @@ import { IN_MULTI, SCRIPT } from '../../clients/client.ts';
 import { PushMessage } from '../../clients/message.ts';
 import { digestOfAll, digestOfValue } from '../../data/digest.ts';
 import type { Caller } from '../../server.ts';
-import { isEnabledFor } from '../../settings/enabled.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { parseMemory } from '../../settings/parameters.ts';
 import { integer } from '../../table/arguments.ts';
@@ -28,9 +27,6 @@ import type { Command } from '../../table/command.ts';
 import { type Outcome, PAUSED } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { references } from '../keys/scan.ts';
-
-const NOT_ALLOWED =
-  'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
 
 /**
  * Pauses all clients for that many seconds on the host's clock. The caller is answered at the end. A transaction stays
@@ -287,8 +283,8 @@ export const debugCommands = defineCommands('server', {
     complexity: 'Depends on subcommand.',
     arity: -2,
     flags: ['admin', 'noscript', 'loading', 'stale'],
+    guard: 'enable-debug-command',
     run(client, argv) {
-      if (!isEnabledFor(client, 'enable-debug-command')) fail(NOT_ALLOWED);
       const name = asciiUpper(argv[1]);
       if (name === 'HELP' && argv.length === 2) return HELP.map((line) => new SimpleString(line));
       const [least, most, run] = (Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined) ?? [

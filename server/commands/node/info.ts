@@ -5,6 +5,7 @@
 
 import { LOSTLOCK_VERSION } from '../../../base/version.ts';
 import { asciiLower, type Bytes, parseDouble } from '../../../protocol/bytes.ts';
+import { IN_MULTI } from '../../clients/client.ts';
 import { everyClient } from '../../clients/info.ts';
 import { shows } from '../../figures/info-fields.ts';
 import type { Server } from '../../server.ts';
@@ -185,10 +186,10 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     }
   },
   *commandstats(server) {
+    const unfinished = unfinishedCalls(server);
     for (const command of eachCommand(server)) {
       for (const each of [command, ...(command.subcommands?.values() ?? [])]) {
-        // The current INFO has not finished.
-        const calls = (server.stats.calls[each.serial] ?? 0) - (each.fullName === 'info' ? 1 : 0);
+        const calls = (server.stats.calls[each.serial] ?? 0) - (unfinished.has(each.fullName) ? 1 : 0);
         const refused = server.stats.refused[each.serial] ?? 0;
         if (calls + refused === 0) continue;
         const times = server.stats.times[each.serial];
@@ -238,6 +239,15 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     for (const db of server.databases) yield* keySizes(db);
   },
 };
+
+/** The commands whose running call has not finished: INFO, and the script or transaction that calls it. */
+function unfinishedCalls({ running, scripts }: Server): ReadonlySet<string> {
+  const names = new Set(['info']);
+  if (scripts.enteredBy !== undefined) names.add(scripts.enteredBy);
+  if (running?.lastCommand !== undefined) names.add(running.lastCommand.fullName);
+  if (running?.has(IN_MULTI)) names.add('exec');
+  return names;
+}
 
 const IO_THREADS = [
   'io_threaded_freed_objects',

@@ -1,7 +1,7 @@
 /**
  * LATENCY: latency spikes and the distribution of command durations (https://redis.io/docs/latest/commands/latency/).
  */
-import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiLower, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { MapReply, type Reply, Verbatim } from '../../../protocol/reply.ts';
 import type { SpikeSeries } from '../../figures/latency.ts';
@@ -109,7 +109,7 @@ export const latencyCommand = defineContainer(
       arity: 3,
       run(client, argv) {
         const series = client.server.observer.spikes.get(argv[2]);
-        if (series === undefined) fail(`ERR No samples available for event '${argv[2]}'`);
+        if (series === undefined) fail(`ERR No samples available for event '${cString(argv[2])}'`);
         return new Verbatim('txt', graph(argv[2], series, Math.floor(client.server.now / 1000)));
       },
     },

@@ -4,28 +4,24 @@ import { fail } from '../../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../../protocol/reply.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller } from '../../server.ts';
-import { isEnabledFor } from '../../settings/enabled.ts';
 import { defineContainer } from '../define.ts';
-
-const NOT_ALLOWED =
-  'ERR MODULE command not allowed. If the enable-module-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.';
 
 const NOT_LOADED = 'ERR Error loading the extension. Please check the server logs.';
 const NO_SUCH_MODULE = 'ERR Error unloading module: no such module with that name';
 
 function load(client: Caller, argv: readonly Bytes[]): Reply {
-  if (!isEnabledFor(client, 'enable-module-command')) fail(NOT_ALLOWED);
   client.server.log('warning', `Module ${argv[2]} failed to load: lostlock loads no modules`);
   return fail(NOT_LOADED);
 }
 
-function unload(client: Caller): Reply {
-  return fail(isEnabledFor(client, 'enable-module-command') ? NO_SUCH_MODULE : NOT_ALLOWED);
+function unload(): Reply {
+  return fail(NO_SUCH_MODULE);
 }
 
 const common = {
   complexity: 'O(1)',
   flags: ['admin', 'noscript', 'no_async_loading'],
+  guard: 'enable-module-command',
 } as const;
 
 /** The modules of a dialect's server, as MODULE LIST and HELLO report them. */

@@ -3,6 +3,7 @@
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK } from '../../../protocol/reply.ts';
+import { IN_MULTI } from '../../clients/client.ts';
 import { countFlushed, flushesLazily } from '../../data/lazy-free.ts';
 import type { Caller } from '../../server.ts';
 import { integer, wordAt } from '../../table/arguments.ts';
@@ -161,7 +162,9 @@ export const scriptingCommands = [
         complexity: 'O(1)',
         arity: 3,
         flags: ['noscript'],
-        run(_client, argv) {
+        run(client, argv) {
+          if (client.has(IN_MULTI) || client.output.pending > 0)
+            fail('ERR SCRIPT DEBUG must be called outside a pipeline');
           const mode = asciiUpper(argv[2]);
           if (mode === 'NO') return OK;
           if (mode !== 'YES' && mode !== 'SYNC') fail('ERR Use SCRIPT DEBUG YES/SYNC/NO');

@@ -1,16 +1,19 @@
 /** SLOWLOG and COMMANDLOG: the slow requests, and the large ones (https://redis.io/docs/latest/commands/slowlog/). */
-import { asciiLower, type Bytes, cString, parseSafeInteger } from '../../../protocol/bytes.ts';
+import { asciiLower, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
 import type { CommandLog } from '../../figures/slowlog.ts';
 import type { Caller } from '../../server.ts';
+import { integer } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { defineContainer } from '../define.ts';
 
+const BAD_COUNT = 'ERR count should be greater than or equal to -1';
+
 /** Returns the latest entries of a log. Throws Redis' error for a bad count; -1 stands for all entries. */
 function latest(text: Bytes | undefined, log: () => CommandLog): Reply {
-  const count = text === undefined ? 10 : parseSafeInteger(text);
-  if (count === undefined || count < -1) fail('ERR count should be greater than or equal to -1');
+  const count = text === undefined ? 10 : integer(text, BAD_COUNT);
+  if (count < -1) fail(BAD_COUNT);
   const { entries } = log();
   const chosen = count === -1 ? entries : entries.slice(0, count);
   return chosen.map(({ id, second, amount, argv: words, address, name }) => [

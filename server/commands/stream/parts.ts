@@ -64,7 +64,16 @@ export function groupOf(
   groupName: Bytes,
   where = '',
 ): { stream: StreamValue; group: StreamGroup } {
-  const stream = client.db.read(name, 'stream');
+  return groupIn(client.db.read(name, 'stream'), name, groupName, where);
+}
+
+/** Returns a stream that has been looked up, with its group. Throws NOGROUP if one of them is missing. */
+export function groupIn(
+  stream: StreamValue | undefined,
+  name: Bytes,
+  groupName: Bytes,
+  where = '',
+): { stream: StreamValue; group: StreamGroup } {
   const group = stream?.groups.get(groupName);
   if (stream === undefined || group === undefined) noGroup(name, groupName, where);
   return { stream, group };

@@ -13,6 +13,7 @@ import { defineCommands } from '../define.ts';
 import {
   claimEffect,
   entryReply,
+  groupIn,
   groupOf,
   intervalEnd,
   intervalStart,
@@ -200,7 +201,7 @@ function xautoclaim(client: Caller, argv: Argv<-6>): Reply {
     else fail(SYNTAX);
   }
   if (!found) noGroup(name, groupName);
-  const { stream, group } = groupOf(client, name, groupName);
+  const { stream, group } = groupIn(client.db.get(name, 'stream'), name, groupName);
   const claimer = new Claimer(client, name, stream, group, consumer);
   const { now } = server;
   let attempts = count * ATTEMPTS;

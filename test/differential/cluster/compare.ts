@@ -2,7 +2,7 @@
 import type { RawReply } from '../../support/reply-text.ts';
 import { printReply } from '../../support/reply-text.ts';
 
-/** Replies whose order has no meaning, by the command and its first argument. */
+/** Replies in the order of a hash table, whose seed each server draws, by the command and its first argument. */
 const UNORDERED = /^(KEYS|CLUSTER (SHARDS|LINKS|GETKEYSINSLOT|REPLICAS|SLAVES|SLOTS)|SCAN|CONFIG GET)\b/;
 
 /** A line of CLUSTER NODES without times and without what an idle connection does. */

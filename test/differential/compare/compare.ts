@@ -45,7 +45,7 @@ export async function play(
   options: PlayOptions = {},
 ): Promise<Difference | 'inconclusive' | undefined> {
   await real.begin(program);
-  const ours = new OurSide(program, real.dialect, options.commands);
+  const ours = new OurSide(program, real.dialect, options.commands, Number(real.idOf(0)));
   const readers = program.protocols.map(() => new Reader(real.dialect, options.coverage));
   try {
     for (const [index, given] of program.steps.entries()) {
@@ -237,7 +237,8 @@ function elements(reply: Bytes): readonly RawReply[] | undefined {
   return Array.isArray(value) ? (value as readonly RawReply[]) : undefined;
 }
 
-const MESSAGE = /^(>|\*\d\r\n\$\d+\r\n([ps]?message|[ps]?(un)?subscribe)\r\n)/;
+/** A message: COMMAND DOCS of such a command is none. */
+const MESSAGE = /^(>|\*\d\r\n\$\d+\r\n([ps]?message|[ps]?(un)?subscribe)\r\n[$_])/;
 const ACKNOWLEDGEMENT = /\r\n[ps]?(un)?subscribe\r\n/;
 const SUBSCRIPTION = /^[PS]?(UN)?SUBSCRIBE$/;
 

@@ -8,8 +8,9 @@ import type { RawReply } from '../../support/reply-text.ts';
 import { added } from './known.ts';
 import type { Rule } from './rule.ts';
 
-/** How far apart, in milliseconds, the two servers may carry out the same request. */
+/** How far apart the two servers may carry out the same request, in milliseconds and in seconds. */
 const TOLERANCE = 5000;
+const TOLERANCE_SECONDS = 5;
 
 function items(reply: RawReply): readonly RawReply[] | undefined {
   return Array.isArray(reply[1]) ? (reply[1] as readonly RawReply[]) : undefined;
@@ -25,10 +26,10 @@ function sameSets(mine: readonly RawReply[], theirs: readonly RawReply[], by: nu
   return mine.length === theirs.length && sorted(mine, by).join() === sorted(theirs, by).join();
 }
 
-function near(mine: RawReply, theirs: RawReply): boolean {
+function near(mine: RawReply, theirs: RawReply, tolerance = TOLERANCE): boolean {
   const [a, b] = [mine[1], theirs[1]];
   if (typeof a !== 'string' || typeof b !== 'string' || !/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;
-  return mine[0] === theirs[0] && Math.abs(Number(a) - Number(b)) <= TOLERANCE;
+  return mine[0] === theirs[0] && Math.abs(Number(a) - Number(b)) <= tolerance;
 }
 
 /** RESP3's pairs may be arrays of two (ZRANGE WITHSCORES) or follow each other. */
@@ -103,9 +104,52 @@ function plain(reply: RawReply): unknown {
   return kept.map((item) => JSON.stringify(plain(item))).sort();
 }
 
+/** The names of the fields, but for those of databases. */
+function names(list: readonly RawReply[]): string {
+  return JSON.stringify(list.filter(([, name], i) => i % 2 === 0 && !/^db\.\d+$/.test(String(name))));
+}
+
+/** Prose of COMMAND DOCS, which is in our own words. */
+const PROSE = new Set(['summary', 'complexity', 'history', 'replaced_by']);
+
+/** COMMAND DOCS without its prose; of RESP2 and RESP3. */
+function withoutProse([marker, value]: RawReply): unknown {
+  if (!Array.isArray(value)) return [marker, value];
+  const list = value as readonly RawReply[];
+  const isProse = (at: number): boolean => PROSE.has(String(list[at]?.[1]));
+  return [marker, list.filter((_, i) => !isProse(i - (i % 2))).map(withoutProse)];
+}
+
+/** The fields of INFO that tell what the program did, or how the server is set up. */
+const TOLD = new RegExp(
+  `^(${[
+    'redis_mode|process_supervised|arch_bits',
+    'blocked_clients|tracking_clients|pubsub_clients|watching_clients|total_watched_keys|total_blocking_keys\\w*',
+    'maxmemory|maxmemory_human|maxmemory_policy|number_of_\\w+',
+    'loading|async_loading|rdb_bgsave_in_progress|rdb_last_bgsave_status|aof_\\w*(enabled|in_progress|scheduled|status)',
+    'keyspace_hits|keyspace_misses|expired_keys|expired_subkeys|evicted_\\w+|pubsub\\w*|tracking_total_\\w+',
+    'unexpected_error_replies|total_error_replies',
+    'role|connected_slaves|master_failover_state|repl_backlog_active',
+    'errorstat_.*|cmdstat_.*|db\\d+|cluster_enabled|paused_\\w+',
+  ].join('|')}):`,
+);
+
+/** What the tester itself asks the real server for. */
+const ASKED_BESIDE = /^cmdstat_(ping|client\|unblock):/;
+
+/** The lines of INFO that both servers have alike, those of hash tables in one order. */
+export function toldLines([, value]: RawReply): string {
+  const lines = String(value)
+    .replace(/^txt:/, '')
+    .split('\r\n')
+    .filter((line) => TOLD.test(line) && !ASKED_BESIDE.test(line))
+    .map((line) => line.replace(/,(avg_ttl|usec|usec_per_call)=[\d.]+/g, ''));
+  return lines.sort().join('\n');
+}
+
 /** Fields of a connection that each server has for itself. */
 const OWN_FIELD =
-  /^(id|addr|laddr|fd|age|idle|qbuf|qbuf-free|argv-mem|multi-mem|rbs|rbp|obl|oll|omem|tot-mem|tot-net-in|tot-net-out|tot-cmds|redir|io-thread|events)=/;
+  /^(addr|laddr|fd|age|idle|qbuf|qbuf-free|argv-mem|multi-mem|rbs|rbp|obl|oll|omem|tot-mem|tot-net-in|tot-net-out|io-thread)=/;
 
 function withoutOwnFields([, value]: RawReply): string {
   return (
@@ -115,7 +159,7 @@ function withoutOwnFields([, value]: RawReply): string {
       .map((line) => line.split(' ').filter((field) => !OWN_FIELD.test(field)))
       // The tester reaches the real server over a unix socket, which is a flag too.
       .map((fields) =>
-        fields.map((field) => field.replace(/^flags=U$/, 'flags=N').replace(/^(flags=\w+)U/, '$1')),
+        fields.map((field) => field.replace(/^(flags=\w*)U(\w*)$/, '$1$2').replace(/^flags=$/, 'flags=N')),
       )
       .join('\n')
   );
@@ -165,8 +209,18 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
   switch (rule) {
     case 'near':
       return near(mine, theirs);
+    case 'nearSeconds':
+      return near(mine, theirs, TOLERANCE_SECONDS);
     case 'shape':
-      return mine[0] !== '-' && (a === undefined) === (b === undefined);
+      return (
+        mine[0] !== '-' &&
+        (a === undefined) === (b === undefined) &&
+        (mine[1] === null) === (theirs[1] === null)
+      );
+    case 'report':
+      return mine[0] !== '-' && toldLines(mine) === toldLines(theirs);
+    case 'docs':
+      return JSON.stringify(withoutProse(mine)) === JSON.stringify(withoutProse(theirs));
     case 'payload':
       return typeof mine[1] === 'string' && typeof theirs[1] === 'string' && samePayload(mine[1], theirs[1]);
     case 'client':
@@ -180,19 +234,21 @@ export function same(rule: Rule, mine: RawReply, theirs: RawReply): boolean {
     case 'scanPairs':
       return behindCursor(mine, theirs, 2);
   }
+  if (rule === 'size') return sizeOf(mine) === sizeOf(theirs);
   if (a === undefined || b === undefined) return false;
   switch (rule) {
     case 'unordered':
       return sameSets(a, b, 1);
     case 'pairs':
       return sameSets(a, b, pairWidth(a));
-    case 'size':
-      return a.length === b.length;
-    case 'hello':
-      return (
-        a.length === b.length && a.every((item, i) => String(item) === String(b[i]) || a[i - 1]?.[1] === 'id')
-      );
+    case 'names':
+      return names(a) === names(b);
   }
+}
+
+/** How many elements or bytes a reply has; undefined for nil and errors. */
+function sizeOf([marker, value]: RawReply): number | undefined {
+  return marker === '-' ? undefined : (value?.length ?? undefined);
 }
 
 /** Compares two effects of the replication stream: times near the present may differ a little. */

@@ -69,6 +69,8 @@ function harmless(random: Random): Words {
     ['CLIENT', 'UNBLOCK', `<${random.pick(CLIENTS)}>`, ...random.pick([[], [], ['ERROR'], ['TIMEOUT']])],
     ['CLIENT', 'KILL', 'ID', `<${random.pick(CLIENTS)}>`],
     ['RESET'],
+    ['CLIENT', 'PAUSE', FAR, 'WRITE'],
+    ['CLIENT', 'UNPAUSE'],
   ]);
 }
 
@@ -124,7 +126,9 @@ function requests(random: Random, theme: Theme): Words[] {
     ])(random);
   if (random.percent(75)) return [one()];
   const several = Array.from({ length: random.between(2, 4) }, one);
-  return random.percent(40) ? [['MULTI'], ...several, ['EXEC']] : several;
+  // A pause of all requests would hold up the tester too: it ends within the transaction.
+  const inside = random.percent(10) ? [['CLIENT', 'PAUSE', FAR], ...several, ['CLIENT', 'UNPAUSE']] : several;
+  return random.percent(40) ? [['MULTI'], ...inside, ['EXEC']] : several;
 }
 
 function peerStep(random: Random, theme: Theme): Step {
@@ -144,6 +148,7 @@ function peerStep(random: Random, theme: Theme): Step {
     [{ kind: 'continue', who }, 3],
     [{ kind: 'follow', who }, 3],
     [{ kind: 'resume', who }, 3],
+    [{ kind: 'sync', who }, 1],
     [{ kind: 'leave', who }, 1],
     [{ kind: 'offer', who, offer: random.pick(OFFERS) }, isLed ? 2 : 0],
     [{ kind: 'send', who, words: sent(random), half: random.percent(25) }, isLed ? 8 : 0],

@@ -28,7 +28,10 @@ class Commands {
 
   *take(bytes: Bytes): Iterable<{ words: string[]; length: number }> {
     this.#bytes += bytes;
-    while (this.#bytes !== '') {
+    for (;;) {
+      // A replica that loads a dataset sends empty lines to be heard of.
+      this.#bytes = this.#bytes.replace(/^\n+/, '');
+      if (this.#bytes === '') return;
       const end = replyEnd(this.#bytes, 0);
       if (end < 0) return;
       const command = this.#bytes.slice(0, end);
@@ -48,9 +51,12 @@ class ReplicaLink implements Ear {
   /** How many commands before PSYNC the node has accepted. It refuses PSYNC while it has something to send. */
   #accepted = 0;
   streaming = false;
+  /** It asks with SYNC, which is answered with the dataset at once. */
+  readonly #old: boolean;
 
-  constructor(peer: Peer) {
+  constructor(peer: Peer, old: boolean) {
     this.#peer = peer;
+    this.#old = old;
   }
 
   hear(bytes: Bytes): void {
@@ -66,6 +72,7 @@ class ReplicaLink implements Ear {
   /** Reads the handshake and the dataset. Returns what the stream begins with. */
   #introduced(bytes: Bytes): Bytes {
     this.#head += bytes;
+    if (this.#old) return this.#given(this.#head, '', undefined);
     if (this.#accepted < 2) {
       this.#accepted = this.#head.split('+OK').length - 1;
       if (this.#accepted === 2) this.#peer.introduced(this);
@@ -86,12 +93,20 @@ class ReplicaLink implements Ear {
       this.#peer.began(id, undefined);
       return behind;
     }
-    const [announced, length = ''] = /^\n*\$(\d+)\r\n/.exec(behind) ?? [];
+    return this.#given(behind, id, Number(offset));
+  }
+
+  /** Reads the dataset. Returns what the stream begins with. */
+  #given(bytes: Bytes, id: Bytes, offset: number | undefined): Bytes {
+    const [, error] = /^\n*(-[^\r\n]*)\r\n/.exec(bytes) ?? [];
+    if (error !== undefined) this.#peer.refused(error);
+    const [announced, length = ''] = /^\n*\$(\d+)\r\n/.exec(bytes) ?? [];
     const dataset = (announced?.length ?? 0) + Number(length);
-    if (announced === undefined || behind.length < dataset) return '';
+    if (announced === undefined || bytes.length < dataset) return '';
     this.streaming = true;
-    this.#peer.began(id, Number(offset));
-    return behind.slice(dataset);
+    if (offset === undefined) this.#peer.beganOld();
+    else this.#peer.began(id, offset);
+    return bytes.slice(dataset);
   }
 }
 
@@ -158,15 +173,16 @@ export class Peer {
   // As a replica
 
   /** Asks for the whole dataset, or for the stream from where this peer is. False where it has a link. */
-  async follow(resumes: boolean): Promise<boolean> {
+  async follow(how: 'follow' | 'resume' | 'sync'): Promise<boolean> {
     if (this.#replica !== undefined) return false;
-    const link = new ReplicaLink(this);
+    const link = new ReplicaLink(this, how === 'sync');
     this.#replica = link;
     this.#unanswered = undefined;
     link.wire = await this.#stage.join(link);
-    if (!resumes) this.#stream = { id: '', offset: 0 };
+    if (how !== 'resume') this.#stream = { id: '', offset: 0 };
     const port = String(this.#stage.peerPorts.get(this.name));
-    this.#tell(link.wire, ['REPLCONF', 'listening-port', port], ['REPLCONF', 'capa', 'psync2']);
+    if (how === 'sync') this.#tell(link.wire, ['SYNC']);
+    else this.#tell(link.wire, ['REPLCONF', 'listening-port', port], ['REPLCONF', 'capa', 'psync2']);
     await this.#stage.until(() => link.streaming || this.#replica !== link);
     return true;
   }
@@ -181,6 +197,12 @@ export class Peer {
     this.#stream = { id: id === '' ? this.#stream.id : id, offset: offset ?? this.#stream.offset };
     this.#ends = [this.#stream.offset];
     this.lines.push(offset === undefined ? `CONTINUE ${id}` : `FULLRESYNC ${id} ${offset}`);
+  }
+
+  /** The dataset has come over a link that counts no offsets. */
+  beganOld(): void {
+    this.#ends = [0];
+    this.lines.push('is given a dataset');
   }
 
   refused(error: string): void {

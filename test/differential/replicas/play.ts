@@ -187,7 +187,8 @@ class Play {
         return this.#letLag();
       case 'follow':
       case 'resume':
-        return this.#peer(step.who).follow(step.kind === 'resume');
+      case 'sync':
+        return this.#peer(step.who).follow(step.kind);
       case 'stop':
       case 'continue':
         this.#peer(step.who).answer(step.kind === 'continue');

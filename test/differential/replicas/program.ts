@@ -21,6 +21,7 @@ export type Offer = (typeof OFFERS)[number];
  *     A> SET k v | WAIT 1 0     requests of a client, in one write; <r1> is a peer's port, <A> a client's id
  *     A leaves                  the client hangs up, and comes back
  *     r1 follows, r1 resumes    a replica asks for everything, or for what it lacks
+ *     r1 syncs                  a replica asks for everything with SYNC, as before Redis 2.8
  *     r1 stops, r1 goes on      it answers REPLCONF GETACK no more, or again; then it answers the last one
  *     r1 acks 2 back            it acknowledges what it has, but for the last two commands; 'and syncs 1 back': on its disk
  *     r1 leaves                 its link breaks
@@ -40,7 +41,10 @@ export type Step =
       readonly words: readonly string[];
       readonly half: boolean;
     }
-  | { readonly kind: 'follow' | 'resume' | 'stop' | 'continue' | 'leave' | 'drop'; readonly who: PeerName }
+  | {
+      readonly kind: 'follow' | 'resume' | 'sync' | 'stop' | 'continue' | 'leave' | 'drop';
+      readonly who: PeerName;
+    }
   | { readonly kind: 'hang up'; readonly who: string }
   | { readonly kind: 'lag' | 'time' };
 
@@ -50,14 +54,16 @@ export interface Program {
   readonly steps: readonly Step[];
 }
 
-const DEEDS: Readonly<Record<string, 'follow' | 'resume' | 'stop' | 'continue' | 'leave' | 'drop'>> = {
-  follows: 'follow',
-  resumes: 'resume',
-  stops: 'stop',
-  'goes on': 'continue',
-  leaves: 'leave',
-  'drops the node': 'drop',
-};
+const DEEDS: Readonly<Record<string, 'follow' | 'resume' | 'sync' | 'stop' | 'continue' | 'leave' | 'drop'>> =
+  {
+    follows: 'follow',
+    resumes: 'resume',
+    syncs: 'sync',
+    stops: 'stop',
+    'goes on': 'continue',
+    leaves: 'leave',
+    'drops the node': 'drop',
+  };
 
 function isPeer(name: string): name is PeerName {
   return (PEERS as readonly string[]).includes(name);

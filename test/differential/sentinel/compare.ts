@@ -1,7 +1,7 @@
 /** Prints a Sentinel's reply without what differs from run to run: ages, ids, and the order of its tables. */
 import { printReply, type RawReply } from '../../support/reply-text.ts';
 
-/** Fields whose value is an age, or depends on the moment. */
+/** Fields that count milliseconds since something that each Sentinel does by its own clock, or the requests on their way. */
 const VOLATILE = new Set([
   'link-pending-commands',
   'last-ping-sent',
@@ -93,7 +93,7 @@ function infoCache(reply: RawReply): string {
   return groups.sort().join('; ');
 }
 
-/** Events that depend on when the other side did not answer. */
+/** Events that each Sentinel raises by its own clock, when nobody has answered for long enough. */
 const BY_TIME = /^[+-](sdown|odown|tilt|try-failover|failover)/;
 
 /** The events with each run of one kind in alphabetical order: tables have no order. */
