@@ -1,8 +1,8 @@
 /** Measures how many worlds of an exploration one core plays: a pair, two ioredis clients that lock, and a failover. */
 import '../lab/router.ts';
 import { WORLD_FLAGS } from '../cli/explore/workers.ts';
-import { playWorld } from '../explore/game.ts';
 import { fullOptions } from '../explore/options.ts';
+import { playWorld } from '../explore/play.ts';
 import { survey } from '../explore/search/survey.ts';
 import type { ClientSession } from '../explore/session.ts';
 import { figureOf, serveFigure } from './child.ts';

@@ -1,25 +1,30 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
 import { present } from '../lab/time/present.ts';
 import type { Captured } from './capture.ts';
-import type { Cast, Scales } from './faults/scene.ts';
+import { describe } from './describe.ts';
+import type { Participants, Scales } from './faults/fault.ts';
+import type { FaultName } from './faults/index.ts';
 import { findingOf, firstOfEach, isPartOf, kindsOf, toldFinding } from './findings.ts';
-import { playWorld, type Rules } from './game.ts';
 import { historyOf } from './history.ts';
 import { judge } from './judge.ts';
-import type { Breach } from './ledger.ts';
-import { type FaultName, isSame, NO_ERROR } from './names.ts';
-import type { NodeSet } from './node-set.ts';
 import type { FullOptions } from './options.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
+import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
-import { describe } from './player.ts';
+import { isSame, NO_ERROR } from './promises/broken.ts';
+import { promises as registry } from './promises/index.ts';
 import { differenceOf } from './repeat.ts';
 import { ExploreReport, type Finding, type ReportData } from './report.ts';
+import type { Rules } from './run.ts';
+import { strategies } from './search/index.ts';
+import { ONE_FAULT, singles } from './search/one-fault.ts';
 import { Pairs } from './search/pairs.ts';
 import { type Failing, shrink } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
-import { guided, pairs, prioritized, randomPlans, type SearchGround, singles } from './search/strategies.ts';
+import type { SearchInput } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
+import type { StageSet } from './stage/controls.ts';
+import type { Breach } from './visit.ts';
 
 /** Every this many worlds, other code of the process gets a turn. */
 const BREATHES = 20;
@@ -71,7 +76,7 @@ export class Explorer {
     const { rules, world } = await survey(this.#options);
     // From here on there is something to lose: whatever goes wrong is told in the report.
     await this.#search(rules, world).catch((error: unknown) => this.#tell('the search ends', error, ''));
-    this.#addContended();
+    this.#judgeAll();
     return this.#report();
   }
 
@@ -80,25 +85,25 @@ export class Explorer {
     const calm: WorldPlan = { seed, clients, jitter: 0, faults: [] };
     // Played again: the survey did not know yet how long clients may take, and what is left behind.
     await this.#take(rules, calm, 'without faults');
-    const ground: SearchGround = {
+    const input: SearchInput = {
       seed,
-      cast: castOf(this.#options, world),
+      among: participantsOf(this.#options, world),
       scales: rules.scales,
       faults,
       moments: momentsOf(world, rules.scales.leaseMs),
       span: Math.max(world.span, 1),
+      depth,
     };
-    const { plans: one, cut } = singles(ground);
+    const { plans: one, cut } = singles(input);
     this.#singles = { all: one.length, played: 0, cut };
-    if (exhaustive === 2) this.#second = new Pairs(ground);
+    if (exhaustive === 2) this.#second = new Pairs(input);
     await this.#playAll(rules, this.#share(one));
     if (exhaustive === undefined) {
-      await this.#playMixed(rules, [
-        ['two faults', pairs(ground, one)],
-        ['random', randomPlans(ground)],
-        ['priorities', prioritized(ground, depth)],
-        ['guided', guided(ground, this.#corpus)],
-      ]);
+      const before = { singles: one, corpus: this.#corpus };
+      await this.#playMixed(
+        rules,
+        strategies.map(({ name, plans }) => [name, plans(input, before)]),
+      );
     }
     for (const plan of this.#second?.plans ?? []) {
       if (this.#over) break;
@@ -115,7 +120,7 @@ export class Explorer {
   async #playAll(rules: Rules, plans: readonly WorldPlan[]): Promise<void> {
     for (const plan of plans) {
       if (this.#over) return;
-      await this.#take(rules, plan, 'one fault');
+      await this.#take(rules, plan, ONE_FAULT);
       this.#singles.played++;
     }
   }
@@ -162,7 +167,7 @@ export class Explorer {
     }
     if (world.contended) this.#contended++;
     this.#cover(world, rules.scales);
-    if (strategy === 'one fault') this.#second?.add(world);
+    if (strategy === ONE_FAULT) this.#second?.add(world);
     const breaches = firstOfEach(judge(world, promises, own), own);
     for (const breach of breaches) await this.#found(rules, { plan, world, breach });
   }
@@ -240,18 +245,20 @@ export class Explorer {
     return breach === undefined ? undefined : { plan, world, breach };
   }
 
-  /** Worlds in which nobody waited, or no fault struck, prove nothing. */
-  #addContended(): void {
+  /** Judges all worlds together. */
+  #judgeAll(): void {
     const { promises, faults, clients, name } = this.#options;
-    if (!promises.has('contended')) return;
-    const add = (cause: string, what: string): void => {
-      const finding = toldFinding(name, { promise: 'contended', what }, cause, 0, '');
-      this.#groups.push({ ...finding, worlds: this.#worlds });
+    const totals = {
+      ...{ clients: clients.length, faults: faults.length, contended: this.#contended },
+      struck: Object.keys(this.#faults).length,
     };
-    if (this.#contended === 0 && clients.length > 1)
-      add('no contention', 'no client ever waited for another, so that nothing is proved');
-    if (faults.length > 0 && Object.keys(this.#faults).length === 0)
-      add('no fault struck', 'no fault ever struck, so that nothing is proved');
+    for (const { name: promise, ofAllWorlds } of registry) {
+      if (!promises.has(promise)) continue;
+      for (const [cause, what] of ofAllWorlds?.(totals) ?? []) {
+        const finding = toldFinding(name, { promise, what }, cause, 0, '');
+        this.#groups.push({ ...finding, worlds: this.#worlds });
+      }
+    }
   }
 
   #report(): ExploreReport {
@@ -278,16 +285,16 @@ export class Explorer {
 }
 
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */
-function castOf({ clients }: FullOptions, world: PlayedWorld): Cast {
+function participantsOf({ clients }: FullOptions, world: PlayedWorld): Participants {
   const writes = historyOf(world).writes.filter(({ client }) => client !== undefined);
   const busy = new Set(writes.map(({ node }) => node));
-  const isBusy = ({ nodes }: NodeSet): boolean => nodes.some(({ name }) => busy.has(name));
+  const isBusy = ({ nodes }: StageSet): boolean => nodes.some(({ name }) => busy.has(name));
   const idle = world.sets.find((set) => !isBusy(set));
   const sets = world.sets.filter((set) => isBusy(set) || set === idle);
   return {
     clients,
     sets: sets.map(({ nodes }) => nodes.map(({ name }) => name)),
-    sentinels: sets.some(({ sentinels }) => sentinels.length > 0),
-    cluster: sets.some(({ cluster }) => cluster !== undefined),
+    sentinels: sets.some(({ decides }) => decides === 'Sentinels'),
+    cluster: sets.some(({ decides }) => decides === 'a cluster'),
   };
 }

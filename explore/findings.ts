@@ -1,12 +1,12 @@
 /** Turns broken promises into findings, and tells which of them are the same. */
 
 import type { UserPromise } from './judge.ts';
-import type { Breach } from './ledger.ts';
-import { NO_ERROR } from './names.ts';
 import { type PlayedWorld, replayText } from './played-world.ts';
+import { NO_ERROR } from './promises/broken.ts';
 import type { Finding } from './report.ts';
 import type { Failing } from './search/shrink.ts';
 import { eventsOf, storyText } from './story.ts';
+import type { Breach } from './visit.ts';
 
 /**
  * The first breach of the known promises, of which others may be consequences, and of each promise of the user; and whatever

@@ -1,9 +1,8 @@
 /** The history of one world, as promises of the user judge it and as files hold it. */
 import type { TraceEvent } from '../lab/time/event.ts';
-import type { Visit } from './ledger.ts';
-import { PROBE } from './names.ts';
-import type { PlannedFault } from './plan.ts';
+import type { PlannedFault } from './faults/index.ts';
 import type { PlayedWorld, StoryLine } from './played-world.ts';
+import { PROBE, type Visit } from './visit.ts';
 
 /** A message that arrived. Times are in milliseconds since the clients started. */
 export interface HistoryMessage {

@@ -5,32 +5,33 @@ import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
 import type { Timeline } from '../page/format.ts';
 import { captured } from './capture.ts';
 import { Explorer } from './explorer.ts';
-import { playWorld } from './game.ts';
+import { reasonFor } from './faults/index.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
-import type { Breach } from './ledger.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
 import { decodePlan, NO_HASH, type WorldPlan } from './plan.ts';
+import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
-import { reasonAgainst } from './real/faults.ts';
-import { playReal } from './real/game.ts';
 import type { ExploreReport } from './report.ts';
+import { playOn } from './run.ts';
 import { survey } from './search/survey.ts';
+import { startServersStage } from './stage/real-servers/stage.ts';
 import { eventsOf, type FindingEvent, storyText } from './story.ts';
 import { replayedTimeline } from './timeline/replayed.ts';
+import type { Breach } from './visit.ts';
 
 export type { Captured } from './capture.ts';
+export type { ClientCode } from './client.ts';
+export { FAULTS, type FaultName, type PlannedFault } from './faults/index.ts';
 export type { History, HistoryMessage, HistoryWrite } from './history.ts';
 export type { UserPromise } from './judge.ts';
-export type { Breach, EnterOptions, Visit } from './ledger.ts';
-export { FAULTS, type FaultName, PROMISES, type PromiseName } from './names.ts';
 export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
-export type { PlannedFault } from './plan.ts';
-export type { ClientCode } from './player.ts';
+export { PROMISES, type PromiseName } from './promises/index.ts';
 export { type Coverage, ExploreReport, type Finding, mergeReports, type ReportData } from './report.ts';
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';
 export type { FindingEvent } from './story.ts';
 export type { Topology } from './topology.ts';
+export type { Breach, EnterOptions, Visit } from './visit.ts';
 
 /**
  * Explores the code of a lock's clients in many virtual worlds with faults, and reports every broken promise with the
@@ -111,8 +112,8 @@ export async function replay(
       throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
     }
     if (on === undefined) return replayed(full, text, world, '');
-    const real = await playReal(rules, world, on);
-    return replayed(full, text, real, ` on ${on}${real.ordered ? '' : ', in another order'}`);
+    const real = await playOn(await startServersStage(rules.topology, world, on), rules, plan);
+    return replayed(full, text, real, ` on ${on}${real.ordered === true ? '' : ', in another order'}`);
   });
 }
 
@@ -123,9 +124,9 @@ function checkReal(on: string, { topology }: FullOptions, { faults }: WorldPlan)
     if (topology[name] !== undefined)
       throw badOption(`topology.${name}`, topology[name], 'no value together with replay.on');
   }
-  for (const fault of faults) {
-    const reason = reasonAgainst(fault);
-    if (reason !== undefined) throw badOption('replay.on', on, `no value with ${fault.kind}: ${reason}`);
+  for (const { kind } of faults) {
+    const reason = reasonFor(kind, 'real servers');
+    if (reason !== undefined) throw badOption('replay.on', on, `no value with ${kind}: ${reason}`);
   }
 }
 

@@ -1,56 +1,6 @@
-/** What the clients of a world say and do at the resources that their locks protect, and whether that breaks exclusion. */
-
-/** How a client enters a resource. */
-export interface EnterOptions {
-  /** The fencing token of the grant. The resource refuses tokens that are smaller than one that it has seen. */
-  readonly fence?: number;
-  /** True for a reader: readers may be inside together. Refused for a resource with several permits. */
-  readonly shared?: boolean;
-  /** How many permits the client uses; default 1. Only a resource with several permits takes more. */
-  readonly permits?: number;
-}
-
-/** One visit of a client. Times are in milliseconds since the clients started, on a clock that no fault touches. */
-export interface Visit {
-  /** The number of the visit, in order of entry through the whole world. */
-  readonly id: number;
-  /** The client's name. */
-  readonly client: string;
-  /** The number of the client's life: it grows when the client is killed and started again. */
-  readonly life: number;
-  /** The resource's name. */
-  readonly resource: string;
-  /** When it entered. */
-  readonly from: number;
-  /** When it left, or died; Infinity while it is inside. */
-  to: number;
-  /** The fence that it entered with. */
-  readonly fence: number | undefined;
-  /** True for a reader. */
-  readonly shared: boolean;
-  /** How many permits it uses. */
-  readonly permits: number;
-  /** When the client wrote to the resource, and whether the resource took it. */
-  readonly writes: { readonly at: number; readonly taken: boolean }[];
-  /** How the visit ended; undefined while it lasts. */
-  ended: 'left' | 'died' | undefined;
-  /** True when the resource refused the client's fence at the entry. */
-  readonly refused: boolean;
-  /** When the client had last asked for anything that it could have got this entry by: its start, or its last exit. */
-  readonly askedAfter: number;
-}
-
-/** A promise that a world has broken. */
-export interface Breach {
-  /** The promise, or the name of the user's function. */
-  readonly promise: string;
-  /** When, in milliseconds since the clients started; for a promise of the user, when the world ended. */
-  readonly at: number;
-  /** What was observed. */
-  readonly what: string;
-  /** The numbers of the visits that show it. */
-  readonly visits: readonly number[];
-}
+/** What the clients of a world say and do at the resources that their locks protect, and which promises that breaks. */
+import { promises } from './promises/index.ts';
+import type { Breach, EnterOptions, Visit, VisitAct } from './visit.ts';
 
 /** A client's process, as far as the ledger needs to know it. */
 export interface LedgerClient {
@@ -61,9 +11,6 @@ export interface LedgerClient {
   /** When the process last continued after a pause, in milliseconds; -1 for never. */
   readonly resumedAt: number;
 }
-
-/** What a client does at a resource. */
-type Act = 'enters' | 'writes' | 'leaves';
 
 /** What is known of one resource. */
 interface ResourceState {
@@ -198,23 +145,12 @@ export class Ledger {
     return state;
   }
 
-  /** Looks for visits that may not be beside this one, which acts now. */
-  #check(state: ResourceState, visit: Visit, act: Act): void {
-    if (state.permits > 1) {
-      this.#checkPermits(state, visit);
-      return;
-    }
-    for (const other of state.visits) {
-      if (other === visit || other.refused || !conflict(visit, other)) continue;
-      if (other.id < visit.id && !this.#isActive(other)) continue;
-      const [first, second] = other.id < visit.id ? [other, visit] : [visit, other];
-      this.#report({
-        promise: 'mutual-exclusion',
-        at: this.#now(),
-        what: meetingText(first, second, visit, act),
-        visits: [first.id, second.id],
-      });
-    }
+  /** Looks which promises this act breaks. */
+  #check({ permits, visits }: ResourceState, visit: Visit, act: VisitAct): void {
+    const isActive = (each: Visit): boolean => this.#isActive(each);
+    for (const { name, atAct } of promises)
+      for (const found of atAct?.({ visit, act, permits, visits, isActive }) ?? [])
+        this.#report({ promise: name, at: this.#now(), ...found });
   }
 
   /** True when the client is inside and knows what it does: its process runs, and did not continue at this very moment. */
@@ -224,40 +160,8 @@ export class Ledger {
     return client.resumedAt < visit.from || client.resumedAt < this.#now();
   }
 
-  #checkPermits(state: ResourceState, visit: Visit): void {
-    const active = state.visits.filter((each) => each === visit || (!each.refused && this.#isActive(each)));
-    const used = active.reduce((sum, { permits }) => sum + permits, 0);
-    if (used <= state.permits) return;
-    this.#report({
-      promise: 'permits',
-      at: this.#now(),
-      what: `${used} permits of ${visit.resource} are in use, but there are only ${state.permits}`,
-      visits: active.map(({ id }) => id),
-    });
-  }
-
   #report(breach: Breach): void {
     this.breaches.push(breach);
     this.onBreach(breach);
   }
-}
-
-/** Two clients that were inside together, in words. @param acting the visit whose client acts now, which shows it */
-function meetingText(first: Visit, second: Visit, acting: Visit, act: Act): string {
-  const differ = first.shared !== second.shared;
-  const nameOf = ({ client, shared }: Visit): string =>
-    differ ? `the ${shared ? 'reader' : 'writer'} ${client}` : client;
-  const [one, other] = [nameOf(first), nameOf(second)];
-  const { resource } = first;
-  if (act === 'writes' && acting === second)
-    return `${other} wrote to ${resource} while ${one} was still inside`;
-  const entered = `${other} entered ${resource} while ${one} was still inside`;
-  return act === 'writes' ? `${entered}, and then ${first.client} wrote to it` : entered;
-}
-
-/** True when the two may not be inside together. With different fences, the resource itself keeps them apart. */
-function conflict(one: Visit, other: Visit): boolean {
-  if (one.client === other.client && one.life === other.life) return false;
-  if (one.shared && other.shared) return false;
-  return one.fence === undefined || other.fence === undefined || one.fence === other.fence;
 }

@@ -3,9 +3,10 @@ import { inspect } from 'node:util';
 import { badOption, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { didYouMean } from '../base/similar.ts';
 import { checkCode } from '../lab/checks.ts';
+import type { ClientCode } from './client.ts';
+import { FAULTS, type FaultName } from './faults/index.ts';
 import type { UserPromise } from './judge.ts';
-import { FAULTS, type FaultName, PROMISES, type PromiseName } from './names.ts';
-import type { ClientCode } from './player.ts';
+import { PROMISES, type PromiseName, promises } from './promises/index.ts';
 import { checkTopology, type Topology } from './topology.ts';
 
 /** How much an exploration plays. It ends with whichever limit comes first. */
@@ -162,7 +163,8 @@ function clientNames(clients: ExploreOptions['clients'] = 3): readonly string[] 
 
 function promisesOf(given: ExploreOptions['promises']): Pick<FullOptions, 'promises' | 'own'> {
   if (given === undefined) {
-    return { promises: new Set(PROMISES.filter((name) => name !== 'durable-acks')), own: [] };
+    const byDefault = promises.filter(({ onRequest }) => onRequest !== true);
+    return { promises: new Set(byDefault.map(({ name }) => name)), own: [] };
   }
   if (!Array.isArray(given))
     throw badOption('promises', given, `an array of ${PROMISES.join(', ')} and functions`);

@@ -1,24 +1,5 @@
 /** What one world of an exploration is made of, and its text, from which anybody can play the world again. */
-import { FAULTS, type FaultName } from './names.ts';
-
-/** One fault of a world. Times are in milliseconds; which of the fields apply depends on the kind. */
-export interface PlannedFault {
-  /**
-   * The kind of fault. `late` is no fault but a choice of the scheduler, which slows a client's messages down; `hold` and
-   * `promote` are done by hand in the playground.
-   */
-  readonly kind: FaultName | 'late' | 'hold' | 'promote';
-  /** When it strikes, after the clients have started. */
-  readonly at: number;
-  /** The client or node that it strikes; the node's name for faults of links stands in `how`. */
-  readonly on: string;
-  /** How long it lasts. */
-  readonly ms: number;
-  /** How strong it is: by how much a clock jumps, a message is late, or a clock's rate differs from 1. */
-  readonly by: number;
-  /** Which flavour of the fault it is. */
-  readonly how: string;
-}
+import { isFaultKind, type PlannedFault } from './faults/index.ts';
 
 /** A world: the same plan with the same code gives the same trace. */
 export interface WorldPlan {
@@ -53,15 +34,7 @@ export function encodePlan({ seed, jitter, clients, faults }: WorldPlan, hash: s
   return [VERSION, seed, jitter, clients.join(','), struck.join(';'), hash.slice(0, DIGITS)].join(':');
 }
 
-/** What is no fault of an exploration, but can be in a plan. */
-const BY_HAND = ['late', 'hold', 'promote'] as const satisfies readonly PlannedFault['kind'][];
-
-/** True for a kind of fault that a plan can have. */
-export function isFaultKind(kind: string): kind is PlannedFault['kind'] {
-  return ([...FAULTS, ...BY_HAND] as readonly string[]).includes(kind);
-}
-
-/** Reads the text that `encodePlan` writes; undefined when it is none. */
+/** Reads the text that `encodePlan` writes; undefined if the text is not a plan. */
 export function decodePlan(text: string): ReplayText | undefined {
   const [version, seed = '', jitter = '', clients = '', faults = '', hash = ''] = text.trim().split(':');
   if (version !== VERSION || seed === '' || !/^[0-9a-f]{12}$/.test(hash)) return undefined;
@@ -82,7 +55,7 @@ export function decodePlan(text: string): ReplayText | undefined {
 function decodeFault(text: string): PlannedFault {
   const [what = '', on = '', ms = '0', by = '0', how = ''] = text.split('/');
   const [kind = '', at = ''] = what.split('@');
-  return { kind: kind as PlannedFault['kind'], at: Number(at), on, ms: Number(ms), by: Number(by), how };
+  return { kind, at: Number(at), on, ms: Number(ms), by: Number(by), how } as PlannedFault;
 }
 
 /** A time in milliseconds as plans hold it: whole microseconds. */

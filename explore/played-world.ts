@@ -1,10 +1,11 @@
 /** What a played world leaves behind: what happened in it, and what it broke. */
 import type { TraceEvent } from '../lab/time/event.ts';
 import type { World } from '../lab/virtual/world.ts';
-import type { Breach, Visit } from './ledger.ts';
-import type { NodeSet } from './node-set.ts';
-import { encodePlan, NO_HASH, type PlannedFault, type WorldPlan } from './plan.ts';
-import { describe } from './player.ts';
+import { describe } from './describe.ts';
+import type { PlannedFault } from './faults/index.ts';
+import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
+import type { StageSet } from './stage/controls.ts';
+import type { Breach, Visit } from './visit.ts';
 
 /** Something that happened in a world, for its story. */
 export interface StoryLine {
@@ -51,9 +52,11 @@ export interface PlayedWorld {
   /** The same moment on the world's wall clock, in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly events: readonly TraceEvent[];
-  readonly sets: readonly NodeSet[];
+  readonly sets: readonly StageSet[];
   /** The virtual world; absent when it was played on real servers. */
   readonly world?: World;
+  /** On real servers: true when the clients acted in the order of the virtual world. */
+  readonly ordered?: boolean;
   /** True when the world was ended because of a breach. */
   readonly stopped: boolean;
   /** Set when something failed in the world, or it did not end: what followed is not known. */

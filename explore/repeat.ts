@@ -1,7 +1,7 @@
 /** Compares two plays of one plan: where code is not deterministic, it says from which event on. */
 import type { TraceEvent } from '../lab/time/event.ts';
-import { keyOf, NO_ERROR } from './names.ts';
 import type { PlayedWorld } from './played-world.ts';
+import { keyOf, NO_ERROR } from './promises/broken.ts';
 
 const CAUSES =
   'usual causes: state that outlives a world (a module-level cache or counter), a module that was loaded before ' +

@@ -1,6 +1,8 @@
 /** What an exploration has found. */
 import type { Captured } from './capture.ts';
-import { type FaultName, keyOf } from './names.ts';
+import type { FaultName } from './faults/index.ts';
+import { keyOf } from './promises/broken.ts';
+import { promises } from './promises/index.ts';
 import type { FindingEvent } from './story.ts';
 
 /** One way in which a promise breaks, with the shortest story of it. */
@@ -147,9 +149,11 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     reports.reduce((all, report) => all + of(report), 0);
   // A shard that never saw contention proves nothing by itself; all of them together do.
   const contended = sum(({ coverage }) => coverage.contended);
-  const kept = [...findings.values()].filter(
-    ({ promise, cause }) => promise !== 'contended' || !isDisproved(cause, contended, played),
-  );
+  const totals = { clients: Infinity, faults: Infinity, contended, struck: Object.keys(played).length };
+  const kept = [...findings.values()].filter(({ promise, cause }) => {
+    const ofAllWorlds = promises.find(({ name }) => name === promise)?.ofAllWorlds;
+    return ofAllWorlds === undefined || [...ofAllWorlds(totals)].some(([known]) => known === cause);
+  });
   return new ExploreReport({
     name: first.name,
     findings: kept,
@@ -173,8 +177,4 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       count: sum(({ output }) => output.count),
     },
   });
-}
-
-function isDisproved(cause: string, contended: number, faults: Record<string, number>): boolean {
-  return cause === 'no contention' ? contended > 0 : Object.keys(faults).length > 0;
 }

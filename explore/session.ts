@@ -2,7 +2,8 @@
 
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
-import type { EnterOptions, Ledger, LedgerClient, Visit } from './ledger.ts';
+import type { Ledger, LedgerClient } from './ledger.ts';
+import type { EnterOptions, Visit } from './visit.ts';
 
 /** Options of a protected resource. */
 export interface ResourceOptions {

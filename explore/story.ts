@@ -1,8 +1,8 @@
 /** Tells the shortest story of a broken promise: the faults, the grants and the visits that lead to it. */
 
 import { type HistoryWrite, historyOf } from './history.ts';
-import type { Breach } from './ledger.ts';
 import type { PlayedWorld, StoryLine } from './played-world.ts';
+import type { Breach } from './visit.ts';
 
 /** One event of a story. */
 export interface FindingEvent {

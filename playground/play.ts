@@ -1,16 +1,18 @@
 /** Plays a case of the playground, in Node and in a browser's worker alike, and searches for the faults that break its lock. */
 import { createHash } from 'node:crypto';
+import type { ClientCode } from '../explore/client.ts';
 import { Explorer } from '../explore/explorer.ts';
-import { playWorld } from '../explore/game.ts';
+import type { PlannedFault } from '../explore/faults/index.ts';
 import { judge } from '../explore/judge.ts';
-import { brokenText, PROBE } from '../explore/names.ts';
 import { type FullOptions, fullOptions } from '../explore/options.ts';
-import { decodePlan, encodePlan, type PlannedFault, type WorldPlan } from '../explore/plan.ts';
+import { decodePlan, encodePlan, type WorldPlan } from '../explore/plan.ts';
+import { playWorld } from '../explore/play.ts';
 import type { PlayedWorld } from '../explore/played-world.ts';
-import type { ClientCode } from '../explore/player.ts';
+import { brokenText } from '../explore/promises/broken.ts';
 import { survey } from '../explore/search/survey.ts';
 import { playedTimeline } from '../explore/timeline/played.ts';
 import type { Topology } from '../explore/topology.ts';
+import { PROBE } from '../explore/visit.ts';
 import { namedStories } from '../lab/demo/stories.ts';
 import { createLocks } from '../locks/index.ts';
 import type { Timeline, TimelineVerdict } from '../page/format.ts';

@@ -1,7 +1,7 @@
 /** The demo's command line: `demo [STORY] [--html FILE] [--seed N] [--json] [--step] [--redis]`. */
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../base/similar.ts';
-import type { Played } from '../../lab/demo/stage.ts';
+import type { Played } from '../../lab/demo/recorder.ts';
 import { type Cure, cures, namedStories } from '../../lab/demo/stories.ts';
 import { checkTimelineFile, writeTimeline } from '../../lab/timeline/write.ts';
 import { loadIoredis } from '../../lab/virtual/client.ts';

@@ -1,5 +1,5 @@
 /** Prints stories as aligned, coloured columns, and their verdicts as a table. */
-import type { Mood, Played } from '../../lab/demo/stage.ts';
+import type { Mood, Played } from '../../lab/demo/recorder.ts';
 
 const COLOURS: Record<Mood | 'dim' | 'bold', string> = {
   plain: '',

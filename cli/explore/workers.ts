@@ -1,9 +1,9 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { toldFinding } from '../../explore/findings.ts';
-import { NO_ERROR } from '../../explore/names.ts';
 import { type ExploreOptions, type ExploreProgress, fullOptions } from '../../explore/options.ts';
 import { decodePlan } from '../../explore/plan.ts';
+import { NO_ERROR } from '../../explore/promises/broken.ts';
 import { type ExploreReport, mergeReports, type ReportData } from '../../explore/report.ts';
 import { isNode } from '../../start/running/runtime.ts';
 import { UsageError } from '../usage.ts';

@@ -1,22 +1,31 @@
-/** Every kind of fault by its name. */
-import type { PlannedFault } from '../plan.ts';
-import { hold, promote } from './hands.ts';
-import { connectionReset, delay, late, lostReply, lostRequest, partition } from './network.ts';
-import {
-  busy,
-  clientDeath,
-  clientPause,
-  clockDrift,
-  clockJump,
-  nodePause,
-  outOfMemory,
-  scriptFlush,
-} from './processes.ts';
-import { failover, failoverBehind, readOnly, restartDisk, restartEmpty } from './roles.ts';
-import type { FaultKind } from './scene.ts';
+/** The registry of faults: each is one file below this folder, and one line here. Docs, options and searches iterate it. */
+import type { Abilities, StageName } from '../stage/controls.ts';
+import { clientDeath } from './clients/client-death.ts';
+import { clientPause } from './clients/client-pause.ts';
+import { clockDrift } from './clocks/clock-drift.ts';
+import { clockJump } from './clocks/clock-jump.ts';
+import { type Fault, type FaultContext, reasonAgainst } from './fault.ts';
+import { connectionReset } from './links/connection-reset.ts';
+import { delay } from './links/delay.ts';
+import { hold } from './links/hold.ts';
+import { late } from './links/late.ts';
+import { lostReply } from './links/lost-reply.ts';
+import { lostRequest } from './links/lost-request.ts';
+import { partition } from './links/partition.ts';
+import { busy } from './nodes/busy.ts';
+import { failover } from './nodes/failover.ts';
+import { failoverBehind } from './nodes/failover-behind.ts';
+import { nodePause } from './nodes/node-pause.ts';
+import { outOfMemory } from './nodes/out-of-memory.ts';
+import { promote } from './nodes/promote.ts';
+import { readOnly } from './nodes/read-only.ts';
+import { restartDisk } from './nodes/restart-disk.ts';
+import { restartEmpty } from './nodes/restart-empty.ts';
+import { scriptFlush } from './nodes/script-flush.ts';
+import type { Planned } from './planned.ts';
 
-/** The kinds, by name. */
-export const faultKinds: Readonly<Record<PlannedFault['kind'], FaultKind>> = {
+/** The faults that a search draws. */
+const allFaults = {
   failover,
   'failover-behind': failoverBehind,
   'restart-empty': restartEmpty,
@@ -35,7 +44,41 @@ export const faultKinds: Readonly<Record<PlannedFault['kind'], FaultKind>> = {
   busy,
   'read-only': readOnly,
   'out-of-memory': outOfMemory,
-  late,
-  hold,
-  promote,
 };
+
+/** What no search draws as a fault, but a plan can have: the scheduler's choice, and what is done by hand in the playground. */
+const byHand = { late, hold, promote };
+
+const known = { ...allFaults, ...byHand };
+
+/** A fault that a network or a process can suffer. docs/explore.md says what each does. */
+export type FaultName = keyof typeof allFaults;
+
+/** Every fault that an exploration draws. */
+export const FAULTS: readonly FaultName[] = Object.keys(allFaults) as FaultName[];
+
+/** A fault that a plan can have. */
+export type FaultKind = FaultName | keyof typeof byHand;
+
+/** One fault of a world: its `kind` says which forms `how` can have. */
+export type PlannedFault = { [K in FaultKind]: Planned<K, HowOf<(typeof known)[K]>> }[FaultKind];
+
+type HowOf<F> = F extends { readonly hows?: readonly (infer How)[] } ? How : never;
+
+/** Every fault by its name. Whoever strikes looks first whether the stage can (`reasonFor`). */
+export const faults: Readonly<Record<FaultKind, Fault<string, keyof Abilities>>> = known as never;
+
+/** True for a kind of fault that a plan can have. */
+export function isFaultKind(kind: string): kind is FaultKind {
+  return Object.hasOwn(known, kind);
+}
+
+/** Why a fault cannot strike on a stage; undefined when it can. */
+export function reasonFor(kind: FaultKind, stage: StageName): string | undefined {
+  return reasonAgainst(faults[kind], stage);
+}
+
+/** Strikes. @param abilities what the stage can do beyond what all can; a fault that needs more is refused before the world is played */
+export function strike(context: FaultContext & Partial<Abilities>, fault: PlannedFault): Promise<void> {
+  return faults[fault.kind].strike(context as FaultContext<keyof Abilities>, fault);
+}

@@ -1,31 +1,31 @@
 /** Every pair of faults: after a first fault, a second one of every form at every moment whose state was not struck before. */
-import { faultKinds } from '../faults/index.ts';
+import { faults } from '../faults/index.ts';
 import type { WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { momentsOf, stateText } from './states.ts';
-import { faultOf, formsOf, type SearchGround } from './strategies.ts';
+import { type FaultForm, faultOf, formsOf, type SearchInput } from './strategy.ts';
 
 /** Collects the worlds with two faults from the played worlds with one. */
 export class Pairs {
   /** The worlds to play, in the order in which they were found. */
   readonly plans: WorldPlan[] = [];
-  readonly #ground: SearchGround;
-  readonly #forms: readonly ReturnType<typeof formsOf>[number][];
+  readonly #input: SearchInput;
+  readonly #forms: readonly FaultForm[];
   readonly #seen = new Set<string>();
 
-  constructor(ground: SearchGround) {
-    this.#ground = ground;
-    this.#forms = formsOf(ground).filter(({ kind }) => faultKinds[kind].anytime !== true);
+  constructor(input: SearchInput) {
+    this.#input = input;
+    this.#forms = formsOf(input).filter(({ kind }) => faults[kind].anytime !== true);
   }
 
   /** Adds what can strike second in a world that was played with one fault. */
   add(world: PlayedWorld): void {
     const [first] = world.plan.faults;
     if (first === undefined || world.struck.length === 0) return;
-    const { clients } = this.#ground.cast;
+    const { clients } = this.#input.among;
     const { at: _, on, ...rest } = first;
     const before = `${JSON.stringify(rest)} ${clients.includes(on) ? '' : on}`;
-    for (const moment of momentsOf(world, this.#ground.scales.leaseMs)) {
+    for (const moment of momentsOf(world, this.#input.scales.leaseMs)) {
       if (moment.at < first.at) continue;
       const isNew = new Map<string, boolean>();
       for (const { kind, variant } of this.#forms) {

@@ -1,9 +1,9 @@
 /** Makes a plan that breaks a promise as small as it can be while it still breaks that promise. */
 
-import type { Breach } from '../ledger.ts';
-import { PROBE } from '../names.ts';
-import { type PlannedFault, toMicros, type WorldPlan } from '../plan.ts';
+import type { PlannedFault } from '../faults/index.ts';
+import { toMicros, type WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
+import { type Breach, PROBE } from '../visit.ts';
 
 /** A played plan, and how it breaks the promise. */
 export interface Failing {

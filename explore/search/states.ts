@@ -1,7 +1,7 @@
 /** The states that a world passes through, abstracted from its trace: when two are the same, a fault does the same to both. */
 
-import type { Visit } from '../ledger.ts';
 import type { PlayedWorld } from '../played-world.ts';
+import type { Visit } from '../visit.ts';
 
 /** What one client is doing, as far as its messages and visits show it. */
 interface ClientState {

@@ -1,11 +1,12 @@
 /** The first world of an exploration, which has no faults: it shows how long leases and work take. */
 
-import { playWorld, type Rules } from '../game.ts';
+import { describe } from '../describe.ts';
 import { historyOf } from '../history.ts';
-import { PROBE } from '../names.ts';
 import type { FullOptions } from '../options.ts';
+import { playWorld } from '../play.ts';
 import { type PlayedWorld, replayText } from '../played-world.ts';
-import { describe } from '../player.ts';
+import type { Rules } from '../run.ts';
+import { PROBE } from '../visit.ts';
 
 /** Leases that are longer are no scale for faults: nobody waits for them. In milliseconds. */
 const LONGEST_LEASE = 60_000;

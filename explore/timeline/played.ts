@@ -3,9 +3,9 @@ import type { RecordedRun } from '../../lab/timeline/record.ts';
 import { timelineOf } from '../../lab/timeline/timeline.ts';
 import { recordedWorld } from '../../lab/timeline/world.ts';
 import type { StoryStep, Timeline, TimelineHold } from '../../page/format.ts';
-import type { Breach, Visit } from '../ledger.ts';
-import { brokenText, ended } from '../names.ts';
 import type { PlayedWorld } from '../played-world.ts';
+import { brokenText, ended } from '../promises/broken.ts';
+import type { Breach, Visit } from '../visit.ts';
 
 /**
  * The timeline of a world that was played. Its times count from the start of the clients.
@@ -16,13 +16,9 @@ import type { PlayedWorld } from '../played-world.ts';
 export function playedTimeline(world: PlayedWorld, title: string, breach?: Breach): Timeline {
   const { begunAt, visits } = world;
   if (world.world === undefined) throw new Error('real servers record no timeline');
-  const sets = world.sets.map(({ nodes, sentinels }) => ({
-    nodes,
-    sentinels: sentinels as { name: string }[],
-  }));
-  const record = recordedWorld(world.world, sets, { title, from: begunAt });
+  const record = recordedWorld(world.world, world.sets, { title, from: begunAt });
   // The shards of a cluster share the keys: a lock is on one of them.
-  const isCluster = world.sets.some(({ cluster }) => cluster !== undefined);
+  const isCluster = world.sets.some(({ decides }) => decides === 'a cluster');
   const resources = [...new Set(visits.map(({ resource }) => resource))];
   const events = record.events.filter(({ what, detail }) => !isMending(what, detail));
   const lanes = record.lanes.filter(({ name }) => name !== 'operator');

@@ -2,11 +2,11 @@
 
 import type { Timeline, TimelineVerdict } from '../../page/format.ts';
 import { captured } from '../capture.ts';
-import { playWorld } from '../game.ts';
 import { judge } from '../judge.ts';
-import { brokenText } from '../names.ts';
 import type { FullOptions } from '../options.ts';
 import type { WorldPlan } from '../plan.ts';
+import { playWorld } from '../play.ts';
+import { brokenText } from '../promises/broken.ts';
 import { survey } from '../search/survey.ts';
 import { playedTimeline } from './played.ts';
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type Played, Stage } from './stage.ts';
+import { type Played, StoryRecorder } from './recorder.ts';
 
 const KEY = 'my:lock';
 
@@ -110,26 +110,26 @@ export async function realFailover(): Promise<Played> {
 
 async function play(a: Redis, b: Redis, proxy: HoldingProxy, crash: () => void): Promise<Played> {
   const lanes = ['A', 'B', 'redis-1', 'redis-2'];
-  const stage = new Stage(lanes, () => undefined);
+  const recorder = new StoryRecorder(lanes, () => undefined);
   const info = async (client: Redis): Promise<string> => (await client.info('replication')) as string;
   await waitUntil(async () => (await info(b)).includes('master_link_status:up'));
   await waitUntil(async () => (await a.wait(1, 100)) === 1);
   proxy.hold();
-  stage.note('redis-2', 'the link is held: replication stops here', 'hand');
+  recorder.note('redis-2', 'the link is held: replication stops here', 'hand');
   const first = await a.set(KEY, 'A', 'PX', 30_000, 'NX');
-  stage.note('A', `SET ${KEY} A NX PX 30000 -> ${first}`, 'good');
+  recorder.note('A', `SET ${KEY} A NX PX 30000 -> ${first}`, 'good');
   crash();
-  stage.note('redis-1', 'crash (SIGKILL)', 'hand');
+  recorder.note('redis-1', 'crash (SIGKILL)', 'hand');
   await b.call('REPLICAOF', 'NO', 'ONE');
-  stage.note('redis-2', 'promoted (REPLICAOF NO ONE)', 'hand');
+  recorder.note('redis-2', 'promoted (REPLICAOF NO ONE)', 'hand');
   const second = await b.set(KEY, 'B', 'PX', 30_000, 'NX');
-  stage.note('B', `SET ${KEY} B NX PX 30000 -> ${second ?? 'nil'}`, second === 'OK' ? 'good' : 'plain');
+  recorder.note('B', `SET ${KEY} B NX PX 30000 -> ${second ?? 'nil'}`, second === 'OK' ? 'good' : 'plain');
   const holders = [...(first === 'OK' ? ['A'] : []), ...(second === 'OK' ? ['B'] : [])];
   const why = 'Two real redis-server processes do what the lab does.';
   return {
     title: 'Failover, with two real redis-servers',
     lanes,
-    events: stage.events,
+    events: recorder.events,
     verdict: { holders, safe: holders.length < 2, why },
   };
 }

@@ -5,15 +5,15 @@
 import type { Redis } from 'ioredis';
 import type { Failover } from '../failover/roles.ts';
 import { type Pair, startPair } from '../pair.ts';
-import { type Played, Stage, type Verdict } from './stage.ts';
+import { type Played, StoryRecorder, type Verdict } from './recorder.ts';
 
 const KEY = 'my:lock';
 const LEASE = 30_000;
 
-/** The nodes, clients and stage of a story. */
+/** The nodes, clients and recorder of a story. */
 interface ReplicatedScene {
   readonly pair: Pair;
-  readonly stage: Stage;
+  readonly recorder: StoryRecorder;
   readonly a: Redis;
   readonly b: Redis;
 }
@@ -39,39 +39,39 @@ async function tell({
   await using pair = await startPair({ clock: 'virtual', seed, replicas, quorum });
   const begun = pair.world.elapsed();
   const names = ['A', 'B', ...lanes, ...pair.nodes.map(({ name }) => name)];
-  const stage = new Stage(names, () => (pair.world.elapsed() - begun) / 1000);
-  const scene = { pair, stage, a: pair.client('A'), b: pair.client('B') };
+  const recorder = new StoryRecorder(names, () => (pair.world.elapsed() - begun) / 1000);
+  const scene = { pair, recorder, a: pair.client('A'), b: pair.client('B') };
   const verdict = await play(scene);
   // What is still under way arrives, so that no message ends in the middle of a picture.
   await pair.advance(20);
-  const steps = stage.stepsOf(lanes, begun);
+  const steps = recorder.stepsOf(lanes, begun);
   const timeline = pair.timelineData({ title, verdict, resources: lanes, steps, from: begun });
-  return { title, lanes: names, events: stage.events, verdict, timeline };
+  return { title, lanes: names, events: recorder.events, verdict, timeline };
 }
 
 /** Acquires the lock for a client with SET NX PX. */
-async function lock({ stage }: ReplicatedScene, who: 'A' | 'B', client: Redis): Promise<boolean> {
+async function lock({ recorder }: ReplicatedScene, who: 'A' | 'B', client: Redis): Promise<boolean> {
   const reply = await client.set(KEY, who, 'PX', LEASE, 'NX');
   const request = `SET ${KEY} ${who} NX PX ${LEASE}`;
-  stage.note(who, `${request} -> ${reply ?? 'nil'}`, reply === 'OK' ? 'good' : 'plain');
+  recorder.note(who, `${request} -> ${reply ?? 'nil'}`, reply === 'OK' ? 'good' : 'plain');
   return reply === 'OK';
 }
 
-function hold({ pair, stage }: ReplicatedScene, replica: string): void {
+function hold({ pair, recorder }: ReplicatedScene, replica: string): void {
   pair.linkTo(replica).hold();
-  stage.note(replica, 'the link is held: replication stops here', 'hand');
+  recorder.note(replica, 'the link is held: replication stops here', 'hand');
 }
 
-async function failover({ pair, stage }: ReplicatedScene, to?: string): Promise<Failover> {
-  stage.note(pair.primary.name, 'crash', 'hand');
+async function failover({ pair, recorder }: ReplicatedScene, to?: string): Promise<Failover> {
+  recorder.note(pair.primary.name, 'crash', 'hand');
   const done = await pair.failover({ crash: true, ...(to !== undefined && { to }) });
-  stage.note(
+  recorder.note(
     done.to,
     `promoted at offset ${done.offset ?? '?'}; ${done.from} was at ${done.oldOffset}`,
     'hand',
   );
   for (const { key, holder, offset } of done.lost) {
-    stage.note(done.to, `never arrived: ${key} = ${holder ?? '?'}, offset ${offset}`, 'bad');
+    recorder.note(done.to, `never arrived: ${key} = ${holder ?? '?'}, offset ${offset}`, 'bad');
   }
   return done;
 }
@@ -97,9 +97,9 @@ export function plainFailover(seed: number): Promise<Played> {
   });
 }
 
-async function wait({ stage }: ReplicatedScene, client: Redis, note = ''): Promise<number> {
+async function wait({ recorder }: ReplicatedScene, client: Redis, note = ''): Promise<number> {
   const copies = await client.wait(1, 100);
-  stage.note('A', `WAIT 1 100${note} -> ${copies}`, copies > 0 ? 'good' : 'bad');
+  recorder.note('A', `WAIT 1 100${note} -> ${copies}`, copies > 0 ? 'good' : 'bad');
   return copies;
 }
 
@@ -114,7 +114,7 @@ export function withWait(seed: number): Promise<Played> {
       const copies = await wait(scene, scene.a);
       if (copies === 0) {
         await scene.a.del(KEY);
-        scene.stage.note('A', `DEL ${KEY}: not acquired`, 'plain');
+        scene.recorder.note('A', `DEL ${KEY}: not acquired`, 'plain');
       }
       await failover(scene);
       const taken = await lock(scene, 'B', scene.b);
@@ -169,20 +169,20 @@ export function waitOnAnotherConnection(seed: number): Promise<Played> {
 class Resource {
   readonly accepted: { who: string; token: number }[] = [];
 
-  write({ stage }: ReplicatedScene, who: string, token: number): boolean {
+  write({ recorder }: ReplicatedScene, who: string, token: number): boolean {
     const last = this.accepted.at(-1)?.token ?? 0;
     const fine = token >= last;
     if (fine) this.accepted.push({ who, token });
     const write = `the write of ${who} with fence ${token}`;
-    if (fine) stage.note('store', `accepts ${write}`, 'good');
-    else stage.note('store', `refuses ${write}: it has seen ${last}`, 'bad');
+    if (fine) recorder.note('store', `accepts ${write}`, 'good');
+    else recorder.note('store', `refuses ${write}: it has seen ${last}`, 'bad');
     return fine;
   }
 }
 
 async function fence(scene: ReplicatedScene, who: 'A' | 'B', client: Redis): Promise<number> {
   const token = await client.incr(`${KEY}:fence`);
-  scene.stage.note(who, `INCR ${KEY}:fence -> ${token}`);
+  scene.recorder.note(who, `INCR ${KEY}:fence -> ${token}`);
   return token;
 }
 
@@ -242,7 +242,7 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
     replicas: 2,
     quorum: cp,
     async play(scene) {
-      const { pair, stage, a } = scene;
+      const { pair, recorder, a } = scene;
       hold(scene, 'redis-2');
       hold(scene, 'redis-3');
       const patience = 500;
@@ -256,7 +256,7 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
       const acquired = told === 'OK';
       // The client gives up by disconnecting. Otherwise ioredis would send the request again, to the new primary.
       if (!acquired) a.disconnect();
-      stage.note(
+      recorder.note(
         'A',
         `SET ${KEY} A NX PX ${LEASE} -> ${told} after ${pair.world.now - begun} ms`,
         acquired ? 'good' : 'plain',

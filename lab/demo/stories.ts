@@ -1,4 +1,6 @@
 /** The demo's stories in the order in which they are shown. */
+
+import type { Played } from './recorder.ts';
 import { redlockClockJump, redlockRestart } from './redlock-stories.ts';
 import {
   fenceRolledBack,
@@ -9,7 +11,6 @@ import {
   withFence,
   withWait,
 } from './replicated-stories.ts';
-import type { Played } from './stage.ts';
 
 /** Each function plays a story on a virtual clock, under its short name. The same seed gives the same events. */
 export const namedStories: Readonly<Record<string, (seed: number) => Promise<Played>>> = {

@@ -1,8 +1,11 @@
 /** What nodes on both clocks have in common: a server whose writes are logged, and which is up or down. */
-
 import { checkFlag, checkNames } from '../../base/options.ts';
+import { fromText } from '../../protocol/bytes.ts';
+import { MapReply, ReplyError } from '../../protocol/reply.ts';
+import { Client } from '../../server/clients/client.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
 import type { Server } from '../../server/server.ts';
+import { checkWords, resolve } from '../../server/table/resolve.ts';
 import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
 import type { Logged } from './losses.ts';
@@ -65,6 +68,26 @@ export abstract class AnyNode {
   /** @internal The writes that the node accepted as a primary, and those that it inherited. */
   get log(): WriteLog {
     return this.#log;
+  }
+
+  /**
+   * @internal
+   * Runs a command past all links, as nobody's client, and without taking time; a paused node runs it as well. Rejects with its
+   * error.
+   */
+  async ask(...words: readonly string[]): Promise<unknown> {
+    const { server } = this;
+    if (!this.running) throw new Error(`${this.name} is down: it answers nothing`);
+    const argv = words.map(fromText);
+    const named = resolve(server, argv, false);
+    const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
+    if (command instanceof ReplyError) throw command;
+    const { dirty } = server.world;
+    const reply = server.unit(() => command.run(new Client(server, 0, undefined), argv));
+    // Otherwise nothing waits to be sent, and INFO counts the events of a node.
+    if (server.world.dirty !== dirty) server.settle();
+    if (reply instanceof ReplyError) throw reply;
+    return reply instanceof MapReply ? reply.items : reply;
   }
 
   /** @internal The node has executed a write as a primary. */

@@ -207,6 +207,11 @@ export class ProcessPair implements AsyncDisposable {
     return this.#roles.lost;
   }
 
+  /** @internal The promotions by Sentinels: real servers have none. */
+  get failovers(): readonly Failover[] {
+    return this.#roles.failovers;
+  }
+
   /** A URL for any client. It leads to the node that is primary when the client connects, as on lostlock nodes. */
   get url(): string {
     return (this.#own as RealEndpoint).url;

@@ -3,13 +3,18 @@
  * Sentinel does it.
  */
 
+import type { Timeline } from '../../page/format.ts';
+import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import { checkClientOptions } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
 import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
+import type { Link } from '../links/link.ts';
 import type { Actor } from '../time/actor.ts';
+import type { Trace } from '../time/trace.ts';
+import { type TimelineNotes, worldAccount, worldTimeline } from '../timeline/world.ts';
 import { type IoredisConstructor, openClient } from './client.ts';
 import { DrivenPromise } from './driver.ts';
 import type { Lane } from './lane.ts';
@@ -59,6 +64,62 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     for (const replica of this.replicas) replica.follow(this.primary);
   }
 
+  /** The record of what has happened in the world. */
+  get trace(): Trace {
+    return this.world.trace;
+  }
+
+  /**
+   * Moves time forward by exactly `ms` virtual milliseconds and runs everything that comes due on the way, including
+   * what other callers wait for. Rejects with TypeError when `ms` is less than 0, with the first error that a timer
+   * throws, and when code in the world starts real I/O.
+   */
+  advance(ms: number): Promise<void> {
+    return this.world.advance(ms);
+  }
+
+  /**
+   * Runs code inside the world, where unmodified clients and lock libraries run on virtual time. Awaiting the result
+   * moves time until the promise that the code returns has settled; if nobody awaits it, it continues with the next
+   * `advance`. Rejects as the code does, when the promise can no longer settle, and when it has not settled within
+   * `maxMs` virtual milliseconds (default: the option `patience`, one hour).
+   */
+  run<T>(code: () => T, maxMs?: number): Promise<Awaited<T>> {
+    return this.world.run(code, maxMs);
+  }
+
+  /** Moves time until the promise settles, and settles as it does. Rejects as `run` does. */
+  until<T>(promise: PromiseLike<T>, maxMs?: number): Promise<T> {
+    return this.world.until(promise, maxMs);
+  }
+
+  /**
+   * What has happened so far, as the data of a timeline: messages, faults, which client believed that it held which
+   * lock (docs/timeline.md). The same seed gives the same data.
+   * @param notes the title, resources, steps, verdict, and from; times are in microseconds since the world began
+   */
+  timelineData(notes: TimelineNotes = {}): Timeline {
+    return worldTimeline(this.world, [this], notes);
+  }
+
+  /**
+   * Writes a timeline of what has happened so far: a self-contained page for a browser (a name that ends in `.html`), or
+   * its data (`.json`). Rejects with TypeError for another name.
+   */
+  async timeline(file: string, notes: TimelineNotes = {}): Promise<void> {
+    await (await import('../timeline/write.ts')).writeTimeline(file, [this.timelineData(notes)]);
+  }
+
+  /** The clients that hold the lock now, or believe so; with `believes: false`, those that do not know of their grant. */
+  holders(key: string): LockHolder[] {
+    return holdersOf(worldAccount(this.world, [this]), key, this.world.elapsed());
+  }
+
+  /** The times in which two clients believed that they held the same lock. Empty when no lock was lost. */
+  overlaps(): LockOverlap[] {
+    return overlapsIn(worldAccount(this.world, [this]));
+  }
+
   /** @internal Starts the Sentinels, and moves time until they know each other and the replicas. */
   async startSentinels(): Promise<void> {
     if (this.sentinels.length === 0) return;
@@ -79,6 +140,16 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
   /** The lanes between all nodes and clients, by name. */
   get network(): Network {
     return this.world.network;
+  }
+
+  /**
+   * The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. Throws
+   * RangeError for an unknown node.
+   */
+  clientLink(client: string, node: string = this.primary.name): Link<Lane> {
+    this.world.assertUsable();
+    this.node(node);
+    return this.world.network.link(client, node);
   }
 
   /**
@@ -182,5 +253,14 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     const upstream = node.server.primary?.port;
     node.restart(options);
     this.rejoin(node, upstream);
+  }
+
+  /** Closes the world: nothing that is scheduled in it will run. */
+  async close(): Promise<void> {
+    this.world.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

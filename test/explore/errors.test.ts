@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs';
 import { createClient } from 'redis';
 import { expect, test } from 'vitest';
+import { describe } from '../../explore/describe.ts';
 import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
-import { describe } from '../../explore/player.ts';
 
 /** Virtual milliseconds. */
 const [RETRY, WORK] = [20, 40];

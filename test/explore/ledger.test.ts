@@ -1,8 +1,9 @@
 /** When two clients count as inside one resource at the same time, and what a plan's text keeps. */
 import { expect, test } from 'vitest';
-import { Ledger, type Visit } from '../../explore/ledger.ts';
+import { Ledger } from '../../explore/ledger.ts';
 import { decodePlan, encodePlan, type WorldPlan } from '../../explore/plan.ts';
 import { resourceFor } from '../../explore/session.ts';
+import type { Visit } from '../../explore/visit.ts';
 
 /** A ledger, two clients, and a clock that a test sets. */
 function scene(written?: ReadonlySet<string>) {

@@ -3,15 +3,16 @@ import { expect, test } from 'vitest';
 import type { PlayedWorld } from '../../explore/played-world.ts';
 import { Pairs } from '../../explore/search/pairs.ts';
 import { momentsOf } from '../../explore/search/states.ts';
-import { faultOf, type SearchGround } from '../../explore/search/strategies.ts';
+import { faultOf, type SearchInput } from '../../explore/search/strategy.ts';
 
-const ground: SearchGround = {
+const input: SearchInput = {
   seed: 1,
-  cast: { clients: ['A', 'B'], sets: [['redis-1']], sentinels: false, cluster: false },
+  among: { clients: ['A', 'B'], sets: [['redis-1']], sentinels: false, cluster: false },
   scales: { leaseMs: 1000, reconnectMs: 250 },
   faults: ['client-death'],
   moments: [],
   span: 10,
+  depth: 3,
 };
 
 /** A world in which a fault strikes a client at 1 ms. A sends a request at 2 ms, and B at 3 ms. */
@@ -26,7 +27,7 @@ function struck(on: string): PlayedWorld {
 }
 
 test('the same first fault on another client leads to other pairs, and the same world again to none', () => {
-  const pairs = new Pairs(ground);
+  const pairs = new Pairs(input);
   const added = (world: PlayedWorld): string[] => {
     const before = pairs.plans.length;
     pairs.add(world);

@@ -1,9 +1,10 @@
 /** How a failing plan is reduced: to fewer faults and clients, without jitter, at rounder times and shorter lengths. */
 import { expect, test } from 'vitest';
-import type { PlannedFault, WorldPlan } from '../../explore/plan.ts';
+import type { PlannedFault } from '../../explore/faults/index.ts';
+import type { WorldPlan } from '../../explore/plan.ts';
 import type { PlayedWorld } from '../../explore/played-world.ts';
 import { type Failing, shrink } from '../../explore/search/shrink.ts';
-import { faultOf } from '../../explore/search/strategies.ts';
+import { faultOf } from '../../explore/search/strategy.ts';
 
 /** A world in which every fault struck, and A and B broke the promise. */
 function failing(plan: WorldPlan): Failing {

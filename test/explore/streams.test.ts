@@ -1,8 +1,8 @@
 /** Streams to replicas on real servers: what came before a loss arrives however late it is sent, and the loss does not. */
 import { expect, test } from 'vitest';
-import type { RealSet } from '../../explore/real/nodes.ts';
-import { Order } from '../../explore/real/order.ts';
-import { Streams } from '../../explore/real/streams.ts';
+import { Order } from '../../explore/stage/real-servers/order.ts';
+import type { ServersSet } from '../../explore/stage/real-servers/sets.ts';
+import { Streams } from '../../explore/stage/real-servers/streams.ts';
 import { RealLane } from '../../lab/real/lane.ts';
 
 /** A primary and its replica, of which the replica has `received` bytes of the stream, and a stream that loses its end at 30 ms. */
@@ -13,7 +13,7 @@ function start(received: number) {
     { name: 'redis-1', mirror: { id: 'history', offset: 10 } },
     { name: 'redis-2', mirror: replica },
   ];
-  const set = { nodes, network: { lane: () => lane } } as unknown as RealSet;
+  const set = { nodes, network: { lane: () => lane } } as unknown as ServersSet;
   const order = new Order([
     { at: 1, client: 'A', kind: 'act' },
     { at: 20, client: 'A', kind: 'write' },

@@ -1,17 +1,18 @@
 /** Single worlds: what is judged, what the history has, and what the story tells. */
 import { expect, test } from 'vitest';
+import type { PlannedFault } from '../../explore/faults/index.ts';
+import type { FaultVariant } from '../../explore/faults/planned.ts';
 import { type ClientSession, type ExploreOptions, type History, replay } from '../../explore/index.ts';
-import { encodePlan, NO_HASH, type PlannedFault } from '../../explore/plan.ts';
+import { encodePlan, NO_HASH } from '../../explore/plan.ts';
+import { faultOf } from '../../explore/search/strategy.ts';
 
 /** Virtual milliseconds. */
 const [RETRY, WORK, SHORT, BEFORE, AFTER] = [20, 300, 50, 200, 500];
 
 type Played = Awaited<ReturnType<typeof replay>>;
 
-const fault = (kind: string, at: number, on: string, more: Partial<PlannedFault> = {}): PlannedFault => ({
-  ...{ kind: kind as PlannedFault['kind'], at, on, ms: 0, by: 0, how: '' },
-  ...more,
-});
+const fault = (kind: PlannedFault['kind'], at: number, on: string, more: FaultVariant = {}): PlannedFault =>
+  faultOf(kind, at, { on, ...more });
 
 function play(options: ExploreOptions, faults: readonly PlannedFault[], clients = ['A']): Promise<Played> {
   return replay(options, encodePlan({ seed: 1, clients, jitter: 0, faults: [...faults] }, NO_HASH));

@@ -161,7 +161,7 @@ async function story(seed: number): Promise<Pair> {
   }
   pair.world.network.heal();
   await pair.advance(5000);
-  await pair.set.synchronize();
+  await pair.synchronize();
   countResyncs(pair, servers);
   for (const { replication } of servers) {
     seen.full += replication.counters.full;

@@ -143,7 +143,7 @@ test('when one of two replicas has a write that WAIT confirmed, promoting the ot
   expect(await a.wait(1, 1000)).toBe(1);
   const { lost } = await pair.failover({ crash: true, to: 'redis-3' });
   expect(lost.map(({ key }) => key)).toEqual(['my:lock']);
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(pair.node('redis-2').server.db(0).size).toBe(0);
 });
 
@@ -196,7 +196,7 @@ test('an unreachable replica is not promoted unless it is named', async () => {
   network.partition(['redis-2'], ['redis-1', 'redis-3']);
   expect((await pair.failover()).to, 'a client still reaches it').toBe('redis-2');
   network.heal();
-  await pair.set.synchronize();
+  await pair.synchronize();
   pair.linkTo('redis-3').hold();
   await a.set('k', 'x');
   await a.wait(1, 1000);
@@ -229,7 +229,7 @@ test('a failover resets the connections of every node that changes its role', as
   await pair.failover({ demote: false });
   await until(() => streams[1]!.destroyed && streams[2]!.destroyed, { what: 'their ends' });
   expect(streams[0]!.destroyed).toBe(false);
-  pair.set.demote('redis-1');
+  pair.demote('redis-1');
   await until(() => streams[0]!.destroyed, { what: 'the end of the last' });
 });
 
@@ -268,10 +268,10 @@ test('a partitioned primary accepts writes that are discarded when it is demoted
   expect(pair.nodes.map(({ server }) => server.role)).toEqual(['primary', 'primary']);
   expect(pair.lost).toEqual([]);
   pair.world.network.heal();
-  const { lost } = pair.set.demote('redis-1');
+  const { lost } = pair.demote('redis-1');
   expect(lost.map(({ key }) => key)).toContain('late');
   expect(pair.lost).toEqual(lost);
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(await a.get('my:lock')).toBe('B');
   expect(await a.exists('late')).toBe(0);
 });
@@ -295,7 +295,7 @@ test("the old primary returns as a replica with the new primary's data", async (
   await pair.failover({ crash: { keep: 'everything' } });
   await a.set('k', 'new');
   pair.restart('redis-1');
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(pair.node('redis-1').server.role).toBe('replica');
   expect(pair.node('redis-1').server.db(0).entries.get('k')?.read()).toBe('new');
 });
@@ -340,7 +340,7 @@ test('a replica whose link was cut resumes from the backlog', async () => {
   await a.wait(1, 1000);
   pair.world.network.link('redis-1', 'redis-2').reset();
   await a.set('k', '2');
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(pair.replica.server.db(0).entries.get('k')?.read()).toBe('2');
   expect(pair.primary.server.replication.counters).toMatchObject({ full: 1, partial: 1 });
 });

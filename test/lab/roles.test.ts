@@ -7,7 +7,7 @@ import { type Pair, startPair } from '../../index.ts';
 test('what a primary takes that was left alone is lost when a later failover redirects it', async () => {
   await using pair = await startPair({ replicas: 2 });
   await pair.client('A').set('k', '1');
-  await pair.set.synchronize();
+  await pair.synchronize();
   await pair.failover({ to: 'redis-2', demote: false });
   await pair.actor('B').run(async () => {
     const stale = new Redis(pair.node('redis-1').port, '127.0.0.1');
@@ -26,7 +26,7 @@ test.each(['everything', 'nothing'] as const)(
   async (keep) => {
     await using pair = await startPair();
     await pair.client('A').set('k', '1');
-    await pair.set.synchronize();
+    await pair.synchronize();
     await pair.failover({ demote: false });
     await pair.actor('B').run(async () => {
       const stale = new Redis(pair.node('redis-1').port, '127.0.0.1');
@@ -45,7 +45,7 @@ test('writes that cancelled out are not lost because the new primary has another
   await using pair = await startPair();
   const a = pair.client('A');
   await a.set('other', '1');
-  await pair.set.synchronize();
+  await pair.synchronize();
   const { link } = pair;
   link.hold();
   await a.set('k', 'A');
@@ -55,7 +55,7 @@ test('writes that cancelled out are not lost because the new primary has another
   link.release();
   await pair.client('B').set('k', 'B');
   pair.restart('redis-1');
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(pair.lost).toEqual([]);
 });
 
@@ -85,7 +85,7 @@ async function leftAlone() {
   const pair = await startPair({ replicas: 2 });
   const stale = pair.client('A');
   await stale.set('k', '0');
-  await pair.set.synchronize();
+  await pair.synchronize();
   await pair.failover({ to: 'redis-2', demote: false });
   return { pair, stale };
 }
@@ -129,7 +129,7 @@ test('a lost write returns with its node, also after two other primaries', async
   await using pair = await startPair({ replicas: 2 });
   const a = pair.client('A');
   await a.set('k', '0');
-  await pair.set.synchronize();
+  await pair.synchronize();
   pair.network.partition(['redis-1'], ['redis-2', 'redis-3']);
   await a.set('x', 'A');
   await pair.failover({ to: 'redis-2' });
@@ -163,7 +163,7 @@ test.each(['virtual', 'real'] as const)(
 test('a failover whose primary was replaced meanwhile is refused', async () => {
   await using pair = await startPair({ replicas: 2 });
   await pair.client('A').set('k', '1');
-  await pair.set.synchronize();
+  await pair.synchronize();
   const second = pair.failover({ after: 300 });
   const refused = expect(second).rejects.toThrow('redis-1 is not the primary any more');
   const { to } = await pair.failover({ after: 50 });

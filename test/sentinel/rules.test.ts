@@ -72,7 +72,7 @@ test('a Sentinel dials again when a machine has gone without notice', async () =
   const [seen] = [...primaryOf(pair).replicas.values()];
   replica.crash({ silent: true });
   await until(pair, () => count(pair, '+sdown', 'slave') === 1);
-  pair.set.restart(replica.name);
+  pair.restart(replica.name);
   const back = await until(pair, () => count(pair, '-sdown', 'slave') === 1);
   await until(pair, () => seen!.link.helloHeardAt > back);
   expect(seen!.isDown).toBe(false);

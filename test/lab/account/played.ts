@@ -7,7 +7,7 @@ import { recordedWorld } from '../../../lab/timeline/world.ts';
 
 /** The account of what has happened so far. @param locks patterns of keys, as the option `locks` */
 export function accountIn(pair: Pair | Servers, locks: readonly string[] = []): LockAccount {
-  const sets = 'sets' in pair ? pair.sets : [pair.set];
+  const sets = 'sets' in pair ? pair.sets : [pair];
   const run = { ...recordedWorld(pair.world, sets, {}), locks };
   return accountOf(run, readMessages(run.messages));
 }

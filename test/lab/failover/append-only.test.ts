@@ -55,9 +55,9 @@ test('a replica has the whole dataset on its disk after a full resync', async ()
   pair.replica.crash({ keep: 'nothing' });
   await a.set('k', 'before');
   pair.restart('redis-2');
-  await pair.set.synchronize();
+  await pair.synchronize();
   await a.set('l', 'after');
-  await pair.set.synchronize();
+  await pair.synchronize();
   const replica = pair.node('redis-2');
   replica.crash({ keep: 'synced' });
   replica.restart();

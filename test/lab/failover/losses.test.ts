@@ -138,7 +138,7 @@ async function story(seed: number): Promise<void> {
     // Redis does not replicate a group's entries-read with XREADGROUP: its copies differ in that without any loss.
     if (!/xreadgroup/i.test(argv.join(' '))) await ask(argv);
   }
-  await pair.set.synchronize();
+  await pair.synchronize();
   pair.link.hold();
   for (let i = random.between(1, 25); i > 0; i--) {
     for (const argv of writes(random, random.pick([...about, ...about, ...DATA]))) await ask(argv);
@@ -226,6 +226,6 @@ test('above its limits the log still names every key that differs, and reports w
   expect([complete, unlogged.length > 0]).toEqual([false, true]);
   expect([...new Set([...lost, ...unlogged].map(({ key }) => key))]).toHaveLength(65);
   pair.link.release();
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(lossesNow()).toMatchObject({ lost: [], complete: true, unlogged: [] });
 });

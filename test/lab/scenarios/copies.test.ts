@@ -10,7 +10,7 @@ async function powerFails({ pair }: PairScene): Promise<void> {
   const replica = pair.node('redis-2');
   await replica.crash({ keep: 'synced' });
   await replica.restart();
-  await pair.set.promote('redis-2');
+  await pair.promote('redis-2');
 }
 
 unsafe('S37 WAIT says 1, and the replica restarts from an older disk: two holders', onDisk, async (scene) => {
@@ -51,7 +51,7 @@ unsafe(
     const stale = scene.chance(0.8);
     await scene.loses(stale ? 'redis-3' : 'redis-2');
     pair.world.network.lane('redis-1', 'redis-2').release();
-    await pair.set.synchronize();
+    await pair.synchronize();
     const running = pair.nodes.filter(({ up }) => up);
     const values = await Promise.all(running.map((node) => stored(node, L)));
     const copies = values.filter((value) => value !== undefined).length;
@@ -71,7 +71,7 @@ safe('S38 WAIT for both replicas: every promotable replica has the lock', { repl
   pair.linkTo('redis-3').commands.delay(scene.random.next() * 100);
   expect(await scene.takeCopied(2, 1000)).toBeUndefined();
   await scene.loses(scene.chance(0.8) ? 'redis-3' : 'redis-2');
-  await pair.set.synchronize();
+  await pair.synchronize();
   await scene.take(b, 'B');
   return { fired: pair.primary.name === 'redis-3', violated: scene.checker.violations(pair.lost).length > 0 };
 });
@@ -114,7 +114,7 @@ async function demotedWhileWaiting(scene: PairScene): Promise<Error | number> {
   const { pair, a } = scene;
   const waiting = a.wait(1, 0).catch((error: Error) => error);
   await scene.pause(100, 30);
-  await pair.set.promote('redis-2');
+  await pair.promote('redis-2');
   pair.node('redis-1').follow(pair.node('redis-2'));
   const answer = await waiting;
   pair.node('redis-1').disconnectClients();

@@ -69,7 +69,7 @@ export async function startRealScene(program: string, options: object): Promise<
     },
   };
   pairs.set(world, pair);
-  return Object.assign(pair, { world, set: pair }) as unknown as Pair & AsyncDisposable;
+  return Object.assign(pair, { world }) as unknown as Pair & AsyncDisposable;
 }
 
 /** A connected client that stays with a real node; undefined if the world is virtual. */

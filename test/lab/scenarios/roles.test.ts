@@ -183,7 +183,7 @@ async function pinned(scene: PairScene): Promise<Redis> {
   await scene.take(a, 'A');
   await a.wait(1, 1000);
   await pair.failover();
-  await pair.set.synchronize();
+  await pair.synchronize();
   return a;
 }
 

@@ -78,7 +78,7 @@ const temporary: Readonly<
   Record<string, { begin(scene: PairScene): void; end(scene: PairScene): void; error: RegExp }>
 > = {
   'a replica': {
-    begin: ({ pair }) => pair.set.demote('redis-1'),
+    begin: ({ pair }) => pair.demote('redis-1'),
     end: ({ pair }) => pair.promote('redis-1'),
     error: /^READONLY /,
   },
@@ -88,7 +88,7 @@ const temporary: Readonly<
       node!.server.settings['replica-serve-stale-data'] = false;
       node!.server.settings['replica-read-only'] = false;
       pair.network.link('redis-1', 'redis-2').partition();
-      pair.set.demote('redis-1');
+      pair.demote('redis-1');
     },
     end: ({ pair }) => pair.promote('redis-1'),
     error: /^MASTERDOWN /,
@@ -113,7 +113,7 @@ for (const [state, { begin, end, error }] of Object.entries(temporary)) {
     const { pair, world } = scene;
     const raw = await scene.clientOf(pair.node('redis-1'), 'raw');
     await raw.ping();
-    if (error.source.startsWith('^READ') || error.source.startsWith('^MASTER')) pair.set.promote('redis-2');
+    if (error.source.startsWith('^READ') || error.source.startsWith('^MASTER')) pair.promote('redis-2');
     begin(scene);
     await world.advance(100);
     const refusal = await raw.set(L, 'x', 'NX').catch((reason: Error) => reason.message);

@@ -52,9 +52,9 @@ async function partition(scene: PairScene, store: Store) {
     await scene.pause(400, 100);
   }
   world.network.heal();
-  const losses: Losses = await pair.set.demote('redis-1');
+  const losses: Losses = await pair.demote('redis-1');
   expect(losses.lost.map(({ key }) => key)).toContain('late');
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(await stored(old, 'late')).toBeUndefined();
   for (const client of [a, b]) client.disconnect();
   return apart;
@@ -156,11 +156,11 @@ async function switchOver(scene: PairScene, gently: boolean) {
     await operator.client('PAUSE', 10_000, 'WRITE');
     while ((await offsetOf(fresh)) < (await offsetOf(old))) await scene.world.advance(1);
   }
-  await pair.set.promote(fresh.name);
+  await pair.promote(fresh.name);
   await scene.pause(150);
   while (!gently && counted <= Number((await stored(fresh, 'n')) ?? 0)) await scene.world.advance(5);
   const ahead = counted > Number((await stored(fresh, 'n')) ?? 0);
-  const { lost } = await pair.set.demote(old.name);
+  const { lost } = await pair.demote(old.name);
   stopped = true;
   await counting;
   for (const client of [a, operator]) client.disconnect();
@@ -226,8 +226,8 @@ always(
     await b.set('k', 'after');
     expect(old.offset).toBeGreaterThan(fresh.server.replication.secondOffset);
     world.network.heal();
-    await pair.set.demote('redis-1');
-    await pair.set.synchronize();
+    await pair.demote('redis-1');
+    await pair.synchronize();
     expect(await counters(fresh)).toMatchObject({ full: 1, partial: 0, refused: 1 });
     expect(await stored(old, 'k')).toBe('after');
     expect(old.server.replication.id).toBe(fresh.server.replication.id);
@@ -260,7 +260,7 @@ for (const [ahead, resync] of [
       const [two, three] = [pair.node('redis-2'), pair.node('redis-3')];
       expect(Math.sign(three.offset - two.offset)).toBe(ahead);
       await pair.failover({ crash: true, to: 'redis-2' });
-      await pair.set.synchronize();
+      await pair.synchronize();
       const { full, partial } = await counters(two);
       expect([full, partial]).toEqual(resync === 'full' ? [1, 0] : [0, 1]);
       expect(await stored(three, 'k')).toBe(await stored(two, 'k'));
@@ -291,7 +291,7 @@ async function fallBehind(scene: PairScene) {
   for (let written = 0; written < volume; written += 1000) await a.set('k', 'x'.repeat(1000));
   expect(await reader.get('k')).toBe('old');
   world.network.heal();
-  await pair.set.synchronize();
+  await pair.synchronize();
   expect(await reader.get('k')).toBe('x'.repeat(1000));
   reader.disconnect();
   return { fired: volume > 20_000, violated: (await counters(pair.primary)).full > 1 };

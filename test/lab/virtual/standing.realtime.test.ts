@@ -25,7 +25,7 @@ test('a command that is awaited outside of its world says why it waits, once, an
     vi.spyOn(console, 'warn').mockImplementation(take);
   });
   await using idle = await startPair();
-  await idle.set.synchronize();
+  await idle.synchronize();
   await using closed = await startPair();
   await queueIn(closed, 'gone');
   await closed.close();

@@ -1,7 +1,7 @@
 /** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and a judge. */
 import type { Redis, RedisOptions } from 'ioredis';
 import { type LabNode, type Lane, startPair, startServers } from '../../../index.ts';
-import { Pair } from '../../../lab/pair.ts';
+import type { Pair } from '../../../lab/pair.ts';
 import type { ReplicaSet } from '../../../lab/virtual/set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import type { Keep } from '../../lab/scenarios/plays.ts';
@@ -35,7 +35,7 @@ export class Lab {
   readonly #random: { below(n: number): number };
   #holds = 0;
 
-  constructor(pair: Pair, sets: readonly ReplicaSet[] = [pair.set]) {
+  constructor(pair: Pair, sets: readonly ReplicaSet[] = [pair]) {
     this.pair = pair;
     this.sets = sets;
     this.raw = pair.client('judge');
@@ -167,7 +167,7 @@ export async function inLab<T>(
   if (primaries > 1) {
     await using servers = await startServers({ clock: 'virtual', seed, primaries, patience: 24 * 3_600_000 });
     const { sets } = servers;
-    return await servers.run(() => play(servers, () => new Lab(new Pair(sets[0] as ReplicaSet), sets)));
+    return await servers.run(() => play(servers, () => new Lab(sets[0] as ReplicaSet, sets)));
   }
   await using pair = await startPair({ clock: 'virtual', seed, replicas, patience: 24 * 3_600_000 });
   return await pair.run(() => play(pair, () => new Lab(pair)));

@@ -165,7 +165,7 @@ test('a permit that a request took unnoticed is given back, although the server 
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    void refuseReleases(lab.pair.set, 'OOM', () => ended);
+    void refuseReleases(lab.pair, 'OOM', () => ended);
     lab.replies('A').hold();
     const acquiring = lab.as('A', () => locks.semaphore(L).tryAcquire());
     acquiring.catch(() => {});
@@ -189,7 +189,7 @@ test('units of a stock that a request has taken in vain are put back, although t
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    void refuseReleases(lab.pair.set, 'OOM', () => ended);
+    void refuseReleases(lab.pair, 'OOM', () => ended);
     expect(await lab.as('A', () => stock.take(5))).toBeNull();
     expect(await lab.as('A', () => stock.stock())).toBe(0);
     end();

@@ -1,0 +1,23 @@
+/** The promise that an exploration proves something: that clients waited for each other, and that faults struck. */
+import type { ExplorationTotals, LockPromise } from './promise.ts';
+
+/** Each way in which an exploration proves nothing. */
+const CAUSES: readonly [cause: string, what: string, happened: (totals: ExplorationTotals) => boolean][] = [
+  [
+    'no contention',
+    'no client ever waited for another, so that nothing is proved',
+    ({ clients, contended }) => clients > 1 && contended === 0,
+  ],
+  [
+    'no fault struck',
+    'no fault ever struck, so that nothing is proved',
+    ({ faults, struck }) => faults > 0 && struck === 0,
+  ],
+];
+
+export const contended: LockPromise = {
+  sentence: 'in some world a client waited for another, and some fault struck. Otherwise nothing is proved',
+  *ofAllWorlds(totals) {
+    for (const [cause, what, happened] of CAUSES) if (happened(totals)) yield [cause, what];
+  },
+};

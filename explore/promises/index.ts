@@ -1,0 +1,31 @@
+/** The registry of promises: each is one file beside this one, and one line here. Docs, options and judges iterate it. */
+import { contended } from './contended.ts';
+import { durableAcks } from './durable-acks.ts';
+import { fencing } from './fencing.ts';
+import { mutualExclusion } from './mutual-exclusion.ts';
+import { noOrphan } from './no-orphan.ts';
+import { permits } from './permits.ts';
+import { progress } from './progress.ts';
+import type { LockPromise } from './promise.ts';
+
+const allPromises = {
+  'mutual-exclusion': mutualExclusion,
+  fencing,
+  'durable-acks': durableAcks,
+  permits,
+  'no-orphan': noOrphan,
+  progress,
+  contended,
+} satisfies Record<string, LockPromise>;
+
+/** Something that a lock may promise. docs/explore.md has what each of them says. */
+export type PromiseName = keyof typeof allPromises;
+
+/** Every promise that an exploration knows. */
+export const PROMISES: readonly PromiseName[] = Object.keys(allPromises) as PromiseName[];
+
+/** Every promise, with its name. */
+export const promises: readonly (LockPromise & { readonly name: PromiseName })[] = PROMISES.map((name) => ({
+  name,
+  ...allPromises[name],
+}));

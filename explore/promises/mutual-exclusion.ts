@@ -1,0 +1,38 @@
+/** The promise that two clients are never inside at the same time. */
+import type { Visit, VisitAct } from '../visit.ts';
+import type { LockPromise } from './promise.ts';
+
+export const mutualExclusion: LockPromise = {
+  sentence:
+    'two clients are never inside at the same time, unless both entered as `shared`. With fences, the resource decides',
+  broken: 'Mutual exclusion is broken',
+  *atAct({ visit, act, permits, visits, isActive }) {
+    if (permits > 1) return;
+    for (const other of visits) {
+      if (other === visit || other.refused || !conflict(visit, other)) continue;
+      if (other.id < visit.id && !isActive(other)) continue;
+      const [first, second] = other.id < visit.id ? [other, visit] : [visit, other];
+      yield { what: meetingText(first, second, visit, act), visits: [first.id, second.id] };
+    }
+  },
+};
+
+/** Two clients that were inside together, in words. @param acting the visit whose client acts now, which shows it */
+function meetingText(first: Visit, second: Visit, acting: Visit, act: VisitAct): string {
+  const differ = first.shared !== second.shared;
+  const nameOf = ({ client, shared }: Visit): string =>
+    differ ? `the ${shared ? 'reader' : 'writer'} ${client}` : client;
+  const [one, other] = [nameOf(first), nameOf(second)];
+  const { resource } = first;
+  if (act === 'writes' && acting === second)
+    return `${other} wrote to ${resource} while ${one} was still inside`;
+  const entered = `${other} entered ${resource} while ${one} was still inside`;
+  return act === 'writes' ? `${entered}, and then ${first.client} wrote to it` : entered;
+}
+
+/** True when the two may not be inside together. With different fences, the resource itself keeps them apart. */
+function conflict(one: Visit, other: Visit): boolean {
+  if (one.client === other.client && one.life === other.life) return false;
+  if (one.shared && other.shared) return false;
+  return one.fence === undefined || other.fence === undefined || one.fence === other.fence;
+}

@@ -1,0 +1,13 @@
+/** The promise that a lock whose holder is gone can be had again. */
+import type { LockPromise } from './promise.ts';
+
+export const noOrphan: LockPromise = {
+  sentence:
+    'when the holder is gone, a new client gets the lock within twice the lease: the longest one of a key that clients delete',
+  broken: 'The lock is orphaned',
+  ofClosed({ how, orphan }) {
+    if (orphan === '') return undefined;
+    const shown = orphan.length > 80 ? `${orphan.slice(0, 77)}...` : orphan;
+    return `nobody is inside, but a new client ${how}; left behind: ${shown}`;
+  },
+};

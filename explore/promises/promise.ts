@@ -1,0 +1,47 @@
+/** What every promise declares: its sentence for the docs, and how it is seen to be broken. */
+import type { History, HistoryWrite } from '../history.ts';
+import type { ActAtResource, Breach } from '../visit.ts';
+
+/** A broken promise as the code that judges it reports it. */
+export type Observed = Pick<Breach, 'what' | 'visits'>;
+
+/** Nobody gets the lock when the faults are over, or much too late. */
+export interface ClosedLock {
+  /** How the new client that tries it fares, such as 'does not get the lock within 2500 ms'. */
+  readonly how: string;
+  /** What nobody who is inside has left behind in the databases; empty when that does not keep the lock closed. */
+  readonly orphan: string;
+}
+
+/** What all worlds of an exploration have shown together. */
+export interface ExplorationTotals {
+  /** How many clients run the code. */
+  readonly clients: number;
+  /** How many kinds of faults might strike. */
+  readonly faults: number;
+  /** In how many worlds a client waited for another. */
+  readonly contended: number;
+  /** How many kinds of faults have struck. */
+  readonly struck: number;
+}
+
+/** A promise. It is judged by whichever of these functions it has. */
+export interface LockPromise {
+  /** What is promised, for docs/explore.md. */
+  readonly sentence: string;
+  /** @internal Says that it is broken; by default its name does. */
+  readonly broken?: string;
+  /** @internal True when only an exploration that names it checks it. */
+  readonly onRequest?: boolean;
+  /** @internal Judges an act of a client at a resource, as soon as it happens. */
+  readonly atAct?: (act: ActAtResource) => Iterable<Observed>;
+  /** @internal Judges a lock that stays closed. Returns what is wrong. */
+  readonly ofClosed?: (closed: ClosedLock) => string | undefined;
+  /** @internal Judges a world that has ended. @param writes the writes of clients, with their true times */
+  readonly ofHistory?: (
+    history: History,
+    writes: readonly HistoryWrite[],
+  ) => Iterable<Observed & { at: number }>;
+  /** @internal Judges all worlds of an exploration: each cause, and what is wrong. */
+  readonly ofAllWorlds?: (totals: ExplorationTotals) => Iterable<readonly [cause: string, what: string]>;
+}

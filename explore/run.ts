@@ -1,0 +1,331 @@
+/** Plays one plan on a stage: the clients' code, the faults of the plan, and the check that the lock can be had again. */
+import type { ClientCode, StageClient } from './client.ts';
+import { describe } from './describe.ts';
+import type { Scales } from './faults/fault.ts';
+import { type PlannedFault, strike } from './faults/index.ts';
+import { Ledger } from './ledger.ts';
+import type { WorldPlan } from './plan.ts';
+import { type Failure, failureOf, type PlayedWorld, type StoryLine } from './played-world.ts';
+import { promises } from './promises/index.ts';
+import type { StageSet } from './stage/controls.ts';
+import type { KeyLeft, Stage, StageRun } from './stage/stage.ts';
+import type { Topology } from './topology.ts';
+import { type Breach, PROBE, type Visit } from './visit.ts';
+
+/** What all worlds of an exploration have in common. */
+export interface Rules {
+  readonly topology: Topology;
+  readonly code: ClientCode;
+  readonly scales: Scales;
+  /** The promises that are checked while the world is played. */
+  readonly promises: ReadonlySet<string>;
+  /** What was left after the run without faults; undefined for that run itself. */
+  readonly remains: string | undefined;
+  /** The resources that were written to in that run. */
+  readonly written: ReadonlySet<string>;
+  /** How long clients may go on after the last fault, in milliseconds. */
+  readonly patienceMs: number;
+  /** The longest lease of a lock, in milliseconds: a dead client may keep the others out for twice as long. */
+  readonly holdMs: number;
+  /** True to play on after a breach, so that a timeline shows what follows; default false. */
+  readonly playOn?: boolean;
+}
+
+/** How long the nodes may take to agree on their roles when the faults are over, in milliseconds. */
+const AGREE_WITHIN = 30_000;
+
+/** How long a client that ended without entering waits before it tries again, in milliseconds. */
+const TRIES_AGAIN_AFTER = 50;
+
+/** The reason of every abort. Without one, Node makes an error with a stack for each world. */
+const OVER = new Error('the world is about to end');
+
+/** Plays the plan on a stage, and closes the stage. What goes wrong in the world is its `failure`, so that an exploration goes on. */
+export async function playOn(stage: Stage, rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
+  try {
+    const run = new WorldRun(stage, rules, plan);
+    await stage.play(() => run.play()).catch((error: unknown) => run.fail(error));
+    return run.result();
+  } finally {
+    await stage.close();
+  }
+}
+
+/** What is left, in one line. */
+function textOf(left: readonly (readonly KeyLeft[])[]): string {
+  const lists = left.map((keys) =>
+    keys
+      .map(({ text }) => text)
+      .sort()
+      .join(' '),
+  );
+  return lists.join(' | ');
+}
+
+class WorldRun implements StageRun {
+  readonly ledger: Ledger;
+  readonly #stage: Stage;
+  readonly #rules: Rules;
+  readonly #plan: WorldPlan;
+  readonly #clients: readonly StageClient[];
+  readonly #changing = new Set<StageSet>();
+  readonly #lines: StoryLine[] = [];
+  readonly #struck: PlannedFault[] = [];
+  /** Aborted when the clients should end. The probe, which runs after them, has one of its own. */
+  #ending = new AbortController();
+  #begun = 0;
+  #startedAt = 0;
+  #span = 0;
+  /** What is left in the databases before anybody looks whether the lock can be had. */
+  #left: readonly (readonly KeyLeft[])[] = [];
+  #contended = false;
+  #stopped = false;
+  #failure: Failure | undefined;
+  #stop: () => void = () => {};
+  readonly #stopping: Promise<void>;
+  /** Unfinished lives. */
+  readonly #lives = new Set<Promise<void>>();
+
+  constructor(stage: Stage, rules: Rules, plan: WorldPlan) {
+    this.#stage = stage;
+    this.#rules = rules;
+    this.#plan = plan;
+    this.ledger = new Ledger(() => this.now(), rules.written);
+    this.#stopping = new Promise((resolve) => {
+      this.#stop = resolve;
+    });
+    const tell = (client: string, text: string): void => {
+      this.#line(client, text, 'visit');
+      stage.acted(client);
+    };
+    const judge = ({ promise }: Breach): void => {
+      if (rules.promises.has(promise) && rules.playOn !== true) this.#end();
+    };
+    this.ledger.onEvent = tell;
+    this.ledger.onBreach = judge;
+    this.#clients = plan.clients.map((name) => stage.client(this, name));
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  now(): number {
+    return (this.#stage.micros() - this.#begun) / 1000;
+  }
+
+  abort(): void {
+    this.#ending.abort(OVER);
+  }
+
+  #end(): void {
+    this.#stopped = true;
+    this.#stop();
+  }
+
+  fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    const blamed = this.#stage.blamed();
+    if (blamed !== undefined) this.#line(blamed, 'throws what nothing catches', 'trouble');
+    this.#failure = failureOf(error, this.now());
+    this.#end();
+  }
+
+  note(who: string, what: string): void {
+    this.#line(who, what, 'trouble');
+  }
+
+  #line(who: string, what: string, kind: StoryLine['kind']): void {
+    this.#lines.push({ at: this.now(), who, what, kind });
+  }
+
+  /** Waits for the end of a life. */
+  #watch(life: Promise<void>): void {
+    this.#lives.add(life);
+    const over = (): void => void this.#lives.delete(life);
+    void life.then(over, (error: unknown) => {
+      over();
+      this.fail(error);
+    });
+  }
+
+  async #live(client: StageClient): Promise<void> {
+    await client.live(this.#rules.code);
+    this.#span = Math.max(this.#span, this.now());
+  }
+
+  async play(): Promise<void> {
+    const stage = this.#stage;
+    await stage.connect(this.#clients);
+    this.#begun = stage.micros();
+    this.#startedAt = stage.wallClock();
+    stage.begin(this);
+    const faults = this.#plan.faults.map((fault) => this.#schedule(fault));
+    for (const client of this.#clients) this.#watch(this.#live(client));
+    await Promise.race([this.#playOn(faults), this.#stopping]);
+    this.#contended = this.#wasContended();
+  }
+
+  async #playOn(faults: readonly Promise<void>[]): Promise<void> {
+    const stage = this.#stage;
+    await stage.untilStruck(Promise.all(faults), this);
+    await stage.mend(this.#clients);
+    await this.#within(AGREE_WITHIN, () => stage.agree());
+    await this.#within(this.#rules.patienceMs, () => this.#lives.size === 0);
+    this.abort();
+    if (this.#stopped) return;
+    await stage.settle();
+    this.#left = stage.keysLeft() ?? [];
+    if (this.#isProbed()) await this.#probe();
+    // A promise that is broken is enough.
+    if (!this.#stopped) await stage.finish();
+  }
+
+  /** True when a new client should look whether the lock can be had. */
+  #isProbed(): boolean {
+    const { repeats } = this.#stage;
+    if (repeats === undefined) return textOf(this.#left) !== this.#rules.remains;
+    return (
+      repeats.visits.some(({ client }) => client === PROBE) || repeats.lines.some(({ who }) => who === PROBE)
+    );
+  }
+
+  async #schedule(fault: PlannedFault): Promise<void> {
+    const time = this.#stage.timeOf(fault, this);
+    try {
+      await time.wait(fault.at);
+      if (!this.#stopped) await this.#strike(fault, time);
+    } catch (error) {
+      this.#line(fault.on, `${fault.kind} fails: ${describe(error)}`, 'fault');
+    }
+    time.over();
+  }
+
+  /** The fault has struck as soon as it tells something. */
+  #strike(fault: PlannedFault, time: ReturnType<Stage['timeOf']>): Promise<void> {
+    const { sets, network, abilities } = this.#stage;
+    const context = {
+      ...{ sets, network, ...abilities, clients: this.#clients, changing: this.#changing },
+      ...{ wait: time.wait, struckAfter: time.struckAfter },
+      restartClient: (name: string) => this.#restartClient(name),
+      tell: (who: string, what: string) => {
+        if (!this.#struck.includes(fault)) this.#struck.push(fault);
+        this.#line(who, what, 'fault');
+      },
+    };
+    return strike(context, fault);
+  }
+
+  #restartClient(name: string): void {
+    const client = this.#clients.find((each) => each.name === name) as StageClient;
+    client.revive();
+    this.#watch(client.connect().then(() => this.#live(client)));
+  }
+
+  /** Waits until the condition holds, at most `ms`. */
+  async #within(ms: number, condition: () => boolean): Promise<boolean> {
+    const { looksEvery } = this.#stage;
+    const end = this.now() + ms;
+    for (let step = 1; !condition(); step = Math.min(looksEvery, step * 2)) {
+      if (this.now() >= end || this.#stopped) return false;
+      await this.#stage.wait(step);
+    }
+    return true;
+  }
+
+  /** What was left behind when the clients were done, and is there still. */
+  #stillLeft(): KeyLeft[][] {
+    const now = this.#stage.keysLeft() ?? [];
+    return now.map((keys, i) =>
+      keys.filter(({ key }) => this.#left[i]?.some((before) => before.key === key)),
+    );
+  }
+
+  /** A new client runs the user's code, again and again until it gets the lock. */
+  async #probe(): Promise<void> {
+    const before = this.ledger.visits.length;
+    if (before === 0 && this.#plan.faults.length === 0) return;
+    const { patienceMs, holdMs, scales, code } = this.#rules;
+    const bound = 2 * holdMs + 2 * scales.reconnectMs;
+    // In virtual time it costs nothing to see whether it ever gets the lock.
+    const patience = this.#stage.repeats === undefined ? patienceMs : bound;
+    this.#ending = new AbortController();
+    const probe = this.#stage.client(this, PROBE);
+    await probe.connect();
+    const begun = this.now();
+    const entered = (): boolean => this.ledger.visits.length > before;
+    const lives = async (): Promise<void> => {
+      while (!entered() && !this.#stopped && this.now() - begun < patience) {
+        await probe.live(code);
+        if (!entered()) await this.#stage.wait(TRIES_AGAIN_AFTER);
+      }
+    };
+    void lives();
+    const got = await this.#within(patience, entered);
+    this.abort();
+    const last = this.ledger.visits[before - 1];
+    const waited = this.now() - Math.max(last?.ended === undefined ? 0 : last.to, begun);
+    if (got && waited <= bound) return;
+    // A key whose lease has ended meanwhile does not keep the lock closed; if the probe got in at last, it did until then.
+    this.#reportClosed(
+      last,
+      textOf(got ? this.#left : this.#stillLeft()),
+      `${got ? 'gets the lock only after' : 'does not get the lock within'} ${Math.round(waited)} ms`,
+    );
+  }
+
+  /** Nobody gets the lock, or much too late: because it is left behind, or for another reason. */
+  #reportClosed(last: Visit | undefined, held: string, how: string): void {
+    const inside = this.ledger.inside.filter(({ client }) => client !== PROBE);
+    const isOrphan = inside.length === 0 && held.replaceAll(' | ', '') !== '' && held !== this.#rules.remains;
+    const visits = last === undefined ? [] : [last.id];
+    const [known] = this.#stage.repeats?.breaches ?? [];
+    for (const { name, ofClosed } of promises) {
+      const what = ofClosed?.({ how, orphan: isOrphan ? held : '' });
+      if (what === undefined) continue;
+      this.#line(PROBE, what, 'end');
+      // Where the order of a world is kept, what it broke is what is looked for.
+      this.ledger.breaches.push({ promise: known?.promise ?? name, at: this.now(), what, visits });
+    }
+  }
+
+  #wasContended(): boolean {
+    const { visits } = this.ledger;
+    return visits.some((visit) =>
+      visits.some(
+        (other) =>
+          other.client !== visit.client &&
+          other.from < other.to &&
+          other.from >= visit.askedAfter &&
+          other.to <= visit.from,
+      ),
+    );
+  }
+
+  result(): PlayedWorld {
+    const { visits } = this.ledger;
+    const resources = visits.map(({ resource }) => resource);
+    return {
+      plan: this.#plan,
+      breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
+      visits,
+      pools: new Set(resources.filter((name) => this.ledger.permitsOf(name) !== 1)),
+      lines: this.#lines,
+      struck: this.#struck,
+      begunAt: this.#begun,
+      startedAt: this.#startedAt,
+      sets: this.#stage.sets,
+      stopped: this.#stopped,
+      ...(this.#failure !== undefined && { failure: this.#failure }),
+      contended: this.#contended,
+      span: this.#span,
+      remains: textOf(this.#left),
+      endedAt: this.now(),
+      ...this.#stage.record(),
+    };
+  }
+}

@@ -1,0 +1,84 @@
+/** What every search strategy declares, and what strategies share: the forms of faults, and drawing one of them. */
+import type { Random } from '../../lab/time/random.ts';
+import type { Participants, Scales } from '../faults/fault.ts';
+import type { FaultName } from '../faults/index.ts';
+import { faults, type PlannedFault } from '../faults/index.ts';
+import type { FaultVariant } from '../faults/planned.ts';
+import { toMicros, type WorldPlan } from '../plan.ts';
+import type { Moment } from './states.ts';
+
+/** What a search knows after the run without faults. */
+export interface SearchInput {
+  readonly seed: number;
+  readonly among: Participants;
+  readonly scales: Scales;
+  readonly faults: readonly FaultName[];
+  readonly moments: readonly Moment[];
+  /** How long the run without faults took, in milliseconds. */
+  readonly span: number;
+  /** How many priorities change in each world of the search by priorities, plus one. */
+  readonly depth: number;
+}
+
+/** What was played before a strategy draws. */
+export interface PlayedSoFar {
+  /** Every plan with one fault. */
+  readonly singles: readonly WorldPlan[];
+  /** The plans that reached new states. It grows while the search runs. */
+  readonly corpus: readonly WorldPlan[];
+}
+
+/** A strategy. */
+export interface Strategy {
+  /** Its name in reports. */
+  readonly name: string;
+  /** What it plays, for docs/explore.md. */
+  readonly sentence: string;
+  /** Draws plans without end; undefined when it has none yet. */
+  plans(input: SearchInput, before: PlayedSoFar): Generator<WorldPlan | undefined, void>;
+}
+
+/** A form of a fault: what it strikes, for how long, and how hard. */
+export interface FaultForm {
+  readonly kind: FaultName;
+  readonly variant: FaultVariant;
+}
+
+/** Every form of every fault that the input allows. */
+export function formsOf({ faults: kinds, among, scales }: SearchInput): FaultForm[] {
+  return kinds.flatMap((kind) => faults[kind].variants(among, scales).map((variant) => ({ kind, variant })));
+}
+
+/** A fault of this form at this time. */
+export function faultOf(kind: PlannedFault['kind'], at: number, variant: FaultVariant): PlannedFault {
+  return { kind, at: toMicros(at), on: '', ms: 0, by: 0, how: '', ...variant } as PlannedFault;
+}
+
+/** A plan with these faults, without jitter. */
+export function planOf({ seed, among }: SearchInput, faults: readonly PlannedFault[]): WorldPlan {
+  return { seed, clients: among.clients, jitter: 0, faults };
+}
+
+/** The faults in the order in which they strike. */
+export function inOrder(faults: readonly PlannedFault[]): PlannedFault[] {
+  return [...faults].sort((a, b) => a.at - b.at);
+}
+
+/** A fault of any form at any time, of a length from a tenth of the usual to three times as much. */
+export function drawFault({ span }: SearchInput, forms: readonly FaultForm[], random: Random): PlannedFault {
+  const { kind, variant } = random.pick(forms);
+  const fault = faultOf(kind, random.next() * 1.3 * span, variant);
+  const scale = (): number => 10 ** (random.next() * 1.5 - 1);
+  const ms = fault.ms === 0 ? 0 : Math.max(1, Math.round(fault.ms * scale()));
+  const by = Math.abs(fault.by) < 1 ? fault.by : Math.round(fault.by * scale());
+  return { ...fault, ms, by };
+}
+
+/** Shuffles in place. */
+export function shuffled<T>(all: T[], random: Random): T[] {
+  for (let i = all.length - 1; i > 0; i--) {
+    const k = random.between(0, i + 1);
+    [all[i], all[k]] = [all[k] as T, all[i] as T];
+  }
+  return all;
+}

@@ -1,0 +1,64 @@
+/** A client of a virtual world: an actor with its own process. */
+import type { Actor } from '../../../lab/time/actor.ts';
+import type { World } from '../../../lab/virtual/world.ts';
+import { type ClientRun, type Entrances, StageClient } from '../../client.ts';
+
+/** A client. */
+export class VirtualClient extends StageClient {
+  readonly actor: Actor;
+  protected readonly urls: readonly string[];
+  readonly #world: World;
+
+  constructor(
+    run: ClientRun,
+    nodes: Entrances & { readonly urls: readonly string[] },
+    world: World,
+    name: string,
+  ) {
+    super(run, nodes, name);
+    this.urls = nodes.urls;
+    this.#world = world;
+    this.actor = world.actor(name);
+  }
+
+  get paused(): boolean {
+    return this.actor.paused;
+  }
+
+  get alive(): boolean {
+    return this.actor.alive;
+  }
+
+  /** True when its first clients are connected. */
+  get ready(): boolean {
+    return this.servers.every(({ status }) => status === 'ready');
+  }
+
+  connect(): Promise<void> {
+    return this.actor.call(() => this.openAll());
+  }
+
+  protected call<T>(code: () => Promise<T>): Promise<T> {
+    return this.actor.call(code) as Promise<T>;
+  }
+
+  protected sleep(ms: number): Promise<void> {
+    return this.#world.advance(ms);
+  }
+
+  pause(): void {
+    this.actor.pause();
+  }
+
+  protected continueProcess(): void {
+    this.actor.resume();
+  }
+
+  protected endProcess(): void {
+    this.actor.kill();
+  }
+
+  protected beginProcess(): void {
+    this.actor.revive();
+  }
+}

@@ -1,0 +1,72 @@
+/** The visits of clients to the resources that their locks protect, and what breaks a promise about them. */
+
+/** The name of the client that looks whether the lock can be had, when everything is over. */
+export const PROBE = 'probe';
+
+/** How a client enters a resource. */
+export interface EnterOptions {
+  /** The fencing token of the grant. The resource refuses tokens that are smaller than one that it has seen. */
+  readonly fence?: number;
+  /** True for a reader: readers may be inside together. Refused for a resource with several permits. */
+  readonly shared?: boolean;
+  /** How many permits the client uses; default 1. Only a resource with several permits takes more. */
+  readonly permits?: number;
+}
+
+/** One visit of a client. Times are in milliseconds since the clients started, on a clock that no fault touches. */
+export interface Visit {
+  /** The number of the visit, in order of entry through the whole world. */
+  readonly id: number;
+  /** The client's name. */
+  readonly client: string;
+  /** The number of the client's life: it grows when the client is killed and started again. */
+  readonly life: number;
+  /** The resource's name. */
+  readonly resource: string;
+  /** When it entered. */
+  readonly from: number;
+  /** When it left, or died; Infinity while it is inside. */
+  to: number;
+  /** The fence that it entered with. */
+  readonly fence: number | undefined;
+  /** True for a reader. */
+  readonly shared: boolean;
+  /** How many permits it uses. */
+  readonly permits: number;
+  /** When the client wrote to the resource, and whether the resource took it. */
+  readonly writes: { readonly at: number; readonly taken: boolean }[];
+  /** How the visit ended; undefined while it lasts. */
+  ended: 'left' | 'died' | undefined;
+  /** True when the resource refused the client's fence at the entry. */
+  readonly refused: boolean;
+  /** When the client had last asked for anything that it could have got this entry by: its start, or its last exit. */
+  readonly askedAfter: number;
+}
+
+/** A promise that a world has broken. */
+export interface Breach {
+  /** The promise, or the name of the user's function. */
+  readonly promise: string;
+  /** When, in milliseconds since the clients started; for a promise of the user, when the world ended. */
+  readonly at: number;
+  /** What was observed. */
+  readonly what: string;
+  /** The numbers of the visits that show it. */
+  readonly visits: readonly number[];
+}
+
+/** What a client does at a resource. */
+export type VisitAct = 'enters' | 'writes' | 'leaves';
+
+/** A client has just acted at a resource. */
+export interface ActAtResource {
+  /** The visit of the client that acts. */
+  readonly visit: Visit;
+  readonly act: VisitAct;
+  /** How many permits the resource has; 1 for a lock. */
+  readonly permits: number;
+  /** All visits to the resource so far, in order of entry. */
+  readonly visits: readonly Visit[];
+  /** True when the client is inside and knows what it does: its process runs, and did not continue at this very moment. */
+  isActive(visit: Visit): boolean;
+}
