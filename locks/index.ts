@@ -5,7 +5,7 @@ import type { Lock } from './asking/lock.ts';
 import type { LockClient } from './clients/client.ts';
 import { fromIoredis, type IoredisLike } from './clients/ioredis.ts';
 import { fromNodeRedis, type NodeRedisLike } from './clients/node-redis.ts';
-import { Core, type LocksOptions, SETTINGS } from './holding/core.ts';
+import { LockContext, type LocksOptions, SETTINGS } from './holding/context.ts';
 import { LOCK_EVENTS, type LockEvent, type LockEventName } from './holding/events.ts';
 import type { HeldLock } from './holding/hold-handle.ts';
 import { ExpirablePermits, NonReentrantLock } from './kinds/expirable-permits.ts';
@@ -28,7 +28,7 @@ export type { LockClient, RedisCommand, Settled, Subscriber, SubscriberEvents } 
 export { fromIoredis, type IoredisLike } from './clients/ioredis.ts';
 export { fromNodeRedis, type NodeRedisLike } from './clients/node-redis.ts';
 export * from './errors.ts';
-export type { LocksOptions } from './holding/core.ts';
+export type { LocksOptions } from './holding/context.ts';
 export { type LockEvent, type LockEventName, lockChannel } from './holding/events.ts';
 export type { FencedHold, HeldLock } from './holding/hold-handle.ts';
 export type { ExpirablePermits, NonReentrantLock } from './kinds/expirable-permits.ts';
@@ -65,7 +65,7 @@ export function createLocks(clients: AnyClient | readonly AnyClient[], options: 
  * wrong option. docs/locks.md lists the failures that each kind survives.
  */
 export class Locks implements AsyncDisposable {
-  readonly #core: Core;
+  readonly #context: LockContext;
 
   /** @internal */
   constructor(clients: readonly AnyClient[], options: LocksOptions) {
@@ -74,7 +74,7 @@ export class Locks implements AsyncDisposable {
     const servers = clients.map(
       (client) => new LockServer(asLockClient(client), options.requestTimeoutMs ?? 3000),
     );
-    this.#core = new Core(servers, options);
+    this.#context = new LockContext(servers, options);
   }
 
   /**
@@ -82,7 +82,7 @@ export class Locks implements AsyncDisposable {
    * https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
    */
   simple(name: string): SimpleLock {
-    return new SimpleLock(this.#core, name);
+    return new SimpleLock(this.#context, name);
   }
 
   /**
@@ -90,7 +90,7 @@ export class Locks implements AsyncDisposable {
    * RLock.
    */
   reentrant(name: string): ReentrantLock {
-    return new ReentrantLock(this.#core, name);
+    return new ReentrantLock(this.#context, name);
   }
 
   /**
@@ -99,7 +99,7 @@ export class Locks implements AsyncDisposable {
    * https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
    */
   fenced(name: string, options?: FencedOptions): FencedLock {
-    return new FencedLock(this.#core, name, options);
+    return new FencedLock(this.#context, name, options);
   }
 
   /**
@@ -107,12 +107,12 @@ export class Locks implements AsyncDisposable {
    * https://redisson.pro/docs/data-and-services/locks-and-synchronizers/#fair-lock
    */
   fair(name: string): FairLock {
-    return new FairLock(this.#core, name);
+    return new FairLock(this.#context, name);
   }
 
   /** A shared read lock and an exclusive write lock. Compatible with Redisson's RReadWriteLock. */
   readWrite(name: string): ReadWriteLock {
-    return new ReadWriteLock(this.#core, name);
+    return new ReadWriteLock(this.#context, name);
   }
 
   /**
@@ -120,7 +120,7 @@ export class Locks implements AsyncDisposable {
    * https://redisson.pro/docs/data-and-services/locks-and-synchronizers/#multilock
    */
   multi(locks: readonly Lock<HeldLock>[]): MultiLock {
-    return new MultiLock(this.#core, locks);
+    return new MultiLock(this.#context, locks);
   }
 
   /**
@@ -132,32 +132,32 @@ export class Locks implements AsyncDisposable {
    * next renewal or `extend()`; docs/locks.md says when that is sound.
    */
   redlock(name: string): Redlock {
-    return new Redlock(this.#core, name);
+    return new Redlock(this.#context, name);
   }
 
   /** A semaphore without leases: a holder that dies keeps its permits. Compatible with Redisson's RSemaphore. */
   semaphore(name: string): Semaphore {
-    return new Semaphore(this.#core, name);
+    return new Semaphore(this.#context, name);
   }
 
   /** A semaphore whose permits each have a lease. Compatible with Redisson's RPermitExpirableSemaphore. */
   expirablePermits(name: string): ExpirablePermits {
-    return new ExpirablePermits(this.#core, name);
+    return new ExpirablePermits(this.#context, name);
   }
 
   /** A lock that even its holder cannot acquire again: one expirable permit. */
   nonReentrant(name: string): NonReentrantLock {
-    return new NonReentrantLock(this.#core, name);
+    return new NonReentrantLock(this.#context, name);
   }
 
   /** A latch that opens when its count reaches 0. Compatible with Redisson's RCountDownLatch. */
   latch(name: string): CountDownLatch {
-    return new CountDownLatch(this.#core, name);
+    return new CountDownLatch(this.#context, name);
   }
 
   /** A stock of units split over several locks, so that several clients can take from it at the same time. */
   segmented(name: string, options: SegmentedOptions): SegmentedLock {
-    return new SegmentedLock(this.#core, name, options);
+    return new SegmentedLock(this.#context, name, options);
   }
 
   /**
@@ -166,7 +166,7 @@ export class Locks implements AsyncDisposable {
    * ServerRefused when the server did not reply or refused.
    */
   session(options?: SessionOptions): Promise<Session> {
-    return Session.open(this.#core, options);
+    return Session.open(this.#context, options);
   }
 
   /**
@@ -174,7 +174,7 @@ export class Locks implements AsyncDisposable {
    * https://zookeeper.apache.org/doc/current/recipes.html
    */
   queue(name: string): QueueLock {
-    return new QueueLock(this.#core, name);
+    return new QueueLock(this.#context, name);
   }
 
   /**
@@ -183,7 +183,7 @@ export class Locks implements AsyncDisposable {
    */
   run<T>(fn: () => T): T {
     if (typeof fn !== 'function') throw badOption('run', fn, 'a function');
-    return this.#core.owners.run(fn);
+    return this.#context.owners.run(fn);
   }
 
   /**
@@ -192,14 +192,14 @@ export class Locks implements AsyncDisposable {
    */
   on(event: LockEventName, listener: (event: LockEvent) => void): this {
     check('on', event, EVENT);
-    this.#core.events.on(event, listener);
+    this.#context.events.on(event, listener);
     return this;
   }
 
   /** Removes a listener. */
   off(event: LockEventName, listener: (event: LockEvent) => void): this {
     check('off', event, EVENT);
-    this.#core.events.off(event, listener);
+    this.#context.events.off(event, listener);
     return this;
   }
 
@@ -208,9 +208,9 @@ export class Locks implements AsyncDisposable {
    * reject with LocksClosed.
    */
   close(): void {
-    this.#core.watchdog.close();
-    this.#core.releases.close();
-    for (const server of this.#core.servers) server.close();
+    this.#context.watchdog.close();
+    this.#context.releases.close();
+    for (const server of this.#context.servers) server.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -42,7 +42,7 @@ test('every page links only to files that exist', () => {
 test('docs/using-locks.md names every setting and every error of the locks', () => {
   const guide = readFileSync('docs/using-locks.md', 'utf8');
   const settings = /interface LocksOptions \{([\s\S]*?)\n\}/.exec(
-    readFileSync('locks/holding/core.ts', 'utf8'),
+    readFileSync('locks/holding/context.ts', 'utf8'),
   )?.[1];
   const names = [...(settings ?? '').matchAll(/^ {2}(\w+)\?:/gm)].map((match) => match[1] ?? '');
   expect(names).toContain('leaseMs');

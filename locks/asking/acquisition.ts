@@ -1,6 +1,6 @@
 /** The base classes of acquisitions: their parameters, abandoned requests, hand-overs, and the hold that a grant creates. */
 
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import { Hold, type HoldSpec, type Renewal } from '../holding/hold.ts';
 import { HoldHandle } from '../holding/hold-handle.ts';
 import { renewScript } from '../scripts/renew.ts';
@@ -49,11 +49,11 @@ export abstract class BaseAcquisition<O extends AcquireOptions = AcquireOptions>
   abstract readonly channel: string;
   abstract readonly choose: Choose;
   abstract readonly ordered: boolean;
-  protected readonly core: Core;
+  protected readonly context: LockContext;
   protected readonly params: AcquireParams<O>;
 
-  constructor(core: Core, name: string, params: AcquireParams<O>, servers: readonly LockServer[]) {
-    this.core = core;
+  constructor(context: LockContext, name: string, params: AcquireParams<O>, servers: readonly LockServer[]) {
+    this.context = context;
     this.params = params;
     this.lock = name;
     this.owner = params.owner;
@@ -66,7 +66,7 @@ export abstract class BaseAcquisition<O extends AcquireOptions = AcquireOptions>
 
   /** The TTL to request from a server, in milliseconds. */
   get ttlMs(): number {
-    return this.params.leaseMs + this.core.lockDelayMs;
+    return this.params.leaseMs + this.context.lockDelayMs;
   }
 
   /** Creates the granted hold. @param sentAt when the request was sent */
@@ -81,7 +81,7 @@ export abstract class BaseAcquisition<O extends AcquireOptions = AcquireOptions>
       renewed = params.renewed,
     } = granted;
     const spec = { lock, owner, token, fence, leaseMs, renewed, servers, quorum, callbacks };
-    return new Hold(spec, this.core, sentAt);
+    return new Hold(spec, this.context, sentAt);
   }
 }
 
@@ -98,8 +98,8 @@ export abstract class ServerAcquisition<
   #unknown = false;
   #handOver: HandOver | undefined;
 
-  constructor(core: Core, name: string, params: AcquireParams<O>) {
-    super(core, name, params, core.first);
+  constructor(context: LockContext, name: string, params: AcquireParams<O>) {
+    super(context, name, params, context.first);
   }
 
   /** Whether it may wait in the queue. */
@@ -120,12 +120,12 @@ export abstract class ServerAcquisition<
   /** Sends a request for the lock. Throws as `take` does. */
   protected take(request: LockRequest, grant: () => Omit<UndoableGrant, 'lock' | 'owner'>): Promise<unknown> {
     const { lock, owner } = this;
-    return take(this.core, request, () => ({ lock, owner, ...grant() }));
+    return take(this.context, request, () => ({ lock, owner, ...grant() }));
   }
 
   /** Asks for a new lease; false when the server knows no such hold. Rejects as `renewOne` does. */
   protected renew(renewal: Renewal, ttlMs: number): Promise<boolean> {
-    return renewOne(this.core.server, renewal, ttlMs, this.core.replication);
+    return renewOne(this.context.server, renewal, ttlMs, this.context.replication);
   }
 
   /** A holder of this process hands the lock over: the next attempt waits for the reply. */
@@ -162,7 +162,7 @@ export abstract class ServerAcquisition<
    * may still be under way.
    */
   protected successorFor(hold: Hold): Successor | undefined {
-    const channel = this.core.server.wakeups.peek(this.channel);
+    const channel = this.context.server.wakeups.peek(this.channel);
     return channel && hold.active && hold.notifiesOnEnd && this.markerMs === 0
       ? channel.successor()
       : undefined;
@@ -178,7 +178,7 @@ export abstract class ServerAcquisition<
     giveBack: (unanswered: boolean) => Promise<boolean>,
   ): Promise<boolean> {
     const sentAt = elapsed();
-    const reply = this.core.server.run(request.script, request.keys, request.args);
+    const reply = this.context.server.run(request.script, request.keys, request.args);
     successor.receiveHandOver(reply, sentAt);
     try {
       const handed = Number(await reply);

@@ -2,7 +2,7 @@
 
 import { badOption } from '../../base/options.ts';
 import { LockTimeout } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import { type HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { type AllowedOptions, check, checkOptions, text } from '../options.ts';
 import { refusal } from '../server/refusal.ts';
@@ -41,21 +41,21 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   /** The lock's name. */
   readonly name: string;
   /** @internal */
-  protected readonly core: Core;
+  protected readonly context: LockContext;
   /** @internal The allowed options. */
   protected readonly rules: AllowedOptions;
 
   /** @internal */
-  constructor(core: Core, name: string, more?: AllowedOptions) {
+  constructor(context: LockContext, name: string, more?: AllowedOptions) {
     check('name', name, text);
-    this.core = core;
-    this.rules = more ? { ...core.acquireRules, ...more } : core.acquireRules;
+    this.context = context;
+    this.rules = more ? { ...context.acquireRules, ...more } : context.acquireRules;
     this.name = name;
   }
 
   /** Whether the other lock has the same name and comes from the same `createLocks` call. */
   isSameLock(other: Lock<HeldLock>): boolean {
-    return this.core === (other as this).core && this.name === other.name;
+    return this.context === (other as this).context && this.name === other.name;
   }
 
   /** @internal Prepares one acquisition; nothing is sent yet. */
@@ -68,7 +68,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
    *   NotReplicated when too few replicas acknowledged the grant, LocksClosed after `Locks.close()`
    */
   acquire(options: O = NONE as O): Promise<H> {
-    return this.#getFor(this.core.owners.choose(options?.owner), options);
+    return this.#getFor(this.context.owners.choose(options?.owner), options);
   }
 
   #getFor(owner: string, options: O): Promise<H> {
@@ -77,7 +77,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
 
   /** Acquires the lock if it is free or becomes so within `waitMs` (default 0); else resolves to null. Throws as acquire(). */
   tryAcquire(options: O = NONE as O): Promise<H | null> {
-    return this.acquireAs(this.core.owners.choose(options?.owner), options, options?.waitMs ?? 0);
+    return this.acquireAs(this.context.owners.choose(options?.owner), options, options?.waitMs ?? 0);
   }
 
   /**
@@ -89,7 +89,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
   async using<T>(first: O | ((held: H) => T | Promise<T>), second?: (held: H) => T | Promise<T>): Promise<T> {
     const [options, fn] = typeof first === 'function' ? [NONE as O, first] : [first, second!];
     if (typeof fn !== 'function') throw badOption('using', fn, 'a function, alone or after the options');
-    const { owners } = this.core;
+    const { owners } = this.context;
     const owner = owners.forTask(owners.choose(options?.owner));
     return owners.runAs(owner, async () => {
       const held = await this.#getFor(owner, options);
@@ -123,7 +123,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
    */
   async acquireAs(owner: string, options: O, waitMs: number, must = false): Promise<H | null> {
     this.checked(options);
-    const leaseMs = Math.ceil(options.leaseMs ?? this.core.leaseMs);
+    const leaseMs = Math.ceil(options.leaseMs ?? this.context.leaseMs);
     const params: AcquireParams<O> = {
       options,
       owner,
@@ -131,7 +131,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
       leaseMs,
       renewed: options.leaseMs === undefined,
     };
-    const limits = { waitMs, signal: options.signal, maxSleepMs: this.core.maxSleepMs };
+    const limits = { waitMs, signal: options.signal, maxSleepMs: this.context.maxSleepMs };
     const acquisition = this.prepare(params);
     try {
       const acquired = await acquireBy(acquisition, limits);
@@ -142,7 +142,7 @@ export abstract class Lock<H extends HeldLock = HeldLock, O extends AcquireOptio
         return null;
       }
       const { held, attempts } = acquired;
-      if (held instanceof HoldHandle && this.core.events.hasListeners('acquired')) {
+      if (held instanceof HoldHandle && this.context.events.hasListeners('acquired')) {
         held.hold.tell('acquired', { waitedMs: elapsed() - acquired.startedAt, attempts });
       }
       return held;

@@ -4,7 +4,7 @@
  */
 
 import { LockError, NotReplicated, OutcomeUnknown } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { ReleaseAgain } from '../holding/hold-handle.ts';
 import type { LockScript } from '../scripts/define.ts';
 import { NoReply } from '../server/outcomes.ts';
@@ -35,7 +35,7 @@ export interface UndoableGrant {
  * acknowledge it, and NoReply when the connection is lost before: the next one may lead to a server without the grant.
  */
 export function take(
-  { server, replication }: Core,
+  { server, replication }: LockContext,
   request: LockRequest,
   grant: () => UndoableGrant,
 ): Promise<unknown> {
@@ -96,7 +96,7 @@ const GIVE_UP_AFTER_MS = 30_000;
  * and ServerRefused or ClientUnusable when a retry would not help. Lock errors are passed on.
  */
 export async function ask<T>(
-  core: Core,
+  context: LockContext,
   lock: string,
   request: () => Promise<T>,
   patienceMs: number = GIVE_UP_AFTER_MS,
@@ -105,7 +105,7 @@ export async function ask<T>(
     return await retryUntilAnswered(request, (reply) => reply, elapsed() + patienceMs);
   } catch (error) {
     if (error instanceof LockError) throw error;
-    const owner = core.owners.clientId;
+    const owner = context.owners.clientId;
     throw isTransient(error) ? new OutcomeUnknown(lock, owner, error) : refusal(lock, owner, error);
   }
 }
@@ -122,7 +122,7 @@ export type SendRelease = (again?: Pick<ReleaseAgain, 'unanswered'>) => Promise<
  * has forgotten it.
  */
 export function numberedRelease(
-  core: Core,
+  context: LockContext,
   lock: string,
   owner: string,
   send: (number: number) => Promise<unknown>,
@@ -131,11 +131,11 @@ export function numberedRelease(
   let begunAt = 0;
   return async (again) => {
     if (number === 0) {
-      number = core.requests.open();
+      number = context.requests.open();
       begunAt = elapsed();
     }
     if (again?.unanswered && elapsed() > begunAt + FORGETS_AFTER_MS) {
-      core.requests.settle(number);
+      context.requests.settle(number);
       throw new OutcomeUnknown(lock, owner, undefined);
     }
     const until = again ? 0 : elapsed() + GIVE_UP_AFTER_MS;
@@ -144,7 +144,7 @@ export function numberedRelease(
       (reply) => reply,
       until,
     );
-    core.requests.settle(number);
+    context.requests.settle(number);
     return true;
   };
 }

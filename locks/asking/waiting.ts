@@ -14,9 +14,9 @@ import { CallbackDeadline } from '../timing/deadlines.ts';
 
 /**
  * The outcome of one check: the lock, or in how many milliseconds it may be free without a message (-1: unknown). With
- * `firm`, messages do not shorten that time.
+ * `ignoresMessages`, messages do not shorten that time.
  */
-export type Attempt<H> = { held: H } | { retryInMs: number; firm?: boolean };
+export type Attempt<H> = { held: H } | { retryInMs: number; ignoresMessages?: boolean };
 
 export interface Acquisition<H extends Releasable = HeldLock> {
   /** The lock's name. */
@@ -124,7 +124,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
   #unknown = false;
   #lastError: unknown;
   #retryInMs = 0;
-  #firm = false;
+  #ignoresMessages = false;
   #wakeUp: (() => void) | undefined;
   /** The attempt that was under way when the signal was aborted. */
   #unfinished: Promise<Attempt<H>> | undefined;
@@ -205,7 +205,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
         return Promise.reject(new LocksClosed(this.#acquisition.lock, this.#acquisition.owner));
     }
     this.#attempts++;
-    this.#firm = false;
+    this.#ignoresMessages = false;
     const attempt = this.#acquisition.attempt(now);
     return this.#limits.signal ? this.#unlessAborted(attempt, this.#limits.signal) : attempt;
   }
@@ -219,12 +219,12 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
       // lease, this repeats, with ever longer pauses. The grant is released only at the end: a release that is sent
       // again and again could undo what the next check is granted.
       this.#retryInMs = pauseMs(++this.#expiredGrants);
-      this.#firm = true;
+      this.#ignoresMessages = true;
       this.#unknown = true;
     } else {
       this.#expiredGrants = 0;
       this.#retryInMs = attempt.retryInMs;
-      this.#firm = attempt.firm ?? false;
+      this.#ignoresMessages = attempt.ignoresMessages ?? false;
     }
     return null;
   }
@@ -319,17 +319,17 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
         if (held) return held;
       } else {
         this.#retryInMs = -1;
-        this.#firm = false;
+        this.#ignoresMessages = false;
       }
       const left = this.#deadline - elapsed();
       if (left <= 0) return null;
-      const net = Math.min(
+      const fallbackMs = Math.min(
         this.#limits.maxSleepMs,
         this.#acquisition.longestSleepMs ?? Number.POSITIVE_INFINITY,
       );
-      const free = this.#retryInMs < 0 ? net : this.#retryInMs + 1;
-      const ms = Math.min(free, net, left);
-      if (this.#firm) await this.#sleepFirmly(ms);
+      const freeInMs = this.#retryInMs < 0 ? fallbackMs : this.#retryInMs + 1;
+      const ms = Math.min(freeInMs, fallbackMs, left);
+      if (this.#ignoresMessages) await this.#sleepThrough(ms);
       else if (!this.woken) await this.#sleep(ms);
     }
   }
@@ -348,7 +348,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
   }
 
   /** Sleeps the full time in spite of messages, unless aborted. */
-  async #sleepFirmly(ms: number): Promise<void> {
+  async #sleepThrough(ms: number): Promise<void> {
     const end = elapsed() + ms;
     do await this.#sleep(end - elapsed());
     while (elapsed() < end && !this.#limits.signal?.aborted);

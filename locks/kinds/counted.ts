@@ -9,7 +9,7 @@ import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import type { LockRequest } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { Core, CountedHolds } from '../holding/core.ts';
+import type { CountedHolds, LockContext } from '../holding/context.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
 import { type HeldLock, HoldHandle, type HoldOperations, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { abandonedKey } from '../keys.ts';
@@ -99,28 +99,28 @@ export class CountedLock<H extends HeldLock = HoldHandle> extends Lock<H> {
   protected readonly kind: CountedKind;
 
   /** @internal */
-  constructor(core: Core, kind: CountedKind) {
-    super(core, kind.name);
+  constructor(context: LockContext, kind: CountedKind) {
+    super(context, kind.name);
     this.kind = kind;
   }
 
   /** @internal */
   protected prepare(params: AcquireParams): Acquisition<H> {
     // Whether its holds have fences depends on the kind's replies, which the type does not know.
-    return new CountedAcquisition(this.core, this.kind, params) as Acquisition<HeldLock> as Acquisition<H>;
+    return new CountedAcquisition(this.context, this.kind, params) as Acquisition<HeldLock> as Acquisition<H>;
   }
 }
 
 /** Runs `work` when the earlier requests of the same owner for this lock are done. */
 export async function inTurn<T>(
-  core: Core,
+  context: LockContext,
   key: string,
   work: (counted: CountedHolds) => Promise<T>,
 ): Promise<T> {
-  let counted = core.counted.get(key);
+  let counted = context.counted.get(key);
   if (!counted) {
     counted = noHolds();
-    core.counted.set(key, counted);
+    context.counted.set(key, counted);
   }
   const mine = counted;
   if (mine.busy) await new Promise<void>((resolve) => mine.queue.push(resolve));
@@ -133,7 +133,7 @@ export async function inTurn<T>(
       next(); // It stays busy: the next request has its turn.
     else {
       mine.busy = false;
-      if (mine.count === 0) core.counted.delete(key);
+      if (mine.count === 0) context.counted.delete(key);
     }
   }
 }
@@ -156,25 +156,26 @@ export class CountedAcquisition
   readonly longestSleepMs: number | undefined;
   protected readonly kind: CountedKind;
   readonly #request: string;
-  /** The holds of an owner made for this acquisition only. They need no entry in `core.counted`, and no turns. */
+  /** The holds of an owner made for this acquisition only. They need no entry in `context.counted`, and no turns. */
   readonly #soleHolds: CountedHolds | undefined;
   /** The holds that this acquisition keeps. */
   #counted: CountedHolds | undefined;
   /** There are no more attempts: the caller has the lock, or the acquisition was abandoned. */
   #isOver = false;
 
-  constructor(core: Core, kind: CountedKind, params: AcquireParams) {
-    super(core, kind.name, params);
-    this.#request = core.owners.request();
+  constructor(context: LockContext, kind: CountedKind, params: AcquireParams) {
+    super(context, kind.name, params);
+    this.#request = context.owners.request();
     this.kind = kind;
-    this.#soleHolds = core.owners.isAlone(params.owner) ? noHolds() : undefined;
+    this.#soleHolds = context.owners.isAlone(params.owner) ? noHolds() : undefined;
     this.channel = kind.channel(params.owner);
     this.handsOver = kind.ordered;
     this.choose = kind.choose ?? chooseFirst;
     this.shared = kind.shared ?? false;
     this.longestSleepMs = kind.longestSleepMs;
     // An owner that already holds the lock does not wait in the queue to enter again.
-    this.ordered = kind.ordered && (this.#soleHolds ?? core.counted.get(this.#key) ?? noHolds()).count === 0;
+    this.ordered =
+      kind.ordered && (this.#soleHolds ?? context.counted.get(this.#key) ?? noHolds()).count === 0;
   }
 
   get #key(): string {
@@ -182,7 +183,7 @@ export class CountedAcquisition
   }
 
   protected inTurn<T>(work: (counted: CountedHolds) => Promise<T>): Promise<T> {
-    return this.#soleHolds ? work(this.#soleHolds) : inTurn(this.core, this.#key, work);
+    return this.#soleHolds ? work(this.#soleHolds) : inTurn(this.context, this.#key, work);
   }
 
   get token(): string {
@@ -195,7 +196,7 @@ export class CountedAcquisition
 
   /** Nothing is handed over when replicas must acknowledge a grant, or when the owner may already hold the lock. */
   get successor(): Successor | undefined {
-    return this.#soleHolds && this.kind.handOver && !this.core.replication ? this : undefined;
+    return this.#soleHolds && this.kind.handOver && !this.context.replication ? this : undefined;
   }
 
   passOn(granted: boolean): ((waiter: ChannelWaiter) => boolean) | undefined {
@@ -273,8 +274,8 @@ export class CountedAcquisition
 
   /** An owner without holds needs no entry, unless requests of it are under way: the last of them removes it. */
   protected forgetHolds(): void {
-    const counted = this.core.counted.get(this.#key);
-    if (counted !== undefined && counted.count === 0 && !counted.busy) this.core.counted.delete(this.#key);
+    const counted = this.context.counted.get(this.#key);
+    if (counted !== undefined && counted.count === 0 && !counted.busy) this.context.counted.delete(this.#key);
   }
 
   extend(hold: Hold, leaseMs: number): Promise<boolean> {
@@ -332,7 +333,7 @@ export class CountedAcquisition
     ending = target + 1,
     again?: ReleaseAgain,
   ): Promise<number> {
-    const { server, requests, owners } = this.core;
+    const { server, requests, owners } = this.context;
     const number = owners.isLasting(this.owner) ? requests.open() : 0;
     const ask = (): Promise<unknown> =>
       this.kind.release(server, {
@@ -362,14 +363,14 @@ export class CountedAcquisition
 
   /** False when other waiters of the same owner share its place in the lock's queue: their channel is that of the owner. */
   get #isLastWaiter(): boolean {
-    return (this.core.server.wakeups.peek(this.channel)?.waiters.length ?? 0) === 0;
+    return (this.context.server.wakeups.peek(this.channel)?.waiters.length ?? 0) === 0;
   }
 
   async abandon(unknown: boolean): Promise<void> {
     this.#isOver = true;
     this.declineHandOver();
     if (this.waits && this.#isLastWaiter)
-      await this.kind.leaveQueue?.(this.core.server, this.owner).catch(() => {});
+      await this.kind.leaveQueue?.(this.context.server, this.owner).catch(() => {});
     if (!unknown && this.markerMs === 0) return;
     // Whatever a request without a reply has done, this resets the server to the holds that are known.
     this.inTurn((counted) => this.giveBack(counted.count)).catch(() => {});

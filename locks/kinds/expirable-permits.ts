@@ -4,7 +4,7 @@ import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { ask, type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { HoldHandle } from '../holding/hold-handle.ts';
 import { abandonedKey, suffixed } from '../keys.ts';
 import { permitAcquireScript, permitCountScript, permitReleaseScript } from '../scripts/permits.ts';
@@ -28,14 +28,14 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
   readonly #initial: number;
 
   /** @internal */
-  constructor(core: Core, name: string, initial = 0) {
-    super(core, name, initial > 0 ? undefined : SET_UP_RULES);
+  constructor(context: LockContext, name: string, initial = 0) {
+    super(context, name, initial > 0 ? undefined : SET_UP_RULES);
     this.#initial = initial;
   }
 
   /** Sets the number of permits, 0 or more; false when it was set before. Throws OutcomeUnknown when no reply came. */
   async trySetPermits(permits: number): Promise<boolean> {
-    return setPermits(this.core, this.name, permits);
+    return setPermits(this.context, this.name, permits);
   }
 
   /**
@@ -43,22 +43,22 @@ export class ExpirablePermits extends Lock<HoldHandle, SetUpOptions> {
    * when the server refused.
    */
   async availablePermits(): Promise<number> {
-    const { core, name } = this;
-    const count = (): Promise<unknown> => core.server.run(permitCountScript, permitKeys(name), []);
-    return Number(await ask(core, name, count));
+    const { context, name } = this;
+    const count = (): Promise<unknown> => context.server.run(permitCountScript, permitKeys(name), []);
+    return Number(await ask(context, name, count));
   }
 
   /** @internal */
   protected prepare(params: AcquireParams<SetUpOptions>): Acquisition<HoldHandle> {
-    return new ExpirableAcquisition(this.core, this.name, params, this.#initial);
+    return new ExpirableAcquisition(this.context, this.name, params, this.#initial);
   }
 }
 
 /** A lock that even its holder cannot acquire again. */
 export class NonReentrantLock extends ExpirablePermits {
   /** @internal */
-  constructor(core: Core, name: string) {
-    super(core, name, 1);
+  constructor(context: LockContext, name: string) {
+    super(context, name, 1);
   }
 }
 
@@ -72,9 +72,9 @@ class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
   readonly #initial: number;
   readonly #id: string;
 
-  constructor(core: Core, name: string, params: AcquireParams<SetUpOptions>, initial: number) {
-    super(core, name, params);
-    this.#id = core.owners.token();
+  constructor(context: LockContext, name: string, params: AcquireParams<SetUpOptions>, initial: number) {
+    super(context, name, params);
+    this.#id = context.owners.token();
     this.#initial = initial;
     this.ordered = initial === 1;
   }
@@ -110,7 +110,7 @@ class ExpirableAcquisition extends ServerAcquisition<SetUpOptions> {
   }
 
   #giveBack(validUntil: number, how?: RetryOptions): Promise<boolean> {
-    const { server } = this.core;
+    const { server } = this.context;
     const args = [this.#id, this.markerMs];
     const giveBack = (): Promise<unknown> => server.run(permitReleaseScript, this.#keys(), args);
     return releaseUntilAnswered(server, giveBack, (reply) => Number(reply) === 1, validUntil, how);

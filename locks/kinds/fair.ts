@@ -1,5 +1,5 @@
 /** The fair lock: first come, first served among live waiters, on the keys of Redisson's fair lock. */
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
 import { check, text } from '../options.ts';
 import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from '../scripts/fair.ts';
@@ -19,12 +19,12 @@ const lineKeys = (name: string): string[] => [
 /** Granted in order of arrival. Each waiter listens on a channel of its own, so a release notifies one waiter. */
 export class FairLock extends CountedLock {
   /** @internal */
-  constructor(core: Core, name: string) {
-    super(core, fairKind(core, name));
+  constructor(context: LockContext, name: string) {
+    super(context, fairKind(context, name));
   }
 }
 
-function fairKind(core: Core, name: string): CountedKind {
+function fairKind(context: LockContext, name: string): CountedKind {
   check('name', name, text);
   const line = lineKeys(name);
   return {
@@ -35,11 +35,11 @@ function fairKind(core: Core, name: string): CountedKind {
     channel: (owner) => `${lockChannelName(name)}:${owner}`,
     token: (owner) => owner,
     // A waiter must ask in time to keep its place, even without a notification.
-    longestSleepMs: Math.max(1, Math.floor(core.placeMs / 3)),
+    longestSleepMs: Math.max(1, Math.floor(context.placeMs / 3)),
     acquireRequest: ({ owner, target, ttlMs, request, waits }) => ({
       script: fairAcquireScript,
       keys: [name, ...line, abandonedKey(name, request)],
-      args: [ttlMs, owner, target, core.fairWaitMs, waits ? core.placeMs : 0],
+      args: [ttlMs, owner, target, context.fairWaitMs, waits ? context.placeMs : 0],
     }),
     readAcquireReply: (reply) => {
       if (reply === null) return { granted: true };
@@ -51,7 +51,7 @@ function fairKind(core: Core, name: string): CountedKind {
     renewal: (owner) => ({ kind: 'hash', keys: [name], token: owner }),
     leaveQueue: async (server, owner) => {
       const keys = [name, ...line, lockChannelName(name)];
-      await server.run(fairLeaveScript, keys, [owner, core.fairWaitMs]);
+      await server.run(fairLeaveScript, keys, [owner, context.fairWaitMs]);
     },
   };
 }

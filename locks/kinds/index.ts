@@ -20,6 +20,7 @@ export const KIND_LISTS = {
   'short leases': 'test/locks/asking/never-held.realtime.test.ts',
   'waits of one owner': 'test/locks/asking/line.test.ts',
   'holds of one owner': 'test/locks/kinds/own-holds.test.ts',
+  're-entry': 'test/locks/conformance/shared.ts',
   replicas: 'test/locks/server/replicated.realtime.beside.test.ts',
   'lost replies': 'test/locks/server/lost-replies.realtime.beside.test.ts',
   releases: 'test/locks/every-kind.ts',
@@ -66,6 +67,8 @@ export interface KindEntry {
   readonly leased: boolean;
   /** Whether an owner that holds it may acquire it again. */
   readonly reentrant: boolean;
+  /** Whether it is granted in the order in which its waiters came. */
+  readonly inOrder: boolean;
   /** Its forms by name, as the titles of tests say them. Empty when nothing of it is acquired and released as a lock. */
   readonly forms: Readonly<Record<string, LockForm>>;
   /** The lists that leave it out, and why. */
@@ -75,11 +78,17 @@ export interface KindEntry {
 const itself = (name: string): string => name;
 
 const NOT_REENTRANT = 'its owner cannot acquire it again';
+const ONE_HOLD = {
+  'waits of one owner': NOT_REENTRANT,
+  'holds of one owner': NOT_REENTRANT,
+  're-entry': NOT_REENTRANT,
+} as const satisfies Reasons;
 const NOT_IN_REDISSON = 'Redisson has no such kind';
 const PARTS = 'its parts are locks of other kinds, which the list has';
 const MANY_SERVERS = 'it needs several servers; test/locks/kinds/redlock*.test.ts has its cases';
 const POOL = 'several clients hold it at once; test/locks/conformance/shared.ts has its cases';
 const NO_MESSAGES = 'only a release of the last hold wakes anybody, and the other forms test that';
+const READ_WRITE = 'the file has cases for the holds of readers and writers';
 const AS_PERMITS = 'it is one expirable permit, which the list has';
 const AS_NON_REENTRANT = 'a non-reentrant lock is one of its permits, and the list has that';
 const WITHOUT_LEASE = 'its holds have no lease';
@@ -103,6 +112,7 @@ const ACQUIRING: readonly KindList[] = [
   'short leases',
   'waits of one owner',
   'holds of one owner',
+  're-entry',
   'replicas',
   'lost replies',
   'soak',
@@ -116,10 +126,10 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: false,
+    inOrder: false,
     forms: { simple: { make: (locks, name) => locks.simple(name), key: itself } },
     notIn: {
-      'waits of one owner': NOT_REENTRANT,
-      'holds of one owner': NOT_REENTRANT,
+      ...ONE_HOLD,
       redisson: NOT_IN_REDISSON,
     },
   },
@@ -128,6 +138,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: true,
+    inOrder: false,
     forms: { reentrant: { make: (locks, name) => locks.reentrant(name), key: itself } },
     notIn: {},
   },
@@ -136,6 +147,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: true,
+    inOrder: false,
     forms: { fenced: { make: (locks, name) => locks.fenced(name), key: itself } },
     notIn: { bench: UNRIVALLED },
   },
@@ -144,6 +156,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: true,
+    inOrder: true,
     forms: { fair: { make: (locks, name) => locks.fair(name), key: itself } },
     notIn: { 'waits of one owner': 'each of its waits has a place of its own in the line' },
   },
@@ -152,6 +165,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: false,
+    inOrder: true,
     forms: {
       queue: {
         make: (locks, name) => locks.queue(name),
@@ -161,8 +175,7 @@ const registry = {
     },
     notIn: {
       'no memory': ADDS,
-      'waits of one owner': NOT_REENTRANT,
-      'holds of one owner': NOT_REENTRANT,
+      ...ONE_HOLD,
       redisson: NOT_IN_REDISSON,
       bench: UNRIVALLED,
     },
@@ -172,6 +185,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: false,
+    inOrder: false,
     forms: {
       'non-reentrant': {
         make: (locks, name) => locks.nonReentrant(name),
@@ -180,8 +194,7 @@ const registry = {
     },
     notIn: {
       'no memory': ADDS,
-      'waits of one owner': NOT_REENTRANT,
-      'holds of one owner': NOT_REENTRANT,
+      ...ONE_HOLD,
       'lost replies': AS_PERMITS,
       redisson: AS_PERMITS,
       bench: UNRIVALLED,
@@ -193,6 +206,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: true,
+    inOrder: false,
     forms: {
       read: {
         make: (locks, name) => locks.readWrite(name).read,
@@ -203,12 +217,14 @@ const registry = {
           'messages in a cluster': NO_MESSAGES,
           'odd clients': NO_MESSAGES,
           'waits of one owner': 'readers do not wait for each other',
+          're-entry': READ_WRITE,
           'holds of one owner': 'each read hold has a lease of its own; the file has cases for them',
         },
       },
       write: {
         make: (locks, name) => locks.readWrite(name).write,
         key: itself,
+        notIn: { 're-entry': READ_WRITE },
       },
     },
     notIn: { soak: 'the file has an entry whose clients read and write in turn', bench: UNRIVALLED },
@@ -218,6 +234,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: false,
+    inOrder: false,
     forms: {
       multi: {
         make: (locks, name) => locks.multi([locks.simple(name), locks.reentrant(`${name}, too`)]),
@@ -231,6 +248,7 @@ const registry = {
     primaries: 3,
     leased: true,
     reentrant: false,
+    inOrder: false,
     forms: { redlock: { make: (locks, name) => locks.redlock(name), notIn: alone(MANY_SERVERS) } },
     notIn: { redisson: 'Redisson has deprecated its Redlock', bench: UNRIVALLED },
   },
@@ -239,6 +257,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: false,
+    inOrder: false,
     forms: {
       'expirable permits': {
         make: (locks, name) => locks.expirablePermits(name),
@@ -252,8 +271,7 @@ const registry = {
       failover: AS_NON_REENTRANT,
       'messages in a cluster': AS_NON_REENTRANT,
       'short leases': AS_NON_REENTRANT,
-      'waits of one owner': NOT_REENTRANT,
-      'holds of one owner': NOT_REENTRANT,
+      ...ONE_HOLD,
       replicas: AS_NON_REENTRANT,
       bench: UNRIVALLED,
     },
@@ -263,6 +281,7 @@ const registry = {
     primaries: 1,
     leased: false,
     reentrant: false,
+    inOrder: false,
     forms: {
       semaphore: {
         make: (locks, name) => locks.semaphore(name),
@@ -280,8 +299,7 @@ const registry = {
       conformance: POOL,
       failover: POOL,
       'messages in a cluster': 'the file has cases for its permits',
-      'waits of one owner': NOT_REENTRANT,
-      'holds of one owner': NOT_REENTRANT,
+      ...ONE_HOLD,
     },
   },
   latch: {
@@ -289,6 +307,7 @@ const registry = {
     primaries: 1,
     leased: false,
     reentrant: false,
+    inOrder: false,
     forms: {},
     notIn: {
       ...alone('it is waited for, and nobody holds it; test/locks/kinds/latch.test.ts has its cases'),
@@ -302,6 +321,7 @@ const registry = {
     primaries: 1,
     leased: true,
     reentrant: false,
+    inOrder: false,
     forms: {},
     notIn: {
       ...alone(
@@ -316,6 +336,7 @@ const registry = {
     primaries: 1,
     leased: false,
     reentrant: false,
+    inOrder: false,
     forms: {
       session: {
         open: async (locks, name) => (await locks.session()).lock(name),
@@ -328,8 +349,7 @@ const registry = {
       failover: IN_SESSION,
       'messages in a cluster': 'sessions do not work on a cluster',
       'odd clients': IN_SESSION,
-      'waits of one owner': NOT_REENTRANT,
-      'holds of one owner': NOT_REENTRANT,
+      ...ONE_HOLD,
       'lost replies': IN_SESSION,
       soak: IN_SESSION,
       redisson: NOT_IN_REDISSON,
@@ -356,6 +376,8 @@ export interface ListedForm extends LockForm {
   readonly primaries: number;
   /** Whether its holds end by themselves. */
   readonly leased: boolean;
+  /** Whether it is granted in the order in which its waiters came. */
+  readonly inOrder: boolean;
 }
 
 /** The names of all kinds, in the order of the registry. */
@@ -376,10 +398,10 @@ export function kindsIn(list: KindList): LockKind[] {
 
 export function formsIn(list: KindList): ListedForm[] {
   return kindsIn(list).flatMap((kind) => {
-    const { primaries, leased, forms } = kinds[kind];
+    const { primaries, leased, inOrder, forms } = kinds[kind];
     return Object.entries(forms)
       .filter(([, form]) => form.notIn?.[list] === undefined)
-      .map(([name, form]) => ({ ...form, ...waysOf(name, form), name, kind, primaries, leased }));
+      .map(([name, form]) => ({ ...form, ...waysOf(name, form), name, kind, primaries, leased, inOrder }));
   });
 }
 

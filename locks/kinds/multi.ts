@@ -4,7 +4,7 @@ import { badOption } from '../../base/options.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import type { Acquisition } from '../asking/waiting.ts';
 import { LockLost, LockTimeout, NotOwner } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { HeldLock } from '../holding/hold-handle.ts';
 import { elapsed, LONGEST_TIMER_MS, pause } from '../timing/clock.ts';
 
@@ -16,7 +16,7 @@ export class MultiLock extends Lock<HeldLock> {
   readonly #locks: readonly Lock<HeldLock>[];
 
   /** @internal @param locks locks of any kind; they are always acquired in the order of their names */
-  constructor(core: Core, locks: readonly Lock<HeldLock>[]) {
+  constructor(context: LockContext, locks: readonly Lock<HeldLock>[]) {
     if (!Array.isArray(locks) || locks.length === 0 || !locks.every((lock) => lock instanceof Lock)) {
       throw badOption('multi', locks, 'an array of one or more locks');
     }
@@ -24,7 +24,7 @@ export class MultiLock extends Lock<HeldLock> {
     if (inOrder.some((lock, index) => index > 0 && lock.isSameLock(inOrder[index - 1]!))) {
       throw badOption('multi', locks, 'locks with different names');
     }
-    super(core, inOrder.map((lock) => lock.name).join(' + '));
+    super(context, inOrder.map((lock) => lock.name).join(' + '));
     this.#locks = inOrder;
   }
 
@@ -78,7 +78,7 @@ export class MultiLock extends Lock<HeldLock> {
       if (error instanceof LockLost) return null; // The first lock was lost while it waited for the last.
       throw error;
     } finally {
-      await this.#giveBack(helds, options.leaseMs ?? this.core.leaseMs);
+      await this.#giveBack(helds, options.leaseMs ?? this.context.leaseMs);
     }
   }
 
@@ -86,7 +86,7 @@ export class MultiLock extends Lock<HeldLock> {
   #giveBack(helds: readonly HeldLock[], leaseMs: number): Promise<void> | undefined {
     if (helds.length === 0) return undefined;
     return new Promise((resolve) => {
-      const limit = setTimeout(resolve, Math.min(this.core.serverLimitMs(leaseMs), LONGEST_TIMER_MS));
+      const limit = setTimeout(resolve, Math.min(this.context.serverLimitMs(leaseMs), LONGEST_TIMER_MS));
       void Promise.all(helds.map((held) => held.release().catch(() => {}))).then(() => {
         clearTimeout(limit);
         resolve();

@@ -3,7 +3,7 @@ import { ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { FencedHold, HeldLock, HoldHandle } from '../holding/hold-handle.ts';
 import { abandonedKey, prefixed, suffixed } from '../keys.ts';
 import { queueLeaveScript, queueVisitScript } from '../scripts/queue.ts';
@@ -15,7 +15,7 @@ export class QueueLock extends Lock<FencedHold> {
   /** @internal */
   protected prepare(params: AcquireParams): Acquisition<FencedHold> {
     // Each of its holds has a fence, which the type does not know.
-    const acquisition: Acquisition<HeldLock> = new QueueAcquisition(this.core, this.name, params);
+    const acquisition: Acquisition<HeldLock> = new QueueAcquisition(this.context, this.name, params);
     return acquisition as Acquisition<FencedHold>;
   }
 }
@@ -30,14 +30,14 @@ class QueueAcquisition extends ServerAcquisition {
   readonly #queue: string;
   readonly #seen: string;
 
-  constructor(core: Core, name: string, params: AcquireParams) {
-    super(core, name, params);
-    this.#id = core.owners.token();
+  constructor(context: LockContext, name: string, params: AcquireParams) {
+    super(context, name, params);
+    this.#id = context.owners.token();
     this.#channels = prefixed('lostlock_queue__channel', name);
     this.channel = `${this.#channels}:${this.#id}`;
     this.#queue = prefixed('lostlock_queue', name);
     this.#seen = suffixed(name, 'lostlock_queue_seen');
-    this.longestSleepMs = Math.max(1, Math.floor(core.placeMs / 3));
+    this.longestSleepMs = Math.max(1, Math.floor(context.placeMs / 3));
   }
 
   async attempt(): Promise<Attempt<HoldHandle>> {
@@ -47,7 +47,7 @@ class QueueAcquisition extends ServerAcquisition {
       {
         script: queueVisitScript,
         keys: [this.#queue, this.#seen, number, abandonedKey(this.lock, this.#id)],
-        args: [this.#id, this.ttlMs, this.waits ? this.core.placeMs : 0],
+        args: [this.#id, this.ttlMs, this.waits ? this.context.placeMs : 0],
       },
       () => ({
         granted: (answer) => Number((answer as unknown[])[0]) >= 0,
@@ -61,7 +61,7 @@ class QueueAcquisition extends ServerAcquisition {
   }
 
   #leave(validUntil: number, how?: RetryOptions): Promise<boolean> {
-    const { server } = this.core;
+    const { server } = this.context;
     const keys = [this.#queue, this.#seen, abandonedKey(this.lock, this.#id), this.#channels];
     const args = [this.#id, this.markerMs];
     const leave = (): Promise<unknown> => server.run(queueLeaveScript, keys, args);
@@ -70,7 +70,7 @@ class QueueAcquisition extends ServerAcquisition {
 
   async abandon(unknown: boolean): Promise<void> {
     if (!this.waits && !unknown) return;
-    const left = this.#leave(elapsed() + this.core.placeMs, { background: unknown }).catch(() => {});
+    const left = this.#leave(elapsed() + this.context.placeMs, { background: unknown }).catch(() => {});
     if (!unknown) await left;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { AcquireParams } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { CountedHolds } from '../holding/core.ts';
+import type { CountedHolds } from '../holding/context.ts';
 import type { Hold, Renewal } from '../holding/hold.ts';
 import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { elapsed } from '../timing/clock.ts';
@@ -11,7 +11,7 @@ import { CountedAcquisition, CountedLock, UNKNOWN_TO_SERVER } from './counted.ts
 /** The shared lock of a read-write lock. */
 export class ReadLock extends CountedLock {
   protected override prepare(params: AcquireParams): Acquisition<HoldHandle> {
-    return new ReadAcquisition(this.core, this.kind, params);
+    return new ReadAcquisition(this.context, this.kind, params);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The read-write lock, on the keys of Redisson's RReadWriteLock: readers share it, a writer has it alone. */
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import { abandonedKey, prefixed, suffixed, tagged } from '../keys.ts';
 import {
   readAcquireScript,
@@ -25,10 +25,10 @@ export class ReadWriteLock {
   readonly write: CountedLock;
 
   /** @internal */
-  constructor(core: Core, name: string) {
+  constructor(context: LockContext, name: string) {
     this.name = name;
-    this.read = new ReadLock(core, readKind(name));
-    this.write = new CountedLock(core, writeKind(name));
+    this.read = new ReadLock(context, readKind(name));
+    this.write = new CountedLock(context, writeKind(name));
   }
 }
 

@@ -4,7 +4,7 @@ import { BaseAcquisition, MARKER_MS, renewOne } from '../asking/acquisition.ts';
 import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { QuorumFailed } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { Renewal } from '../holding/hold.ts';
 import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { simpleAcquireScript } from '../scripts/simple.ts';
@@ -17,7 +17,7 @@ import { IndependenceCheck } from './independence-check.ts';
 import { askAll, type Votes } from './majority.ts';
 import { abandonedTokensKey, releaseByToken, simpleChannel } from './simple.ts';
 
-const independence = new WeakMap<Core, IndependenceCheck>();
+const independence = new WeakMap<LockContext, IndependenceCheck>();
 
 /**
  * Each server keeps a simple lock. A server that restarts without its data must stay down for the longest lease: otherwise
@@ -33,16 +33,16 @@ export class Redlock extends Lock<HoldHandle> {
   ): Promise<HoldHandle | null> {
     this.checked(options);
     options.signal?.throwIfAborted();
-    const { core } = this;
-    let servers = independence.get(core);
-    if (!servers) independence.set(core, (servers = new IndependenceCheck(core.servers)));
-    await servers.check(this.name, core.serverLimitMs(options.leaseMs ?? core.leaseMs));
+    const { context } = this;
+    let servers = independence.get(context);
+    if (!servers) independence.set(context, (servers = new IndependenceCheck(context.servers)));
+    await servers.check(this.name, context.serverLimitMs(options.leaseMs ?? context.leaseMs));
     return super.acquireAs(owner, options, waitMs, must);
   }
 
   /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
-    return new RedlockAcquisition(this.core, this.name, params);
+    return new RedlockAcquisition(this.context, this.name, params);
   }
 }
 
@@ -61,7 +61,7 @@ interface Round {
 type Giving = Map<LockServer, Promise<boolean>>;
 
 class RedlockAcquisition extends BaseAcquisition {
-  readonly channel = simpleChannel(this.lock, this.core.server);
+  readonly channel = simpleChannel(this.lock, this.context.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
@@ -70,9 +70,9 @@ class RedlockAcquisition extends BaseAcquisition {
   #failure: QuorumFailed | undefined;
   #splits = 0;
 
-  constructor(core: Core, name: string, params: AcquireParams) {
-    super(core, name, params, core.servers);
-    this.#limitMs = core.serverLimitMs(params.leaseMs);
+  constructor(context: LockContext, name: string, params: AcquireParams) {
+    super(context, name, params, context.servers);
+    this.#limitMs = context.serverLimitMs(params.leaseMs);
   }
 
   /**
@@ -83,7 +83,7 @@ class RedlockAcquisition extends BaseAcquisition {
     const sentAt = elapsed();
     const { leaseMs } = this.params;
     const round: Round = {
-      token: this.core.owners.token(),
+      token: this.context.owners.token(),
       granted: new Set(),
       refused: new Set(),
       restoring: new Set(),
@@ -92,7 +92,7 @@ class RedlockAcquisition extends BaseAcquisition {
     const votes = await askAll(this.servers, this.quorum, this.#limitMs, (server) =>
       this.#ask(server, round),
     );
-    const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.core.driftFactor);
+    const validUntil = sentAt + leaseMs - Math.ceil(leaseMs * this.context.driftFactor);
     if (votes.yes >= this.quorum && elapsed() < validUntil) return { held: this.#held(round, sentAt) };
     await this.#undo(round, validUntil);
     this.#failure =
@@ -103,7 +103,7 @@ class RedlockAcquisition extends BaseAcquisition {
     // the same time. The delays grow, because another contender may have a majority after all.
     const split = votes.no < this.quorum || votes.yes > 0;
     return split
-      ? { retryInMs: randomInt(10, Math.min(100 * 2 ** this.#splits++, 1000)), firm: true }
+      ? { retryInMs: randomInt(10, Math.min(100 * 2 ** this.#splits++, 1000)), ignoresMessages: true }
       : { retryInMs: Math.max(round.soonestMs, -1) };
   }
 
@@ -158,7 +158,7 @@ class RedlockAcquisition extends BaseAcquisition {
     const { servers, quorum } = this;
     let extended = false;
     const missing: LockServer[] = [];
-    const votes = await askAll(servers, quorum, this.core.server.requestTimeoutMs, async (server) => {
+    const votes = await askAll(servers, quorum, this.context.server.requestTimeoutMs, async (server) => {
       const has = await renewOne(server, renewal, ttlMs);
       if (has) return true;
       if (extended) restore(server);
@@ -182,7 +182,7 @@ class RedlockAcquisition extends BaseAcquisition {
       given.catch(() => giving.delete(server));
       return given;
     };
-    const limitMs = this.core.server.requestTimeoutMs;
+    const limitMs = this.context.server.requestTimeoutMs;
     return this.#outcome(await askAll(servers, quorum, limitMs, give, again?.background));
   }
 

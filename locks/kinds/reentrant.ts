@@ -1,7 +1,7 @@
 /** The re-entrant lock and the fenced lock, on the keys of Redisson's RLock and RFencedLock. */
 
 import type { LockRequest } from '../asking/requests.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { Renewal } from '../holding/hold.ts';
 import type { FencedHold } from '../holding/hold-handle.ts';
 import { abandonedKey, prefixed } from '../keys.ts';
@@ -91,8 +91,8 @@ class PlainKind extends ReentrantKind {
 /** A lock that its owner may acquire again. Compatible with Redisson's RLock. */
 export class ReentrantLock extends CountedLock {
   /** @internal */
-  constructor(core: Core, name: string) {
-    super(core, new PlainKind(name));
+  constructor(context: LockContext, name: string) {
+    super(context, new PlainKind(name));
   }
 }
 
@@ -130,9 +130,9 @@ class FencedKind extends ReentrantKind {
 /** A re-entrant lock with a fencing token per grant, for resources that refuse smaller tokens. */
 export class FencedLock extends CountedLock<FencedHold> {
   /** @internal */
-  constructor(core: Core, name: string, options: FencedOptions = {}) {
+  constructor(context: LockContext, name: string, options: FencedOptions = {}) {
     checkOptions('fenced', options, { fence: oneOf('counter', 'clock') });
     const { fence = 'counter' } = options;
-    super(core, new FencedKind(name, fence));
+    super(context, new FencedKind(name, fence));
   }
 }

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { AcquireOptions } from '../asking/lock.ts';
 import { ask, numberedRelease } from '../asking/requests.ts';
 import { NotOwner } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { HeldLock } from '../holding/hold-handle.ts';
 import { suffixed } from '../keys.ts';
 import { check, checkOptions, count, text } from '../options.ts';
@@ -39,21 +39,21 @@ export class SegmentedLock {
   readonly name: string;
   /** How many parts the stock is split into. */
   readonly segments: number;
-  readonly #core: Core;
+  readonly #context: LockContext;
   readonly #locks: readonly SimpleLock[];
 
   /** @internal */
-  constructor(core: Core, name: string, options: SegmentedOptions) {
+  constructor(context: LockContext, name: string, options: SegmentedOptions) {
     check('name', name, text);
     checkOptions('segmented', options, { segments: count(1) });
     check('segmented.segments', options.segments, count(1));
     const { segments } = options;
-    this.#core = core;
+    this.#context = context;
     this.name = name;
     this.segments = segments;
     this.#locks = Array.from(
       { length: segments },
-      (_, index) => new SimpleLock(core, `${name}:segment:${index}`),
+      (_, index) => new SimpleLock(context, `${name}:segment:${index}`),
     );
   }
 
@@ -83,7 +83,7 @@ export class SegmentedLock {
 
   /** Acquires any free segment; if none is free, waits for a randomly chosen one. Throws as Lock.acquire does. */
   async acquire(options: AcquireOptions = {}): Promise<HeldSegment> {
-    checkOptions('acquire', options, this.#core.acquireRules);
+    checkOptions('acquire', options, this.#context.acquireRules);
     return this.#lockOneOf(new Set(this.#locks.keys()), options);
   }
 
@@ -95,7 +95,7 @@ export class SegmentedLock {
    */
   async take(units: number, options: AcquireOptions = {}): Promise<Portion[] | null> {
     check('take', units, count(1));
-    checkOptions('take', options, this.#core.acquireRules);
+    checkOptions('take', options, this.#context.acquireRules);
     const portions: Portion[] = [];
     let missing = units;
     const untried = new Set(this.#locks.keys());
@@ -118,18 +118,18 @@ export class SegmentedLock {
 
   /** Puts back the units of a request that could not get all of them. A release that fails is repeated in the background. */
   async #undo(portions: readonly Portion[]): Promise<void> {
-    const core = this.#core;
+    const context = this.#context;
     await Promise.all(
       portions.map(async ({ segment, units }) => {
         const send = (number: number): Promise<unknown> =>
           this.#send(number, segmentPutScript, segment, [this.stockKey(segment)], [units]);
-        const put = numberedRelease(core, this.name, core.owners.clientId, send);
+        const put = numberedRelease(context, this.name, context.owners.clientId, send);
         let unanswered = false;
         const again = (last: unknown): Promise<boolean> => {
           unanswered ||= isTransient(last);
           return put({ unanswered });
         };
-        await put().catch((error: unknown) => void core.releases.goOn(again, error).catch(() => {}));
+        await put().catch((error: unknown) => void context.releases.goOn(again, error).catch(() => {}));
       }),
     );
   }
@@ -145,7 +145,7 @@ export class SegmentedLock {
   }
 
   #command(command: string[]): Promise<unknown> {
-    return ask(this.#core, this.name, () => this.#core.server.command(command));
+    return ask(this.#context, this.name, () => this.#context.server.command(command));
   }
 
   /** Runs a script that has its effect once, however often it is sent. */
@@ -155,10 +155,10 @@ export class SegmentedLock {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<number> {
-    const { requests } = this.#core;
+    const { requests } = this.#context;
     const number = requests.open();
     const run = async (): Promise<number> => Number(await this.#send(number, script, segment, keys, args));
-    return ask(this.#core, this.name, run).finally(() => requests.settle(number));
+    return ask(this.#context, this.name, run).finally(() => requests.settle(number));
   }
 
   #send(
@@ -168,7 +168,7 @@ export class SegmentedLock {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    const { server, requests } = this.#core;
+    const { server, requests } = this.#context;
     const all = [...keys, requests.key(`${this.name}:segment:${segment}`)];
     return server.run(script, all, [...requests.args(number), ...args]);
   }

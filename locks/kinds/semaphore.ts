@@ -4,7 +4,7 @@ import { type AcquireOptions, type AcquireParams, Lock } from '../asking/lock.ts
 import { ask, numberedRelease } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import { NotSetUp } from '../errors.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import { HoldHandle } from '../holding/hold-handle.ts';
 import { prefixed } from '../keys.ts';
 import { type AllowedOptions, check, count, flag, nothing } from '../options.ts';
@@ -55,8 +55,8 @@ export const chooseByCount: Choose = (waiters, text) => waiters.slice(0, Math.ma
  */
 export class Semaphore extends Lock<HoldHandle, PermitOptions> {
   /** @internal */
-  constructor(core: Core, name: string) {
-    super(core, name, PERMIT_RULES);
+  constructor(context: LockContext, name: string) {
+    super(context, name, PERMIT_RULES);
   }
 
   /** @internal */
@@ -66,13 +66,13 @@ export class Semaphore extends Lock<HoldHandle, PermitOptions> {
 
   /** Sets the number of permits, 0 or more; false when it was set before. Throws OutcomeUnknown when no reply came. */
   async trySetPermits(permits: number): Promise<boolean> {
-    return setPermits(this.core, this.name, permits);
+    return setPermits(this.context, this.name, permits);
   }
 
   /** The number of free permits. Throws OutcomeUnknown when no reply came, ServerRefused when the server refused. */
   async availablePermits(): Promise<number> {
-    const { core, name } = this;
-    return Number((await ask(core, name, () => core.server.command(['GET', name]))) ?? 0);
+    const { context, name } = this;
+    return Number((await ask(context, name, () => context.server.command(['GET', name]))) ?? 0);
   }
 
   /**
@@ -81,32 +81,32 @@ export class Semaphore extends Lock<HoldHandle, PermitOptions> {
    */
   async addPermits(permits: number): Promise<void> {
     check('addPermits', permits, count(1));
-    const { core, name } = this;
-    const number = core.requests.open();
-    await ask(core, name, () => giveBack(core, name, number, permits)).finally(() =>
-      core.requests.settle(number),
+    const { context, name } = this;
+    const number = context.requests.open();
+    await ask(context, name, () => giveBack(context, name, number, permits)).finally(() =>
+      context.requests.settle(number),
     );
   }
 
   /** @internal */
   protected prepare(params: AcquireParams<PermitOptions>): Acquisition<HoldHandle> {
-    return new PermitAcquisition(this.core, this.name, params);
+    return new PermitAcquisition(this.context, this.name, params);
   }
 }
 
 /** Sets the number of permits; false when it was set before. */
-export async function setPermits(core: Core, name: string, permits: number): Promise<boolean> {
+export async function setPermits(context: LockContext, name: string, permits: number): Promise<boolean> {
   check('trySetPermits', permits, count(0));
-  const { server } = core;
+  const { server } = context;
   const keys = [name, semaphoreChannel(name)];
   // A retry would get another reply, so there is none: without a reply the outcome is unknown.
   const set = (): Promise<unknown> => server.run(semaphoreSetScript, keys, [permits]);
-  return ask(core, name, set, 0).then((reply) => Number(reply) === 1);
+  return ask(context, name, set, 0).then((reply) => Number(reply) === 1);
 }
 
 /** Returns permits, as request `number`, so exactly once even if it is sent again after a lost reply. */
 function giveBack(
-  { server, requests }: Core,
+  { server, requests }: LockContext,
   name: string,
   number: number,
   permits: number,
@@ -125,9 +125,9 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
   /** The number of the request that has no reply yet. */
   #request: number | undefined;
 
-  constructor(core: Core, name: string, params: AcquireParams<PermitOptions>) {
-    super(core, name, params);
-    this.#token = core.owners.request();
+  constructor(context: LockContext, name: string, params: AcquireParams<PermitOptions>) {
+    super(context, name, params);
+    this.#token = context.owners.request();
     this.demand = params.options.permits ?? 1;
   }
 
@@ -138,7 +138,7 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
 
   /** A request without a reply is repeated under the same number. */
   async attempt(): Promise<Attempt<HoldHandle>> {
-    const { requests } = this.core;
+    const { requests } = this.context;
     this.#request ??= requests.open();
     const number = this.#request;
     const reply = await this.take(
@@ -169,8 +169,8 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
       renewed: false,
       callbacks: { renewal: () => ({ kind: 'string', keys: [this.lock], token: '' }) },
     });
-    const { core, lock, owner, demand } = this;
-    const give = numberedRelease(core, lock, owner, (number) => giveBack(core, lock, number, demand));
+    const { context, lock, owner, demand } = this;
+    const give = numberedRelease(context, lock, owner, (number) => giveBack(context, lock, number, demand));
     return new HoldHandle(hold, {
       release: (_, again) => {
         hold.end();
@@ -189,12 +189,12 @@ class PermitAcquisition extends ServerAcquisition<PermitOptions> {
 
   #settle(number: number): void {
     this.#request = undefined;
-    this.core.requests.settle(number);
+    this.context.requests.settle(number);
   }
 
   /** Undoes a request, and settles it. If that fails, it goes on in the background, because a permit has no lease. */
   async #undo(number: number): Promise<void> {
-    const { server, requests, releases } = this.core;
+    const { server, requests, releases } = this.context;
     const keys = [this.lock, this.channel, requests.key(this.lock)];
     const undo = async (): Promise<boolean> => {
       await server.run(semaphoreUndoScript, keys, [...requests.args(number), this.demand]);

@@ -6,7 +6,7 @@ import { ask, type RetryOptions } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
 import type { RedisCommand } from '../clients/client.ts';
 import { BadConfiguration, LockLost, LocksClosed, NotReplicated } from '../errors.ts';
-import { type Core, RENEWED_LEASE } from '../holding/core.ts';
+import { type LockContext, RENEWED_LEASE } from '../holding/context.ts';
 import { Hold, type HoldCallbacks, type Renewal } from '../holding/hold.ts';
 import { HoldHandle } from '../holding/hold-handle.ts';
 import { checkOptions, nothing } from '../options.ts';
@@ -26,7 +26,7 @@ export interface SessionOptions {
 export class Session implements AsyncDisposable, HoldCallbacks {
   /** The session's key on the server. */
   readonly key: string;
-  readonly #core: Core;
+  readonly #context: LockContext;
   readonly #hold: Hold;
   readonly #helds = new Set<Hold>();
   #closing: Promise<void> | undefined;
@@ -37,42 +37,46 @@ export class Session implements AsyncDisposable, HoldCallbacks {
   readonly #numbers = new Set<number>();
 
   /** @param sentAt when the request that opened it left */
-  private constructor(core: Core, key: string, leaseMs: number, sentAt: number) {
-    this.#core = core;
+  private constructor(context: LockContext, key: string, leaseMs: number, sentAt: number) {
+    this.#context = context;
     this.key = key;
     const spec = {
       lock: key,
-      owner: core.owners.clientId,
+      owner: context.owners.clientId,
       token: key,
       leaseMs,
       renewed: true,
-      servers: core.first,
+      servers: context.first,
       quorum: 1,
       callbacks: this,
     };
-    this.#hold = new Hold(spec, core, sentAt);
+    this.#hold = new Hold(spec, context, sentAt);
   }
 
   /**
    * @internal
    * Opens a session. Throws BadConfiguration on a cluster (a lock and its session would need one slot), and NotReplicated.
    */
-  static async open(core: Core, options: SessionOptions = {}): Promise<Session> {
+  static async open(context: LockContext, options: SessionOptions = {}): Promise<Session> {
     checkOptions('session', options, { leaseMs: RENEWED_LEASE });
-    const leaseMs = Math.ceil(options.leaseMs ?? core.leaseMs);
-    const { server } = core;
+    const leaseMs = Math.ceil(options.leaseMs ?? context.leaseMs);
+    const { server } = context;
     const key = `lostlock_session:${randomUUID()}`;
-    if (server.wakeups.closed) throw new LocksClosed(key, core.owners.clientId);
+    if (server.wakeups.closed) throw new LocksClosed(key, context.owners.clientId);
     if (server.client.cluster) {
       throw new BadConfiguration(key, 'sessions need one server: on a cluster use locks with leases');
     }
     const sentAt = elapsed();
-    const set = ['SET', key, key, 'PX', String(leaseMs + core.lockDelayMs)];
-    await ask(core, key, () => Session.#open(core, key, set), 0);
-    return new Session(core, key, leaseMs, sentAt);
+    const set = ['SET', key, key, 'PX', String(leaseMs + context.lockDelayMs)];
+    await ask(context, key, () => Session.#open(context, key, set), 0);
+    return new Session(context, key, leaseMs, sentAt);
   }
 
-  static async #open({ server, replication, owners }: Core, key: string, set: RedisCommand): Promise<void> {
+  static async #open(
+    { server, replication, owners }: LockContext,
+    key: string,
+    set: RedisCommand,
+  ): Promise<void> {
     if (!replication) return void (await server.command(set));
     const { copies, needed, cause } = await server.commandReplicated(set, replication);
     if (copies >= needed) return;
@@ -111,7 +115,7 @@ export class Session implements AsyncDisposable, HoldCallbacks {
 
   /** A lock that ends with this session. It has no lease. */
   lock(name: string): SessionLock {
-    return new SessionLock(this.#core, name, this);
+    return new SessionLock(this.#context, name, this);
   }
 
   /** Until when the session is certainly alive, in milliseconds as of Date.now(); see HeldLock.validUntil. */
@@ -151,11 +155,11 @@ export class Session implements AsyncDisposable, HoldCallbacks {
     this.#hold.end();
     const helds = [...this.#helds];
     this.#helds.clear();
-    const { server } = this.#core;
+    const { server } = this.#context;
     const keys = helds.flatMap(({ spec }) => [spec.lock, simpleChannel(spec.lock, server)]);
     const values = helds.map(({ spec }) => spec.token);
     const close = (): Promise<unknown> => server.run(sessionCloseScript, [this.key, ...keys], values);
-    const closed = ask(this.#core, this.key, close);
+    const closed = ask(this.#context, this.key, close);
     // Without waiting for the reply: waiters of this process send their requests right after this one.
     for (const held of helds) held.lose('its session was closed');
     try {
@@ -194,8 +198,8 @@ export class SessionLock extends Lock<HoldHandle, SessionLockOptions> {
   readonly #session: Session;
 
   /** @internal */
-  constructor(core: Core, name: string, session: Session) {
-    super(core, name, { leaseMs: nothing('it ends with its session') });
+  constructor(context: LockContext, name: string, session: Session) {
+    super(context, name, { leaseMs: nothing('it ends with its session') });
     this.#session = session;
   }
 
@@ -206,7 +210,7 @@ export class SessionLock extends Lock<HoldHandle, SessionLockOptions> {
 
   /** @internal */
   protected prepare(params: AcquireParams<SessionLockOptions>): Acquisition<HoldHandle> {
-    return new SessionAcquisition(this.core, this.#session, this.name, params);
+    return new SessionAcquisition(this.context, this.#session, this.name, params);
   }
 }
 
@@ -235,7 +239,7 @@ class SessionHoldHandle extends HoldHandle {
 }
 
 class SessionAcquisition extends ServerAcquisition {
-  readonly channel = simpleChannel(this.lock, this.core.server);
+  readonly channel = simpleChannel(this.lock, this.context.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
@@ -243,8 +247,8 @@ class SessionAcquisition extends ServerAcquisition {
   #number = 0;
   #token = '';
 
-  constructor(core: Core, session: Session, name: string, params: AcquireParams) {
-    super(core, name, params);
+  constructor(context: LockContext, session: Session, name: string, params: AcquireParams) {
+    super(context, name, params);
     this.#session = session;
   }
 
@@ -252,7 +256,7 @@ class SessionAcquisition extends ServerAcquisition {
     this.#session.assertAlive();
     if (this.#number === 0) {
       this.#number = this.#session.number();
-      this.#token = `${this.#session.key} ${this.#number}.${this.core.owners.token()}`;
+      this.#token = `${this.#session.key} ${this.#number}.${this.context.owners.token()}`;
     }
     const reply = await this.take(
       {
@@ -290,7 +294,7 @@ class SessionAcquisition extends ServerAcquisition {
   }
 
   #giveBack(until: number, how?: RetryOptions): Promise<boolean> {
-    return releaseByToken(this.core.server, this.lock, this.#token, until, this.markerMs, how);
+    return releaseByToken(this.context.server, this.lock, this.#token, until, this.markerMs, how);
   }
 
   async abandon(unknown: boolean): Promise<void> {

@@ -3,7 +3,7 @@ import { MARKER_MS, ServerAcquisition } from '../asking/acquisition.ts';
 import { type AcquireParams, Lock } from '../asking/lock.ts';
 import { type RetryOptions, releaseUntilAnswered } from '../asking/requests.ts';
 import type { Acquisition, Attempt } from '../asking/waiting.ts';
-import type { Core } from '../holding/core.ts';
+import type { LockContext } from '../holding/context.ts';
 import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
 import { HoldHandle, type HoldOperations, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { prefixed, suffixed } from '../keys.ts';
@@ -21,7 +21,7 @@ import { elapsed } from '../timing/clock.ts';
 export class SimpleLock extends Lock<HoldHandle> {
   /** @internal */
   protected prepare(params: AcquireParams): Acquisition<HoldHandle> {
-    return new SimpleAcquisition(this.core, this.name, params);
+    return new SimpleAcquisition(this.context, this.name, params);
   }
 }
 
@@ -58,21 +58,21 @@ export function releaseByToken(
 }
 
 class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Successor, HoldCallbacks {
-  readonly channel = simpleChannel(this.lock, this.core.server);
+  readonly channel = simpleChannel(this.lock, this.context.server);
   readonly choose = chooseFirst;
   readonly ordered = true;
   readonly handsOver = true;
   readonly token: string;
   #asked = false;
 
-  constructor(core: Core, name: string, params: AcquireParams) {
-    super(core, name, params);
-    this.token = core.owners.token();
+  constructor(context: LockContext, name: string, params: AcquireParams) {
+    super(context, name, params);
+    this.token = context.owners.token();
   }
 
   /** Nothing is handed over when replicas have to acknowledge a grant. */
   get successor(): Successor | undefined {
-    return this.core.replication ? undefined : this;
+    return this.context.replication ? undefined : this;
   }
 
   async attempt(now: number): Promise<Attempt<HoldHandle>> {
@@ -82,11 +82,11 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
       if (handedAt !== undefined) return { held: this.#held(handedAt) };
       sentAt = elapsed(); // Waiting for the hand-over took some time.
     }
-    if (this.#asked || this.core.replication || !this.core.server.runsScripts) return this.#ask();
+    if (this.#asked || this.context.replication || !this.context.server.runsScripts) return this.#ask();
     // The first attempt: most locks are free, and a plain SET costs the server less than a script.
     this.#asked = true;
     const set = ['set', this.lock, this.token, 'NX', 'PX', String(this.ttlMs)];
-    if ((await this.core.server.command(set, sentAt)) === 'OK') return { held: this.#held(sentAt) };
+    if ((await this.context.server.command(set, sentAt)) === 'OK') return { held: this.#held(sentAt) };
     return this.#ask();
   }
 
@@ -131,7 +131,7 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
   #giveBack(validUntil: number, insistence?: RetryOptions): Promise<boolean> {
     const listMs = this.markerMs > 0 ? MARKER_MS + this.ttlMs : 0;
     const { lock, token, channel } = this;
-    return releaseByToken(this.core.server, lock, token, validUntil, listMs, insistence, channel);
+    return releaseByToken(this.context.server, lock, token, validUntil, listMs, insistence, channel);
   }
 
   async abandon(unknown: boolean): Promise<void> {

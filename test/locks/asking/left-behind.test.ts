@@ -50,7 +50,8 @@ test('holds that end with their leases are forgotten', () =>
       await mine.run(() => mine.reentrant(`x${i}`).acquire({ leaseMs: 50 }));
       await mine.run(() => mine.readWrite(`y${i}`).read.acquire({ leaseMs: 50 }));
     }
-    const { counted } = (mine.simple('z') as unknown as { core: { counted: Map<string, unknown> } }).core;
+    const { counted } = (mine.simple('z') as unknown as { context: { counted: Map<string, unknown> } })
+      .context;
     expect(counted.size).toBe(10);
     await pair.advance(1000);
     expect(counted.size).toBe(0);

@@ -67,7 +67,7 @@ function exclusionCases(bench: () => Bench, { make, leaseKey }: Kind): void {
     const waiting = make(b, name).acquire();
     await until(async () => (await channelsOf(bench().raw)).length >= 1);
     await held.release();
-    const next = await waiting; // By message: both the lease and the net are ten minutes away.
+    const next = await waiting; // By message: both the lease and the next look are ten minutes away.
     expect(next.name).toBe(name);
     await next.release();
     await until(async () => (await channelsOf(bench().raw)).length === 0);

@@ -1,6 +1,7 @@
 /** The cases of locks that more than one may hold, or the same owner more than once. */
 import { describe, expect } from 'vitest';
 import { type Lock, LockLost, LockTimeout, NotOwner, NotSetUp } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { until } from '../../support/until.ts';
 import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
@@ -8,18 +9,18 @@ import { test } from './conformance-test.ts';
 const channelCount = async ({ raw }: Bench): Promise<number> => (await channelsOf(raw)).length;
 
 export function reentryCases(bench: () => Bench): void {
-  describe.each(['reentrant', 'fair', 'fenced'] as const)('re-entry of the %s lock', (kind) => {
+  describe.each(formsIn('re-entry'))('re-entry of the $name lock', ({ make }) => {
     test('one owner acquires the lock several times, and frees it with as many releases', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const name = bench().name();
-      const lock = a[kind](name);
+      const lock = make(a, name);
       const first = await lock.acquire({ owner: 'me' });
       const second = await lock.acquire({ owner: 'me' });
       expect(await bench().raw.hget(name, first.owner)).toBe('2');
       expect(await lock.tryAcquire({ owner: 'another' })).toBeNull();
       await first.release();
       expect(await bench().raw.hvals(name)).toEqual(['1']);
-      expect(await b[kind](name).tryAcquire()).toBeNull();
+      expect(await make(b, name).tryAcquire()).toBeNull();
       second.assertHeld();
       await second.release();
       expect(await bench().raw.exists(name)).toBe(0);
@@ -28,7 +29,7 @@ export function reentryCases(bench: () => Bench): void {
     test('using and run set an owner for their async context; outside, each acquisition is an owner of its own', async () => {
       const locks = bench().locks();
       const name = bench().name();
-      const lock: Lock = locks[kind](name);
+      const lock: Lock = make(locks, name);
       await lock.using(async (outer) => {
         await lock.using({ waitMs: 0 }, async (inner) => expect(inner.owner).toBe(outer.owner));
         expect(await bench().raw.hvals(name)).toEqual(['1']);
@@ -40,7 +41,7 @@ export function reentryCases(bench: () => Bench): void {
     });
 
     test('entering again never shortens the lease', async () => {
-      const lock = bench().locks()[kind](bench().name());
+      const lock = make(bench().locks(), bench().name());
       const outer = await lock.acquire({ owner: 'me', leaseMs: 60_000 });
       const inner = await lock.acquire({ owner: 'me', leaseMs: 1000 });
       expect(await bench().raw.pttl(lock.name)).toBeGreaterThan(50_000);
@@ -51,7 +52,7 @@ export function reentryCases(bench: () => Bench): void {
 
     test('with a short and a long lease, the lock lasts for the lease of the hold that remains', async () => {
       for (const which of [0, 1]) {
-        const lock = bench().locks()[kind](bench().name());
+        const lock = make(bench().locks(), bench().name());
         const holds = [
           await lock.acquire({ owner: 'me', leaseMs: 5000 }),
           await lock.acquire({ owner: 'me', leaseMs: 60_000 }),
@@ -64,7 +65,7 @@ export function reentryCases(bench: () => Bench): void {
     });
 
     test('a hold that was lost is not revived by acquiring the lock again', async () => {
-      const lock = bench().locks()[kind](bench().name());
+      const lock = make(bench().locks(), bench().name());
       const outer = await lock.acquire({ owner: 'me' });
       await bench().raw.del(lock.name);
       const again = await lock.acquire({ owner: 'me' });

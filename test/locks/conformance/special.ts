@@ -8,27 +8,29 @@ import {
   type Locks,
   NotOwner,
 } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
 import { until } from '../../support/until.ts';
 import { type Bench, channelsOf } from './bench.ts';
 import { test } from './conformance-test.ts';
 
 export function orderCases(bench: () => Bench): void {
-  const lineOf = { fair: 'redisson_lock_queue', queue: 'lostlock_queue' } as const;
+  const inOrder = formsIn('conformance').filter((form) => form.inOrder);
 
-  describe.each(['fair', 'queue'] as const)('the line of the %s lock', (kind) => {
+  describe.each(inOrder)('the line of the $name lock', ({ make, name: form }) => {
+    /** How many wait: in a list, or in a sorted set that the holder is in too. */
     const inLine = async (name: string): Promise<number> =>
-      kind === 'fair'
-        ? bench().raw.llen(`${lineOf.fair}:{${name}}`)
-        : Math.max(0, (await bench().raw.zcard(`${lineOf.queue}:{${name}}`)) - 1);
+      form === 'fair'
+        ? bench().raw.llen(`redisson_lock_queue:{${name}}`)
+        : Math.max(0, (await bench().raw.zcard(`lostlock_queue:{${name}}`)) - 1);
 
     test('serves waiters in the order of arrival, with one wake-up per release', async () => {
       const sets = [bench().locks({ maxSleepMs: 600_000 }), bench().locks({ maxSleepMs: 600_000 })];
       const name = bench().name();
-      const held = await sets[0]![kind](name).acquire();
+      const held = await make(sets[0]!, name).acquire();
       const order: number[] = [];
       const waiters: Promise<void>[] = [];
       for (let i = 0; i < 8; i++) {
-        const lock: Lock = sets[i % 2]![kind](name);
+        const lock: Lock = make(sets[i % 2]!, name);
         waiters.push(lock.using(() => void order.push(i)));
         await until(async () => (await inLine(name)) === i + 1);
       }
@@ -41,11 +43,11 @@ export function orderCases(bench: () => Bench): void {
     test('lets only the first waiter take a free lock', async () => {
       const [a, b] = [bench().locks(), bench().locks()];
       const name = bench().name();
-      const held = await a[kind](name).acquire();
-      const waiting = b[kind](name).acquire();
+      const held = await make(a, name).acquire();
+      const waiting = make(b, name).acquire();
       await until(async () => (await inLine(name)) === 1);
       const released = held.release();
-      expect(await a[kind](name).tryAcquire()).toBeNull();
+      expect(await make(a, name).tryAcquire()).toBeNull();
       await released;
       await (await waiting).release();
     });
@@ -54,15 +56,15 @@ export function orderCases(bench: () => Bench): void {
       const [a, b] = [bench().locks(), bench().locks({ placeMs: 200 })];
       const dying = bench().locks({ placeMs: 200 });
       const name = bench().name();
-      const held = await a[kind](name).acquire();
-      expect(await b[kind](name).tryAcquire({ waitMs: 20 })).toBeNull();
+      const held = await make(a, name).acquire();
+      expect(await make(b, name).tryAcquire({ waitMs: 20 })).toBeNull();
       expect(await inLine(name)).toBe(0);
       const controller = new AbortController();
-      const dead = dying[kind](name).acquire({ signal: controller.signal, waitMs: 30_000 });
+      const dead = make(dying, name).acquire({ signal: controller.signal, waitMs: 30_000 });
       dead.catch(() => {});
       await until(async () => (await inLine(name)) === 1);
       bench().crash(dying);
-      const next = b[kind](name).acquire();
+      const next = make(b, name).acquire();
       await until(async () => (await inLine(name)) === 2);
       await held.release();
       await (await next).release();

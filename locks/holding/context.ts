@@ -98,7 +98,7 @@ const SERVER_SHARE = 0.01;
 const SERVER_LEAST_MS = 50;
 
 /** Clients, options and shared state of one `createLocks` call. */
-export class Core {
+export class LockContext {
   readonly servers: readonly LockServer[];
   /** The server of all locks except Redlock. */
   readonly server: LockServer;
