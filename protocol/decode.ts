@@ -4,6 +4,8 @@ import { splitInline } from './inline.ts';
 import type { DecodeLimits } from './limits.ts';
 import { QuickDecoder } from './quick.ts';
 
+/** The error of servers that check the ends of lines. */
+const BAD_LINE_END = 'invalid CRLF in request';
 const PROTOCOL = 'ERR Protocol error: ';
 const LINE_MAX = 64 * 1024;
 const COUNT_MAX = 2147483647;
@@ -187,6 +189,7 @@ export class RequestDecoder {
     }
     if (at === first || (buf[first] === 48 && at > first + 1) || buf[at] !== CR) return false;
     if (length > STRANGER_BULK || length > this.#limits.maxBulk || at + length + 4 > this.#end) return false;
+    if (this.#limits.checksLines === true && buf[at + 1] !== LF) return false;
     this.#bulkLength = length;
     this.#pos = at + 2;
     return true;
@@ -206,6 +209,11 @@ export class RequestDecoder {
     this.#bulkLength = approximate(length);
   }
 
+  /** True if an argument ends as it must: with any two bytes, or with CR LF. */
+  #endsWell(buf: Buffer, at: number): boolean {
+    return this.#limits.checksLines !== true || (buf[at] === CR && buf[at + 1] === LF);
+  }
+
   /** Reads an argument and the two bytes after it, which Redis does not check. */
   #payload(): Bytes[] | undefined {
     const needed = this.#bulkLength + 2 - this.#bulkFilled;
@@ -219,10 +227,12 @@ export class RequestDecoder {
       return undefined;
     }
     if (this.#bulkFilled === 0) {
+      if (!this.#endsWell(this.#buf, this.#pos + this.#bulkLength)) return this.#fail(BAD_LINE_END);
       this.#argv[this.#taken++] = sliceBytes(this.#buf, this.#pos, this.#pos + this.#bulkLength);
       this.#pos += needed;
     } else {
       this.#collect(this.#pos + needed);
+      if (!this.#endsWell(this.#bulk, this.#bulkLength)) return this.#fail(BAD_LINE_END);
       this.#argv[this.#taken++] = sliceBytes(this.#bulk, 0, this.#bulkLength);
       this.#bulk = EMPTY;
       this.#bulkFilled = 0;
@@ -262,12 +272,16 @@ export class RequestDecoder {
     if (!this.#stalled) {
       const held = this.#line;
       if (!inline && held.length > 0 && held.charCodeAt(held.length - 1) === CR) {
+        if (this.#limits.checksLines === true && this.#buf[this.#pos] !== LF) return this.#fail(BAD_LINE_END);
         this.#pos++;
         this.#line = '';
         return held.slice(0, -1);
       }
       const at = this.#find(inline ? LF : CR);
-      if (at >= 0 && (inline || at + 1 < this.#end)) return this.#cutLine(at, inline);
+      if (at >= 0 && (inline || at + 1 < this.#end)) {
+        const isBad = !inline && this.#limits.checksLines === true && this.#buf[at + 1] !== LF;
+        return isBad ? this.#fail(BAD_LINE_END) : this.#cutLine(at, inline);
+      }
     }
     this.#line += this.#buf.latin1Slice(this.#pos, this.#end);
     this.#pos = this.#end;

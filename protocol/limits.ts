@@ -6,4 +6,6 @@ export interface DecodeLimits {
   maxBulk: number;
   /** False until the client has authenticated. Until then it may send 10 arguments of 16 KiB each. */
   authenticated: boolean;
+  /** Whether CR must be followed by LF, behind each header and each argument. */
+  checksLines?: boolean;
 }

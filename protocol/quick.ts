@@ -8,6 +8,7 @@ import type { Bytes } from './bytes.ts';
 import type { DecodeLimits } from './limits.ts';
 import { SHORT_MAX, shortWord } from './words.ts';
 
+const LF = 10;
 const CR = 13;
 const STAR = 42;
 const DOLLAR = 36;
@@ -118,10 +119,11 @@ export class QuickDecoder {
         if (digit < 0 || digit > 9 || buf[pos] !== CR || !limits.authenticated) return undefined;
         missing = missing * 10 + digit;
       }
+      if (limits.checksLines === true && buf[pos + 1] !== LF) return undefined;
       pos += 2;
       argv = new Array<Bytes>(missing);
     }
-    const { maxBulk } = limits;
+    const { maxBulk, checksLines = false } = limits;
     let compared = 0;
     for (let step = 0; step < missing; step++) {
       if (kind !== undefined) {
@@ -147,6 +149,7 @@ export class QuickDecoder {
       pos += 2;
       const end = pos + length;
       if (end + 2 > stop || length > maxBulk) return undefined;
+      if (checksLines && (buf[pos - 1] !== LF || buf[end] !== CR || buf[end + 1] !== LF)) return undefined;
       argv[kind === undefined ? step : kind.differing[step]!] =
         length <= SHORT_MAX ? shortWord(buf, pos, end) : buf.latin1Slice(pos, end);
       pos = end + 2;

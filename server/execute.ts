@@ -230,9 +230,18 @@ function reject(
     return;
   }
   server.stats.error(refusal);
-  if (client.transaction !== undefined) client.transaction.aborted = true;
+  if (client.transaction !== undefined) spoil(server, client.transaction);
   client.lastCommand = command;
   answer(client, refusal);
+}
+
+/** Notes that EXEC will not run a transaction, of which a command was refused. */
+function spoil({ dialect }: Server, transaction: Transaction): void {
+  transaction.aborted = true;
+  if (dialect.spoiltTransaction === 'drops its commands') {
+    transaction.queue.length = 0;
+    transaction.bytes = 0;
+  }
 }
 
 /** Closes the connection if a web page is talking to the server (POST or Host: lines), without a reply. */

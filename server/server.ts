@@ -278,7 +278,11 @@ export class Server {
 
   /** The limits for requests that are being decoded, from `proto-max-bulk-len` and the default user. */
   decodeLimits(): DecodeLimits {
-    return { maxBulk: this.settings['proto-max-bulk-len'], authenticated: this.acl.open };
+    return {
+      maxBulk: this.settings['proto-max-bulk-len'],
+      authenticated: this.acl.open,
+      checksLines: this.dialect.linesEnd === 'CR LF',
+    };
   }
 
   /** Notes that a client is no longer blocked: its remaining requests run when the current event is settled. */

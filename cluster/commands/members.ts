@@ -1,5 +1,5 @@
 /** The subcommands of CLUSTER about nodes: meeting and forgetting them, roles, epochs, and failing over. */
-import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
 import type { Client } from '../../server/clients/client.ts';
@@ -66,6 +66,11 @@ export function forget(cluster: Cluster, argv: readonly Bytes[]): Reply {
 
 /** REPLICATE: the node becomes a replica. */
 export function replicate(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  if (argv.length > 3) {
+    const [, , no = '', one = ''] = argv;
+    if (argv.length > 4 || asciiUpper(no) !== 'NO' || asciiUpper(one) !== 'ONE') fail(SYNTAX);
+    fail('ERR lostlock does not make a replica an empty primary: use CLUSTER RESET, or CLUSTER FAILOVER');
+  }
   const { myself, server } = cluster;
   const primary = named(cluster, wordAt(argv, 2));
   if (primary === myself) fail("ERR Can't replicate myself");

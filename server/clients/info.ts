@@ -80,6 +80,11 @@ function queryBuffer(server: ListingNode, client: Client): number {
   }
 }
 
+/** How long a client has sent nothing, in whole seconds. */
+export function idleSeconds(server: ListingNode, client: Client): number {
+  return seconds(server, client.usedAt);
+}
+
 /** The value of each field. */
 const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes | number> = {
   id: (_, client) => client.id,
@@ -88,7 +93,7 @@ const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes
   fd: (_, client) => client.id + 7,
   name: (_, client) => client.name,
   age: (server, client) => seconds(server, client.createdAt),
-  idle: (server, client) => seconds(server, client.usedAt),
+  idle: idleSeconds,
   flags,
   capa: (_, client) => (client.has(FOLLOWS_REDIRECTS) ? 'r' : ''),
   db: (_, client) => client.db.index,
@@ -121,6 +126,11 @@ const FIELDS: Record<ClientField, (server: ListingNode, client: Client) => Bytes
   'tot-net-out': (_, client) => client.totals.bytesOut,
   'tot-cmds': (_, client) => client.totals.commands,
 };
+
+/** The value of one field. */
+export function fieldOf(server: ListingNode, client: Client, name: ClientField): Bytes | number {
+  return FIELDS[name](server, client);
+}
 
 /**
  * Describes a client in one line, with the fields of the dialect's server in their order

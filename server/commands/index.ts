@@ -21,6 +21,7 @@ import { sortCommands } from './keys/sort.ts';
 import { blockingListCommands } from './list/blocking.ts';
 import { directListCommands } from './list/list.ts';
 import { clusterCommand } from './node/cluster.ts';
+import { clusterScanCommands, trimSlotsCommands } from './node/cluster-moves.ts';
 import { commandCommand } from './node/command.ts';
 import { configCommand } from './node/config.ts';
 import { debugCommands } from './node/debug.ts';
@@ -67,6 +68,8 @@ export const allCommands: readonly Command<Caller>[] = [
   ...connectionCommands,
   ...clusterStateCommands,
   clusterCommand,
+  ...clusterScanCommands,
+  ...trimSlotsCommands,
   clientCommand,
   configCommand,
   commandCommand,

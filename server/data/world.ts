@@ -60,6 +60,11 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
       const together = server.dialect.expiredFields === 'together';
       const groups = together ? [fields] : fields.map((field) => [field]);
       for (const group of groups) server.effects.propagateOwn(db, ['HDEL', key, ...group]);
+      const { held } = db.peek(key) ?? {};
+      const isLast =
+        held !== undefined && typeof held !== 'string' && held.type === 'hash' && held.size === 0;
+      if (isLast && server.dialect.lastFields === 'HDEL and UNLINK')
+        server.effects.propagateOwn(db, ['UNLINK', key]);
     },
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };

@@ -25,6 +25,8 @@ export interface ClusterTraits {
   readonly databases: 'sixteen, one allowed' | 'one, others refused' | 'one';
   /** What a script is told whose call names keys of several slots, or of a slot that nobody serves. */
   readonly scriptTexts: 'one for all' | 'one for each';
+  /** Whether CLUSTER KEYSLOT answers on a node without a cluster. */
+  readonly slotsWithoutCluster: boolean;
   /** Whether CLUSTER SETSLOT takes a time limit, and ignores further words. */
   readonly setSlotTakesTimeout: boolean;
   /** Whether replicas hear of CLUSTER SETSLOT, and redirect as their primary does. */
@@ -47,6 +49,7 @@ export const cluster70: ClusterTraits = {
   sortPatterns: 'nothing',
   databases: 'sixteen, one allowed',
   scriptTexts: 'one for all',
+  slotsWithoutCluster: false,
   setSlotTakesTimeout: false,
   replicatesSetSlot: false,
   routesSpoiltTransactions: true,
@@ -74,4 +77,9 @@ export const clusterValkey81: ClusterTraits = {
   forgetsMoveOfLostSlot: true,
 };
 /** Valkey 9. */
-export const clusterValkey9: ClusterTraits = { ...clusterValkey81, showsShardIds: true, databases: 'one' };
+export const clusterValkey9: ClusterTraits = {
+  ...clusterValkey81,
+  showsShardIds: true,
+  databases: 'one',
+  slotsWithoutCluster: true,
+};

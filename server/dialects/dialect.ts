@@ -17,6 +17,8 @@ import type { SentinelTraits } from './sentinel.ts';
 export interface BuiltInModule {
   readonly name: Bytes;
   readonly version: number;
+  /** The path that MODULE LIST reports. */
+  readonly path: Bytes;
   /** Its options, as INFO names them. */
   readonly options: readonly Bytes[];
 }
@@ -154,6 +156,18 @@ export interface Dialect {
   readonly refusedInTransaction: 'a command' | 'by its name';
   /** The error of a command that scripts may not call. */
   readonly notFromScript: Bytes;
+  /** Which events MSETEX with a time sends first for each key. */
+  readonly msetexEvents: 'expire first' | 'set first';
+  /** What becomes of the commands of a transaction when one is refused while they are queued. */
+  readonly spoiltTransaction: 'keeps its commands' | 'drops its commands';
+  /** What must end a header or an argument of a request. */
+  readonly linesEnd: 'CR and any byte' | 'CR LF';
+  /** Whether MEMORY STATS lists databases that something has asked for and that are empty. */
+  readonly emptyDatabases: 'not reported' | 'reported';
+  /** What replicas receive when the last fields of a hash expire. */
+  readonly lastFields: 'HDEL' | 'HDEL and UNLINK';
+  /** The error of redis.call for an unknown subcommand. */
+  readonly subcommandInScript: 'as an unknown command' | 'by its name';
   /** The name under which GEOADD is replicated. */
   readonly geoaddAs: 'zadd' | 'ZADD';
   /** The errors of MSETEX for a bad number of keys, and for too few pairs. */
@@ -273,6 +287,8 @@ export interface Dialect {
   readonly servedMove: 'in small letters' | 'as sent';
   /** Whether the scores of a range and the weights of SORT may have leading blanks or be hexadecimal, as C's strtod reads them. */
   readonly looseScores: boolean;
+  /** The error of a search around a member that the set does not have. */
+  lostMember(member: Bytes): Bytes;
   /** Whether GEOSEARCH takes BYPOLYGON. */
   readonly geoPolygons: boolean;
   /**

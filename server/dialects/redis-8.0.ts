@@ -13,7 +13,9 @@ export const redis80: Dialect = {
   scriptTexts: { ...redis72.scriptTexts, names: versionNames('REDIS', '8.0.2') },
   rdbFormat: REDIS_7_4,
   settings: { 'loading-process-events-interval-bytes': 512 * 1024 },
-  modules: [{ name: 'vectorset', version: 1, options: ['handle-io-errors', 'handle-repl-async-load'] }],
+  modules: [
+    { name: 'vectorset', version: 1, path: '', options: ['handle-io-errors', 'handle-repl-async-load'] },
+  ],
   fixes: new Set(['keys of repeated options'] as const),
   coordinates: 'double',
   clientFields: clientFields.redis80,

@@ -1,5 +1,6 @@
 /** Valkey 9, compared with valkey-server 9.1.2. */
 import { VALKEY_9 } from '../../keyspace/rdb/formats.ts';
+import { cString } from '../../protocol/bytes.ts';
 import { SYNTAX } from '../../protocol/errors.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { infoFields } from '../figures/info-fields.ts';
@@ -20,7 +21,7 @@ export const valkey9: Dialect = {
   ],
   introduction: [['REPLCONF', 'version', '9.1.2']],
   dumpVersion: ['valkey-ver', '9.1.2'],
-  lolwut: 'Redis ver. 9.1.2',
+  lolwut: 'Valkey ver. 9.1.2',
   scriptTexts: {
     ...valkey81.scriptTexts,
     errorPlace: 'without its name',
@@ -41,6 +42,21 @@ export const valkey9: Dialect = {
   looseScores: false,
   settingNumbers: 'in base 10, within 64 bits',
   geoPolygons: true,
+  lostMember: (member) => `ERR member ${cString(member)} does not exist`,
+  msetexEvents: 'set first',
+  spoiltTransaction: 'drops its commands',
+  linesEnd: 'CR LF',
+  emptyDatabases: 'reported',
+  lastFields: 'HDEL and UNLINK',
+  subcommandInScript: 'by its name',
+  modules: [
+    {
+      name: 'lua',
+      version: 1,
+      path: 'lua',
+      options: ['handle-repl-async-load', 'handle-atomic-slot-migration'],
+    },
+  ],
   sanitizeByDefault: false,
   msetexWithExat: 'as PXAT',
 };

@@ -47,6 +47,7 @@ const REDIS_8_6 = [
   'expired_subkeys_active',
   'expired_keys_active',
   'master_client_io_thread',
+  'hotkeys',
 ] as const;
 const PREFETCH = ['io_threaded_total_prefetch_batches', 'io_threaded_total_prefetch_entries'] as const;
 
@@ -74,6 +75,11 @@ const VALKEY_9 = [
   'expired_fields',
   'expired_keys_with_volatile_items_stale_perc',
   'acl_access_denied_db',
+  'used_active_time_main_thread',
+  'tls',
+  'cluster info',
+  'scriptingengines',
+  'keys_with_volatile_items',
 ] as const;
 const TLS_CERT = ['acl_access_denied_tls_cert'] as const;
 

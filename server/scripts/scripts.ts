@@ -31,7 +31,7 @@ import {
   WRITE,
 } from '../table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from '../table/outcome.ts';
-import { commandOf, step } from '../table/resolve.ts';
+import { commandOf, step, unknownSubcommand } from '../table/resolve.ts';
 import { checkDeclared, type DeclaredNode } from './declared.ts';
 import { type KnownScript, KnownScripts } from './known-scripts.ts';
 import type { SlowScript } from './slow-script.ts';
@@ -319,7 +319,9 @@ export class Scripts implements ScriptHost {
     }
     const found = step(command, argv);
     if (found === undefined) server.stats.unknown(`${command.name} ${argv[1]}`);
-    return found ?? refuse(server.dialect.unknownInScript);
+    if (found !== undefined) return found;
+    const named = server.dialect.subcommandInScript === 'by its name';
+    return named ? unknownSubcommand(argv) : refuse(server.dialect.unknownInScript);
   }
 
   /** The refusal of a request with too few or too many words, and of a container without a subcommand. */

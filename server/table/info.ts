@@ -132,6 +132,9 @@ export interface FoundKey {
   readonly flags: string;
 }
 
+/** What a request does with a key that was found in it, although other requests may do something else. */
+const fixed = (flags: string): string => flags.replace(' VARIABLE_FLAGS', '');
+
 /** Finds the keys of a request. Returns undefined if the request does not match the specs. */
 export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] | undefined {
   const specs = command.spec.keys ?? [];
@@ -140,7 +143,7 @@ export function findKeys(command: Command, argv: readonly Bytes[]): FoundKey[] |
     // If keys of different kinds are found, the last one is the destination.
     const first = known ?? specs[0]?.flags ?? 'RW';
     const last = known ?? specs.at(-1)?.flags ?? first;
-    return command.spec.getKeys(argv).map((at, i) => ({ at, flags: i === 0 ? first : last }));
+    return command.spec.getKeys(argv).map((at, i) => ({ at, flags: i === 0 ? first : fixed(last) }));
   }
   const found: FoundKey[] = [];
   for (const spec of specs) {

@@ -67,6 +67,11 @@ export function step<C>(command: Command<C>, argv: readonly Bytes[]): Command<C>
   return command.subcommands.get(asciiLower(argv[1] ?? ''));
 }
 
+/** The error for a subcommand that does not exist. */
+export function unknownSubcommand([name = '', sub = '']: readonly Bytes[]): ReplyError {
+  return new ReplyError(`ERR unknown subcommand '${cString(sub, 128)}'. Try ${asciiUpper(name)} HELP.`);
+}
+
 /** Goes from a container to its subcommand, and checks the number of words. Returns a ReplyError if either fails. */
 export function checkWords<C>(
   { stats }: Counting,
@@ -76,8 +81,7 @@ export function checkWords<C>(
   const found = step(command, argv);
   if (found === undefined) {
     stats.unknown(`${command.name} ${argv[1]}`);
-    const text = cString(argv[1] ?? '', 128);
-    return new ReplyError(`ERR unknown subcommand '${text}'. Try ${asciiUpper(argv[0] ?? '')} HELP.`);
+    return unknownSubcommand(argv);
   }
   const runs = found.subcommands === undefined || found.arity === -1;
   return arityFits(found.arity, argv.length) && runs ? found : wrongArity(found.fullName);

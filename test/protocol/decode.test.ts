@@ -257,3 +257,29 @@ describe('limits', () => {
     expect(decoder.buffered).toBe(0);
   });
 });
+
+test('a server that checks the ends of lines refuses anything but CR LF', () => {
+  const bad = ['*1\rX', '*1\r\n$4\rX', '*1\r\n$4\r\nPINGxx', '*1\r\n$4\r\nPING\rx', '*1\r\n$4\r\nPINGx\n'];
+  for (const text of bad) {
+    for (const size of [1, 3, text.length]) {
+      const strict = new RequestDecoder({ ...open, checksLines: true });
+      for (let at = 0; at < text.length; at += size) {
+        strict.write(toBuffer(text.slice(at, at + size)));
+        expect(strict.next()).toBeUndefined();
+      }
+      expect(strict.failure).toBe('ERR Protocol error: invalid CRLF in request');
+    }
+  }
+  const strict = new RequestDecoder({ ...open, checksLines: true });
+  // A request of this kind has been learned, and still both ends of its words are checked.
+  for (let i = 0; i < 9; i++) {
+    strict.write(toBuffer(request('SET', 'k', `${i}`, 'NX')));
+    expect(strict.next()).toEqual(['SET', 'k', `${i}`, 'NX']);
+  }
+  strict.write(toBuffer(request('SET', 'k', '9', 'NX').replace('9\r\n', '9\r\r')));
+  expect(strict.next()).toBeUndefined();
+  expect(strict.failure).toBe('ERR Protocol error: invalid CRLF in request');
+  const loose = new RequestDecoder(open);
+  loose.write(toBuffer('*1\r\n$4\r\nPINGxx'));
+  expect(loose.next()).toEqual(['PING']);
+});

@@ -62,7 +62,9 @@ function list(client: Caller, argv: readonly Bytes[]): Reply {
 function kill(client: Caller, argv: Argv<-3>): Reply {
   const { server } = client;
   const old = argv.length === 3;
-  const filter = old ? { address: argv[2], skipMe: false } : parseFilter(server, argv, true);
+  const filter = old
+    ? { address: argv[2], skipMe: false, later: new Map() }
+    : parseFilter(server, argv, true);
   let killed = 0;
   for (const each of everyClient(server)) {
     if (!fits(server, filter, each, client)) continue;

@@ -18,8 +18,9 @@ import { int32, int64, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
-import { NO_CLUSTER, refuseOtherDatabase } from '../node/cluster.ts';
+import { refuseOtherDatabase } from '../node/cluster.ts';
 import { listModules } from '../node/module.ts';
+import { NO_CLUSTER } from '../node/no-cluster.ts';
 import { checkName } from './client.ts';
 
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';

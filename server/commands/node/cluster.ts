@@ -5,14 +5,14 @@
 
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
+import { slotOf } from '../../../protocol/slot.ts';
 import type { Since } from '../../dialects/since.ts';
 import type { Caller } from '../../server.ts';
 import type { CommandSpec, EntryChange, Flag } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineContainer } from '../define.ts';
-
-/** The reply of a server without cluster support to every command about a cluster. */
-export const NO_CLUSTER = 'ERR This instance has cluster support disabled';
+import { movingSubcommands } from './cluster-moves.ts';
+import { NO_CLUSTER } from './no-cluster.ts';
 
 /** Refuses a command about several databases on a node of a cluster, which has one. */
 export function refuseInCluster({ server }: Caller, what: Bytes): void {
@@ -115,7 +115,14 @@ export const clusterCommand = defineContainer(
       changes: LOADING,
       tips: UNSURE,
     }),
-    keyslot: handed('keyslot', 3, READS, 'O(N), N bytes of the key', 'Returns the hash slot of a key.'),
+    keyslot: {
+      ...handed('keyslot', 3, READS, 'O(N), N bytes of the key', 'Returns the hash slot of a key.'),
+      run(client, argv) {
+        const { cluster, dialect } = client.server;
+        if (cluster !== undefined) return cluster.run(client, 'keyslot', argv);
+        return dialect.cluster.slotsWithoutCluster ? slotOf(argv[2] ?? '') : fail(NO_CLUSTER);
+      },
+    },
     links: handed('links', 2, READS, NODES, 'Lists the connections to the other nodes.', {
       since: '7.0.0',
       tips: UNSURE,
@@ -135,7 +142,9 @@ export const clusterCommand = defineContainer(
       since: '5.0.0',
       tips: UNSURE,
     }),
-    replicate: handed('replicate', 3, CHANGES, 'O(1)', 'Makes the node a replica of a primary.'),
+    replicate: handed('replicate', 3, CHANGES, 'O(1)', 'Makes the node a replica of a primary.', {
+      changes: [{ since: { valkey: '9.0.0' }, arity: -3 }],
+    }),
     reset: handed('reset', -2, ['admin', 'noscript', 'stale'], NODES, 'Makes the node forget its cluster.'),
     saveconfig: handed('saveconfig', 2, CHANGES, 'O(1)', 'Writes the configuration of the cluster to disk.'),
     'set-config-epoch': handed(
@@ -169,5 +178,6 @@ export const clusterCommand = defineContainer(
       changes: BOTH_LOADING,
       tips: UNSURE,
     }),
+    ...movingSubcommands,
   },
 );

@@ -56,6 +56,13 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['availability_zone', server.settings['availability-zone']];
     yield* listeners(server);
   },
+  *tls() {
+    // lostlock reads certificates as they come from the host, and does not look into them.
+    for (const kind of ['server_cert', 'client_cert', 'ca_cert']) {
+      yield [`tls_${kind}_serial`, 'none'];
+      yield [`tls_${kind}_expires_in_seconds`, 0];
+    }
+  },
   *clients(server) {
     const replicas = server.replication.online().length;
     yield ['connected_clients', everyClient(server).length - replicas];
@@ -178,7 +185,10 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['used_cpu_user', (user / 1e6).toFixed(6)];
     yield ['used_cpu_sys_children', '0.000000'];
     yield ['used_cpu_user_children', '0.000000'];
+    yield ['used_active_time_main_thread', ((system + user) / 1e6).toFixed(6)];
   },
+  // Empty until keys are tracked, which lostlock does not do.
+  *hotkeys() {},
   *modules({ dialect }) {
     for (const { name, version, options } of dialect.modules) {
       const fields = `name=${name},ver=${version},api=1,filters=0,usedby=[],using=[]`;
@@ -226,13 +236,22 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
   *cluster(server) {
     yield ['cluster_enabled', server.cluster === undefined ? 0 : 1];
   },
+  *'cluster info'() {},
+  *scriptingengines(server) {
+    const bytes = server.scripts.bytes + server.functions.bytes;
+    yield ['engines_count', 1];
+    yield ['engines_total_used_memory', bytes];
+    yield ['engines_total_memory_overhead', 0];
+    yield ['engine_0', `name=LUA,module=lua,abi_version=4,used_memory=${bytes},memory_overhead=0`];
+  },
   *keyspace(server) {
     for (const db of server.databases) {
       if (db.size === 0) continue;
       const plain = `keys=${db.size},expires=${db.volatile},avg_ttl=${averageTtl(server, db)}`;
-      const withFields = shows(server.dialect.infoFields, 'subexpiry');
-      const hashes = db.world.deadlines.hashes(db.owner);
-      yield [`db${db.index}`, withFields ? `${plain},subexpiry=${hashes}` : plain];
+      const hashes = ['subexpiry', 'keys_with_volatile_items']
+        .filter((name) => shows(server.dialect.infoFields, name))
+        .map((name) => `,${name}=${db.world.deadlines.hashes(db.owner)}`);
+      yield [`db${db.index}`, plain + hashes.join('')];
     }
   },
   *keysizes(server) {
@@ -266,9 +285,14 @@ const DEFRAGMENTATION = [
   'current_active_defrag_time',
 ];
 
-const TITLES: Record<string, string> = { cpu: 'CPU' };
+const TITLES: Record<string, string> = {
+  cpu: 'CPU',
+  tls: 'TLS',
+  'cluster info': 'Cluster Info',
+  scriptingengines: 'Scripting Engines',
+};
 /** The sections that only INFO ALL and EVERYTHING include. */
-const EXTRA = new Set(['commandstats', 'latencystats']);
+const EXTRA = new Set(['commandstats', 'latencystats', 'tls', 'cluster info', 'scriptingengines']);
 
 /**
  * Returns the text of the requested sections; without any, the default ones.

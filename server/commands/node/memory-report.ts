@@ -64,9 +64,9 @@ const SLOT_MIGRATION = [
   'mem_cluster_slot_migration_output_buffer',
   'mem_cluster_slot_migration_input_buffer',
   'mem_cluster_slot_migration_input_buffer_peak',
-  'mem_cluster_slot_import',
-  'mem_cluster_slot_export',
 ];
+/** The same of Valkey 9, which come behind the links of the cluster. */
+const SLOT_MOVES = ['mem_cluster_slot_import', 'mem_cluster_slot_export'];
 
 /** The fields of INFO memory, in 7.0's order. The overhead of an allocator is not known here and reported as zero. */
 export function* memoryInfo(server: Server): Iterable<ReportField> {
@@ -111,6 +111,7 @@ export function* memoryInfo(server: Server): Iterable<ReportField> {
   yield ['mem_clients_normal', clients];
   for (const name of SLOT_MIGRATION) yield [name, 0];
   yield ['mem_cluster_links', server.cluster?.linkBytes ?? 0];
+  for (const name of SLOT_MOVES) yield [name, 0];
   yield ['mem_aof_buffer', 0];
   yield ['mem_allocator', 'libc'];
   yield ['mem_overhead_db_hashtable_rehashing', 0];
@@ -137,6 +138,7 @@ export function memoryStats(server: Server): Reply {
   const { infoFields } = server.dialect;
   const later = infoFields.has('mem_overhead_db_hashtable_rehashing');
   const alone = infoFields.has('mem_replica_full_sync_buffer');
+  const hasMigrations = infoFields.has('mem_replicas_repl_buffer');
   let buckets = 0;
   const fields: Reply[] = [];
   const add = (name: Bytes, value: Reply): number => fields.push(name, value);
@@ -145,15 +147,20 @@ export function memoryStats(server: Server): Reply {
   add('startup.allocated', STARTUP_BYTES);
   add('replication.backlog', backlog);
   if (alone) add('replica.fullsync.buffer', 0);
+  if (hasMigrations) add('replicas.repl.buffer', 0);
   add('clients.slaves', replicas);
   add('clients.normal', clients);
   add('cluster.links', server.cluster?.linkBytes ?? 0);
+  if (hasMigrations) {
+    add('cluster.slot_import', 0);
+    add('cluster.slot_export', 0);
+  }
   add('aof.buffer', server.durability?.figures.buffered ?? 0);
   add('lua.caches', server.scripts.bytes);
   add('functions.caches', server.functions.bytes);
   if (alone) add('script.VMs', 0);
   for (const db of server.databases) {
-    if (db.size === 0) continue;
+    if (db.size === 0 && server.dialect.emptyDatabases === 'not reported') continue;
     const sizes: Reply[] = ['overhead.hashtable.main', KEY_OVERHEAD * db.size];
     sizes.push('overhead.hashtable.expires', DEADLINE_OVERHEAD * db.volatile);
     if (!later) sizes.push('overhead.hashtable.slot-to-keys', 0);

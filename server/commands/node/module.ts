@@ -27,7 +27,7 @@ const common = {
 /** The modules of a dialect's server, as MODULE LIST and HELLO report them. */
 export function listModules({ modules }: Dialect): Reply {
   return modules.map(
-    ({ name, version }) => new MapReply(['name', name, 'ver', version, 'path', '', 'args', []]),
+    ({ name, version, path }) => new MapReply(['name', name, 'ver', version, 'path', path, 'args', []]),
   );
 }
 

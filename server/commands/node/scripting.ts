@@ -162,6 +162,7 @@ export const scriptingCommands = [
         complexity: 'O(1)',
         arity: 3,
         flags: ['noscript'],
+        changes: [{ since: { valkey: '9.1.0' }, arity: -3 }],
         run(client, argv) {
           if (client.has(IN_MULTI) || client.output.pending > 0)
             fail('ERR SCRIPT DEBUG must be called outside a pipeline');

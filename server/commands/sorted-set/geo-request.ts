@@ -5,6 +5,7 @@ import { type Place, placeOf } from '../../../keyspace/geo/geohash.ts';
 import { middleOf, type Shape } from '../../../keyspace/geo/search.ts';
 import { type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import { float, integer, integerBetween, Options, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
@@ -38,6 +39,8 @@ export class GeoRequest {
   #fromMember = false;
   /** Whether there may be a polygon instead of a center and a shape. */
   readonly #takesPolygons: boolean;
+  /** The error for a member that the set does not have. */
+  readonly #lostMember: Dialect['lostMember'];
   readonly #kind: GeoVariant;
   readonly #set: SortedSet | undefined;
 
@@ -45,8 +48,9 @@ export class GeoRequest {
    * Reads a request. Throws Redis' error for bad arguments.
    * @param set the searched set
    */
-  constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined, takesPolygons: boolean) {
-    this.#takesPolygons = takesPolygons;
+  constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined, dialect: Dialect) {
+    this.#takesPolygons = dialect.geoPolygons;
+    this.#lostMember = dialect.lostMember;
     this.#kind = kind;
     this.#set = set;
     this.#readFixed(argv);
@@ -116,7 +120,7 @@ export class GeoRequest {
     this.#fromMember = true;
     const set = this.#set;
     if (set === undefined) return;
-    this.center = placeOf(set.score(member) ?? fail('ERR could not decode requested zset member'));
+    this.center = placeOf(set.score(member) ?? fail(this.#lostMember(member)));
   }
 
   #setRadius(radiusText: Bytes, unitText: Bytes): void {

@@ -20,7 +20,7 @@ import { storeResult } from './parts.ts';
 
 function geosearch(client: Caller, argv: Argv<-5>, kind: GeoVariant): Reply {
   const set = client.db.read(argv[kind.source], 'zset');
-  const request = new GeoRequest(kind, argv, set, client.server.dialect.geoPolygons);
+  const request = new GeoRequest(kind, argv, set, client.server.dialect);
   const { center, extent, target } = request;
   if (set === undefined || center === undefined || extent === undefined) {
     return target === undefined ? [] : storeResult(client, target, new SortedSet(), '');
@@ -80,13 +80,26 @@ function lastStore(specs: readonly KeySpec[], from: number): EntryChange {
     since: '8.0.2',
     fix: 'keys of repeated options',
     keys: [...key('RO ACCESS'), ...incomplete('Of several STORE and STOREDIST, the last one counts', specs)],
-    getKeys(argv) {
-      let stored: number | undefined;
-      for (let i = from; i + 1 < argv.length; i++) {
-        if (['STORE', 'STOREDIST'].includes(asciiUpper(wordAt(argv, i)))) stored = ++i;
-      }
-      return stored === undefined ? [1] : [1, stored];
-    },
+    getKeys: (argv) => keysWithLastStore(argv, from),
+  };
+}
+
+/** The positions of the source and of the key behind the last STORE or STOREDIST. */
+function keysWithLastStore(argv: readonly Bytes[], from: number): number[] {
+  let stored: number | undefined;
+  for (let i = from; i + 1 < argv.length; i++) {
+    if (['STORE', 'STOREDIST'].includes(asciiUpper(wordAt(argv, i)))) stored = ++i;
+  }
+  return stored === undefined ? [1] : [1, stored];
+}
+
+/** The same in Valkey 9, whose specifications say that the request decides. */
+function lastStoreOfValkey(from: number): EntryChange {
+  const specs = storeSpecs(from).map((spec) => ({ ...spec, flags: `${spec.flags} VARIABLE_FLAGS` }));
+  return {
+    since: { valkey: '9.0.0' },
+    keys: [...key('RO ACCESS'), ...specs],
+    getKeys: (argv) => keysWithLastStore(argv, from),
   };
 }
 
@@ -122,7 +135,7 @@ export const geoSearchCommands = defineCommands('geo', {
     arity: -6,
     flags: ['write', 'denyoom', 'movablekeys'],
     keys: [...key('RO ACCESS'), ...storeSpecs(6)],
-    changes: [lastStore(storeSpecs(6), 6)],
+    changes: [lastStore(storeSpecs(6), 6), lastStoreOfValkey(6)],
     run: (client, argv) => geosearch(client, argv, RADIUS),
   },
   georadius_ro: {
@@ -141,7 +154,7 @@ export const geoSearchCommands = defineCommands('geo', {
     arity: -5,
     flags: ['write', 'denyoom', 'movablekeys'],
     keys: [...key('RO ACCESS'), ...storeSpecs(5)],
-    changes: [lastStore(storeSpecs(5), 5)],
+    changes: [lastStore(storeSpecs(5), 5), lastStoreOfValkey(5)],
     run: (client, argv) => geosearch(client, argv, BY_MEMBER),
   },
   georadiusbymember_ro: {

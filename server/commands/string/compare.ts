@@ -132,7 +132,7 @@ function msetex(client: Caller, argv: Argv<-2>): Reply {
   return 1;
 }
 
-/** Stores one pair of MSETEX and reports it: unlike SET, MSETEX reports `expire` first. */
+/** Stores one pair of MSETEX and reports it: unlike SET, Redis' MSETEX reports `expire` first. */
 function storeOne(
   client: Caller,
   name: Bytes,
@@ -141,12 +141,12 @@ function storeOne(
   keepTtl: boolean,
 ): void {
   const { db } = client;
+  const setFirst = client.server.dialect.msetexEvents === 'set first';
   const entry = overwrite(client, name, value, keepTtl || expiresAt !== undefined);
-  if (expiresAt !== undefined) {
-    db.expireAt(name, entry, expiresAt);
-    db.changed(name, 'expire', 0);
-  }
-  db.changed(name, 'set');
+  if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
+  if (setFirst) db.changed(name, 'set');
+  if (expiresAt !== undefined) db.changed(name, 'expire', 0);
+  if (!setFirst) db.changed(name, 'set');
 }
 
 /** Returns MSETEX as replicas receive it: a relative time has become PXAT with an absolute time. */

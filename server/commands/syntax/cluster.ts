@@ -27,6 +27,18 @@ export const clusterSyntax: SyntaxTable = {
     words: 'node-id',
     deprecated: '5.0.0 `CLUSTER REPLICAS`',
   },
+  'cluster|flushslot': 'slot:int [flush-type:(ASYNC | SYNC)]',
+  'cluster|migrateslots':
+    'migration-group:{slotsrange-token:SLOTSRANGE range:{start-slot:int end-slot:int}... node-token:NODE node-id}...',
+  'cluster|migration':
+    'subcommand:(IMPORT=import:{start-slot:int end-slot:int}... | CANCEL=cancel:(ID=task-id | ALL) | STATUS=status:([ID=task-id] | [ALL]))',
+  'cluster|syncslots': {
+    words:
+      'subcommand:(SYNC=sync:{task-id slot-range:{start-slot:int end-slot:int}...} | RDBCHANNEL=task-id | SNAPSHOT-EOF | STREAM-EOF | ACK=ack:{state offset:int} | FAIL=error | CONF=conf:{option... value...})',
+    changes: [{ since: { valkey: '9.0.0' }, words: '', complexity: 'Depends on subcommand.' }],
+  },
+  clusterscan: 'cursor [MATCH=match-pattern:pattern] [COUNT=count:int] [TYPE=type] [SLOT=slot:int]',
+  trimslots: 'RANGES=ranges:{numranges:int slots:{startslot:int endslot:int}...}',
   'cluster|slots': {
     history: ['4.0.0 Answers the ids of the nodes.', '7.0.0 Answers more about the network of each node.'],
     deprecated: '7.0.0 `CLUSTER SHARDS`',

@@ -43,6 +43,14 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       ],
     },
     {
+      since: { valkey: '9.0.0' },
+      words:
+        'filter:(old-format/"ip:port"!2.8.12 | new-format:([ID=client-id:int@2.8.12...] | [TYPE=client-type:(NORMAL | MASTER@3.2.0 | PRIMARY@valkey-8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)@2.8.12] | [USER=username] | [ADDR=addr/"ip:port"] | [LADDR=laddr/"ip:port"@6.2.0] | [SKIPME=skipme:(YES | NO)] | [MAXAGE=maxage:int@valkey-8.0.0] | [NAME=name@valkey-9.0.0] | [IDLE=idle:int@valkey-9.0.0] | [FLAGS=flags@valkey-9.0.0] | [LIB-NAME=lib-name@valkey-9.0.0] | [LIB-VER=lib-ver@valkey-9.0.0] | [DB=db:int@valkey-9.0.0] | [CAPA=capa@valkey-9.0.0] | [IP=ip@valkey-9.0.0] | [NOT-ID=not-client-id:int@valkey-9.0.0...] | [NOT-TYPE=not-client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@valkey-9.0.0] | [NOT-ADDR=not-addr/"ip:port"@valkey-9.0.0] | [NOT-LADDR=not-laddr/"ip:port"@valkey-9.0.0] | [NOT-USER=not-user@valkey-9.0.0] | [NOT-FLAGS=not-flags@valkey-9.0.0] | [NOT-NAME=not-name@valkey-9.0.0] | [NOT-LIB-NAME=not-lib-name@valkey-9.0.0] | [NOT-LIB-VER=not-lib-ver@valkey-9.0.0] | [NOT-DB=not-db:int@valkey-9.0.0] | [NOT-CAPA=not-capa@valkey-9.0.0] | [NOT-IP=not-ip@valkey-9.0.0])...)',
+      history: [
+        '9.0.0 Filters by name, idle time, flags, library, database, capabilities and address without port; filters that begin with `NOT-`.',
+      ],
+    },
+    {
       since: '8.0.0',
       words:
         'filter:(old-format/"ip:port"!2.8.12 | new-format:([ID=client-id:int@2.8.12] | [TYPE=client-type:(NORMAL | MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)@2.8.12] | [USER=username] | [ADDR=addr/"ip:port"] | [LADDR=laddr/"ip:port"@6.2.0] | [SKIPME=skipme:(YES | NO)] | [MAXAGE=maxage:int@7.4.0])...)',
@@ -58,6 +66,14 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       history: [
         '8.0.0 `TYPE` knows `PRIMARY`, a newer word for `MASTER`.',
         '8.1.0 `USER`, `ADDR`, `LADDR`, `SKIPME` and `MAXAGE`.',
+      ],
+    },
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        '[TYPE=client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@5.0.0] [ID=client-id:int@6.2.0...] [USER=username@valkey-8.1.0] [ADDR=addr/"ip:port"@valkey-8.1.0] [LADDR=laddr/"ip:port"@valkey-8.1.0] [SKIPME=skipme:(YES | NO)@valkey-8.1.0] [MAXAGE=maxage:int@valkey-8.1.0] [NAME=name@valkey-9.0.0] [IDLE=idle:int@valkey-9.0.0] [FLAGS=flags@valkey-9.0.0] [LIB-NAME=lib-name@valkey-9.0.0] [LIB-VER=lib-ver@valkey-9.0.0] [DB=db:int@valkey-9.0.0] [CAPA=capa@valkey-9.0.0] [IP=ip@valkey-9.0.0] [NOT-ID=not-client-id:int@valkey-9.0.0...] [NOT-TYPE=not-client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@valkey-9.0.0] [NOT-ADDR=not-addr/"ip:port"@valkey-9.0.0] [NOT-LADDR=not-laddr/"ip:port"@valkey-9.0.0] [NOT-USER=not-user@valkey-9.0.0] [NOT-FLAGS=not-flags@valkey-9.0.0] [NOT-NAME=not-name@valkey-9.0.0] [NOT-LIB-NAME=not-lib-name@valkey-9.0.0] [NOT-LIB-VER=not-lib-ver@valkey-9.0.0] [NOT-DB=not-db:int@valkey-9.0.0] [NOT-CAPA=not-capa@valkey-9.0.0] [NOT-IP=not-ip@valkey-9.0.0]',
+      history: [
+        '9.0.0 Filters by name, idle time, flags, library, database, capabilities and address without port; filters that begin with `NOT-`.',
       ],
     },
     {
@@ -96,7 +112,10 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
   mset: [{ since: '7.2.0', words: 'data:{key#0 value}...' }],
   msetnx: [{ since: '7.2.0', words: 'data:{key#0 value}...' }],
   hset: [{ since: '7.2.0', words: 'key#0 data:{field value}...' }],
-  hmset: [{ since: '7.2.0', words: 'key#0 data:{field value}...' }],
+  hmset: [
+    { since: '7.2.0', words: 'key#0 data:{field value}...' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
   hscan: [{ since: '7.2.0', words: 'key#0 cursor:int [MATCH=pattern:pattern] [COUNT=count:int] [NOVALUES]' }],
   psubscribe: [{ since: '7.2.0', words: 'pattern:pattern...' }],
   lcs: [
@@ -166,6 +185,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       words:
         'key#0 longitude:double latitude:double radius:double unit:(M | KM | FT | MI) [WITHCOORD] [WITHDIST] [WITHHASH] [count-block:{COUNT=count:int [ANY@6.2.0]}] [order:(ASC | DESC)] [store:(STORE=storekey#1/key | STOREDIST=storedistkey#2/key)]',
     },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
   georadius_ro: [
     {
@@ -174,6 +194,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
         'key#0 longitude:double latitude:double radius:double unit:(M | KM | FT | MI) [WITHCOORD] [WITHDIST] [WITHHASH] [count-block:{COUNT=count:int [ANY@6.2.0]}] [order:(ASC | DESC)]',
       history: ['7.0.0 Units may be written in capitals.'],
     },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
   georadiusbymember: [
     {
@@ -182,6 +203,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
         'key#0 member radius:double unit:(M | KM | FT | MI) [WITHCOORD] [WITHDIST] [WITHHASH] [count-block:{COUNT=count:int [ANY]}] [order:(ASC | DESC)] [store:(STORE=storekey#1/key | STOREDIST=storedistkey#2/key)]',
       history: ['6.2.0 `COUNT` takes `ANY`.'],
     },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
   georadiusbymember_ro: [
     {
@@ -190,6 +212,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
         'key#0 member radius:double unit:(M | KM | FT | MI) [WITHCOORD] [WITHDIST] [WITHHASH] [count-block:{COUNT=count:int [ANY]}] [order:(ASC | DESC)]',
       history: ['6.2.0 `COUNT` takes `ANY`.', '7.0.0 Units may be written in capitals.'],
     },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
   migrate: [
     {
@@ -241,15 +264,23 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       since: '7.2.0',
       words: 'key#0 min:double max:double [WITHSCORES@2.0.0] [LIMIT=limit:{offset:int count:int}]',
     },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
   zrevrangebyscore: [
     {
       since: '7.2.0',
       words: 'key#0 max:double min:double [WITHSCORES] [LIMIT=limit:{offset:int count:int}]',
     },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
-  zrangebylex: [{ since: '7.2.0', words: 'key#0 min max [LIMIT=limit:{offset:int count:int}]' }],
-  zrevrangebylex: [{ since: '7.2.0', words: 'key#0 max min [LIMIT=limit:{offset:int count:int}]' }],
+  zrangebylex: [
+    { since: '7.2.0', words: 'key#0 min max [LIMIT=limit:{offset:int count:int}]' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  zrevrangebylex: [
+    { since: '7.2.0', words: 'key#0 max min [LIMIT=limit:{offset:int count:int}]' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
   zscan: [
     {
       since: { valkey: '8.1.0' },
@@ -316,14 +347,59 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
   'client|pause': [{ since: '7.2.0', introduced: '3.0.0' }],
   geodist: [{ since: '7.2.0', complexity: 'O(1)' }],
   xread: [{ since: '7.2.0', complexity: '' }],
-  quit: [{ since: '7.2.0', deprecated: '7.2.0 closing the connection' }],
-  setnx: [{ since: '7.2.0', deprecated: '2.6.12 `SET` with `NX`' }],
-  setex: [{ since: '7.2.0', deprecated: '2.6.12 `SET` with `EX`' }],
-  psetex: [{ since: '7.2.0', deprecated: '2.6.12 `SET` with `PX`' }],
+  quit: [
+    { since: '7.2.0', deprecated: '7.2.0 closing the connection' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  setnx: [
+    { since: '7.2.0', deprecated: '2.6.12 `SET` with `NX`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  setex: [
+    { since: '7.2.0', deprecated: '2.6.12 `SET` with `EX`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  psetex: [
+    { since: '7.2.0', deprecated: '2.6.12 `SET` with `PX`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
   'cluster|slots': [{ since: { valkey: '8.1.0' }, deprecated: '' }],
-  slowlog: [{ since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG`' }],
-  'slowlog|get': [{ since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG GET <count> SLOW`' }],
-  'slowlog|len': [{ since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG LEN SLOW`' }],
-  'slowlog|reset': [{ since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG RESET SLOW`' }],
-  'slowlog|help': [{ since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG HELP`' }],
+  slowlog: [
+    { since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  'slowlog|get': [
+    { since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG GET <count> SLOW`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  'slowlog|len': [
+    { since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG LEN SLOW`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  'slowlog|reset': [
+    { since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG RESET SLOW`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  'slowlog|help': [
+    { since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG HELP`' },
+    { since: { valkey: '9.0.0' }, deprecated: '' },
+  ],
+  brpoplpush: [{ since: { valkey: '9.0.0' }, deprecated: '' }],
+  rpoplpush: [{ since: { valkey: '9.0.0' }, deprecated: '' }],
+  getset: [{ since: { valkey: '9.0.0' }, deprecated: '' }],
+  substr: [{ since: { valkey: '9.0.0' }, deprecated: '' }],
+  zrevrange: [{ since: { valkey: '9.0.0' }, deprecated: '' }],
+  'script|debug': [{ since: { valkey: '9.1.0' }, words: 'mode:(YES | SYNC | NO) [engine@valkey-9.1.0]' }],
+  'cluster|replicate': [
+    {
+      since: { valkey: '9.0.0' },
+      words: 'args:(node-id | no-one:{NO ONE}@valkey-9.0.0)',
+      history: ['9.0.0 `NO ONE`.'],
+    },
+  ],
+  'commandlog|get': [
+    { since: { valkey: '9.0.0' }, words: 'count:int type:(SLOW | LARGE-REQUEST | LARGE-REPLY)' },
+  ],
+  'commandlog|len': [{ since: { valkey: '9.0.0' }, words: 'type:(SLOW | LARGE-REQUEST | LARGE-REPLY)' }],
+  'commandlog|reset': [{ since: { valkey: '9.0.0' }, words: 'type:(SLOW | LARGE-REQUEST | LARGE-REPLY)' }],
 };

@@ -14,7 +14,7 @@ function shown(reply: string, line: string): string {
     : reply.replaceAll(/\[:\d+ :1\d{9} :\d+/g, '[:NUMBER :SECONDS :AMOUNT');
   return entries
     .replaceAll(/:1\d{12}\b/g, ':MILLIS')
-    .replaceAll(/"(127\.0\.0\.1:0|[^" ]*redis\.sock:0)"/g, 'ADDRESS')
+    .replaceAll(/"(127\.0\.0\.1:0|[^" ]*redis\.sock:0(\]:0)?)"/g, 'ADDRESS')
     .replaceAll(/"id=[^"]*"/g, 'CLIENT')
     .replaceAll(/"id" :\d+/g, 'ID')
     .replaceAll(/"age-seconds" "[^"]*"/g, 'AGE');
@@ -188,7 +188,7 @@ function fields(info: string): string {
 
 /** Fields about C, its compiler and its threads, and about vector sets; and our own. */
 const ABSENT =
-  /^(monotonic_clock|atomicvar_api|gcc_version|used_cpu_\w+_main_thread|module|lostlock_version|listener\d|latency_percentiles[\w|-]+|cmdstat_[\w|-]+):/;
+  /^(monotonic_clock|atomicvar_api|gcc_version|used_cpu_\w+_main_thread|module|engine_0|lostlock_version|listener\d|latency_percentiles[\w|-]+|cmdstat_[\w|-]+):/;
 
 /** Fields whose values are the same for the same requests. */
 const STEADY =

@@ -36,7 +36,7 @@ describe.each(dialectNames.filter((name) => oracleOf(name) !== undefined))(
         facts.push({
           info: names(info),
           hello: /server\r\n.*?version\r\n\$\d+\r\n[^\r]*/s.exec(hello)?.[0],
-          lolwut: /Redis ver\. [\d.]+/.exec(lolwut)?.[0],
+          lolwut: /(Redis|Valkey) ver\. [\d.]+/.exec(lolwut)?.[0],
         });
         client.close();
       }

@@ -340,4 +340,21 @@ export const SESSIONS: readonly Session[] = [
     EVAL "local c = cjson.new() return {tostring(c.decode_array_with_array_mt()), c.encode(c.decode('[]'))}" 0
     EVAL "local r = {} for k in pairs(cjson) do table.insert(r, k) end return r" 0`,
   ],
+  [
+    'commands that move slots, without a cluster, and VRANGE',
+    `
+    CLUSTER MIGRATION
+    CLUSTER MIGRATION IMPORT 0 1
+    CLUSTER MIGRATION STATUS ALL
+    CLUSTER SYNCSLOTS a b
+    TRIMSLOTS RANGES 1 0 1
+    TRIMSLOTS RANGES 1 0
+    CLUSTER KEYSLOT a
+    VADD v VALUES 2 1 0 a
+    VRANGE v b h x
+    VRANGE v - h x
+    VRANGE v - +
+    VRANGE v - h
+    VRANGE nosuch b h x`,
+  ],
 ];

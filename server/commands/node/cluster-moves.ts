@@ -1,0 +1,91 @@
+/**
+ * The commands with which nodes of Redis 8.4 and Valkey 9 move slots by themselves, and CLUSTERSCAN. A node without a
+ * cluster refuses them as its server does. On a node of a cluster they are refused too: here CLUSTER SETSLOT and MIGRATE
+ * move slots.
+ */
+import { fail } from '../../../protocol/errors.ts';
+import type { Since } from '../../dialects/since.ts';
+import type { Caller } from '../../server.ts';
+import { type CommandSpec, type EntryChange, type Flag, key } from '../../table/command.ts';
+import { defineCommands } from '../define.ts';
+import { NO_CLUSTER } from './no-cluster.ts';
+
+const CHANGES: readonly Flag[] = ['admin', 'stale', 'no_async_loading'];
+const VALKEY = { valkey: '9.0.0' };
+const REDIS = { redis: '8.4.0' };
+
+/** Refuses to move slots, on a node of a cluster; or any command about a cluster, on another node. */
+function refuseMove({ server }: Caller): never {
+  return fail(
+    server.cluster === undefined
+      ? NO_CLUSTER
+      : 'ERR lostlock does not move slots by itself: move them with CLUSTER SETSLOT and MIGRATE',
+  );
+}
+
+function refuseScan({ server }: Caller): never {
+  return fail(
+    server.cluster === undefined
+      ? NO_CLUSTER
+      : 'ERR lostlock has no CLUSTERSCAN: send SCAN to each primary of the cluster',
+  );
+}
+
+/** Declares a subcommand that is refused. */
+function refused(
+  since: Since,
+  arity: number,
+  complexity: string,
+  summary: string,
+  more: { flags?: readonly Flag[]; changes?: readonly EntryChange[]; tips?: readonly string[] } & Pick<
+    CommandSpec<number, Caller>,
+    'categories'
+  > = {},
+): CommandSpec<number, Caller> {
+  return { summary, since, complexity, arity, flags: CHANGES, ...more, run: refuseMove };
+}
+
+/** The subcommands of CLUSTER with which nodes move slots. */
+export const movingSubcommands = {
+  cancelslotmigrations: refused(VALKEY, 2, 'O(N), N moves', 'Refuses to cancel moves of slots.'),
+  flushslot: refused(VALKEY, -3, 'O(N), N keys', 'Refuses to remove the keys of a slot.', {
+    flags: ['write', 'admin', 'no_async_loading'],
+    categories: ['keyspace'],
+  }),
+  getslotmigrations: refused(VALKEY, 2, 'O(N), N moves', 'Refuses to list moves of slots.'),
+  migrateslots: refused(VALKEY, -4, 'O(N), N slots', 'Refuses to move slots to other nodes.'),
+  migration: refused(REDIS, -4, 'O(N), N slots', 'Refuses to move slots, and to list and cancel moves.'),
+  syncslots: refused(
+    { ...REDIS, ...VALKEY },
+    -3,
+    'O(1)',
+    'Refuses what nodes tell each other about a move of slots.',
+    { tips: ['nondeterministic_output'], changes: [{ since: VALKEY, tips: [] }] },
+  ),
+};
+
+export const clusterScanCommands = defineCommands('cluster', {
+  clusterscan: {
+    summary: 'Refuses to list the keys of a cluster.',
+    since: { valkey: '9.1.0' },
+    complexity: 'O(N), N keys',
+    arity: -2,
+    flags: ['readonly'],
+    categories: ['keyspace'],
+    keys: key('NOT_KEY'),
+    tips: ['nondeterministic_output', 'request_policy:special', 'response_policy:special'],
+    run: refuseScan,
+  },
+});
+
+export const trimSlotsCommands = defineCommands('server', {
+  trimslots: {
+    summary: 'Refuses to remove the keys of slots.',
+    since: REDIS,
+    complexity: 'O(N), N keys',
+    arity: -5,
+    flags: ['write'],
+    categories: ['keyspace', 'dangerous'],
+    run: refuseMove,
+  },
+});
