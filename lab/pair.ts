@@ -119,6 +119,11 @@ export class Servers implements AsyncDisposable {
     return overlapsIn(worldAccount(this.world, this.sets));
   }
 
+  /** What happened before is no longer recorded, in milliseconds since the world began; 0 when everything is. */
+  get knownFrom(): number {
+    return this.world.forgottenUpTo / 1000;
+  }
+
   /** All nodes, the primaries first. */
   get nodes(): readonly LabNode[] {
     return primariesFirst(this.sets);

@@ -33,6 +33,10 @@ export interface Timeline {
   readonly keys: readonly TimelineKey[];
   /** When two clients believed that they held the same lock. Empty when no lock was lost. */
   readonly overlaps: readonly TimelineOverlap[];
+  /** The grants of locks, as long as they stood on the servers, in the order of time. Missing in older files. */
+  readonly tenures?: readonly TimelineTenure[];
+  /** What happened before is no longer known. Missing when everything is. */
+  readonly knownFrom?: number;
   /** The story in words, in the order of time. */
   readonly story: readonly StoryStep[];
   /** How the run ended. Missing when nobody has judged it. */
@@ -146,6 +150,38 @@ export interface TimelineHold {
   readonly fence?: number;
   /** The index of the reply that granted it. */
   readonly grant?: number;
+}
+
+/** A grant of a lock, as long as it stood on the servers. */
+export interface TimelineTenure {
+  /** The name of the lock. */
+  readonly key: string;
+  /** The lane of the client that was granted it. */
+  readonly client: string;
+  /** The token in the key. */
+  readonly holder: string;
+  /** The lane of the node that granted it. */
+  readonly node: string;
+  /** When the node executed the grant. */
+  readonly from: number;
+  /** The command, in short; or what brought the grant back. */
+  readonly what: string;
+  /** When the client learned of it; null when it did not. */
+  readonly told: number | null;
+  /** When it ended on the servers; null when it stood at the end. */
+  readonly to: number | null;
+  /** What ended it. */
+  readonly ended?: 'released' | 'deleted' | 'expired' | 'overwritten' | 'evicted' | 'flushed' | 'lost';
+  /** The lane of the client whose command ended it. */
+  readonly by?: string;
+  /** The command that ended it, or the failover, restart or demotion that did not have it. */
+  readonly end?: string;
+  /** When the lease was extended, and by which client. */
+  readonly renewals: readonly { readonly at: number; readonly by: string }[];
+  /** True for a grant that nobody knows of. */
+  readonly ghost?: boolean;
+  /** True when others may have it at the same time. */
+  readonly shared?: boolean;
 }
 
 /** What a node knows about a key that is used as a lock. */

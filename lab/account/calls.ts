@@ -33,7 +33,7 @@ export interface SentCommand {
   executed: number | null;
   reply: CallReply | undefined;
   /** The names of the keys that it changed. */
-  readonly wrote: Set<string>;
+  wrote: ReadonlySet<string>;
 }
 
 /** Commands that enter the replication stream under another name. */
@@ -46,6 +46,8 @@ const EFFECTS: Record<string, readonly string[]> = {
   persist: ['getex'],
   incrby: ['incr', 'decr', 'decrby'],
 };
+/** What a command that changed nothing has changed: most of a long run do so. */
+const NOTHING: ReadonlySet<string> = new Set();
 const SCRIPT = /^(?:eval|evalsha|fcall)(?:_ro)?$/;
 
 /** True for a command that runs a script or a function. */
@@ -113,7 +115,8 @@ export class Calls {
   causeOf(write: RecordedWrite): SentCommand | undefined {
     if (this.#causes.has(write)) return this.#causes.get(write);
     const found = write.write.client === undefined ? undefined : this.#find(write);
-    found?.wrote.add(write.write.key);
+    if (found !== undefined && !found.wrote.has(write.write.key))
+      found.wrote = new Set([...found.wrote, write.write.key]);
     this.#causes.set(write, found);
     return found;
   }
@@ -204,7 +207,7 @@ function readCalls(messages: readonly ReadMessage[], clients: ReadonlySet<string
           message,
           sent,
         },
-        ...{ executed: arrived, reply: undefined, wrote: new Set() },
+        ...{ executed: arrived, reply: undefined, wrote: NOTHING },
       };
       calls.push(call);
       byPart.set(`${message} ${part}`, call);

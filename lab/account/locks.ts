@@ -23,21 +23,15 @@ export function lockWritesOf(
   const modes = new Map<string, Mode>();
   /** The deadline of each session, and the locks that it holds. */
   const sessions = new Map<string, { deadline: number; readonly locks: Map<string, string> }>();
+  const matters = filterOf(pools, recognition);
   const found = run.writes.flatMap((each): LockWrite[] => {
     const { key, client, type, command, at } = each.write;
-    if (client === undefined || isBookkeeping(key)) return [];
-    const call = calls.causeOf(each);
+    if (client === undefined) return [];
     const id = keyId(each.write);
-    const common = {
-      at: each.at,
-      node: each.node,
-      client,
-      key,
-      call,
-      write: each,
-      shared: false,
-      renews: false,
-    };
+    if (!matters(id, key)) return [];
+    const call = calls.causeOf(each);
+    const { at: when, node } = each;
+    const common = { at: when, node, client, key, call, write: each, shared: false, renews: false };
     const asked = call === undefined ? [] : [call.words];
     const pooled = pools.holdsIn(each, { ...common, claim: key }, asked);
     if (pooled !== undefined) return pooled.filter(({ lock }) => !recognition.isExcluded(lock));
@@ -85,6 +79,19 @@ function rankedWrites({ write }: RecordedWrite, common: CommonOfWrites): LockWri
     ...{ shared: true, permit: true },
     lease: score === undefined ? undefined : score > write.at ? score - write.at : Infinity,
   }));
+}
+
+/** Tells which keys can be about locks: most keys of a long run are not. */
+function filterOf(pools: Pools, recognition: Recognition): (id: string, key: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (id, key) => {
+    let matters = known.get(id);
+    if (matters === undefined) {
+      const isLock = recognition.isLock(id, id) || recognition.isNamed(id) || recognition.hasFields(id);
+      known.set(id, (matters = !isBookkeeping(key) && (isLock || pools.keeps(key))));
+    }
+    return matters;
+  };
 }
 
 /** Gives grants the lease that the same command sets next, as scripts do; a grant without any has no end. */

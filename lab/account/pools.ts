@@ -78,6 +78,11 @@ export class Pools {
     return undefined;
   }
 
+  /** True for a key in a layout that is known by its name. */
+  keeps(key: string): boolean {
+    return READER.test(key) || SESSION.test(key) || this.isCounter(key) || this.sortedSet(key) !== undefined;
+  }
+
   /** True for a key that counts free permits. */
   isCounter(key: string): boolean {
     return this.#semaphores.has(key);

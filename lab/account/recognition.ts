@@ -71,6 +71,8 @@ export class Recognition {
   readonly #calls: Calls;
   readonly #patterns: readonly string[];
   readonly #pools: Pools;
+  /** The hashes whose fields clients take because they are absent. */
+  readonly #hashes = new Set<string>();
   readonly #decided = new Map<string, boolean>();
 
   constructor(run: RecordedRun, happenings: readonly Happening[], calls: Calls, pools: Pools) {
@@ -101,6 +103,11 @@ export class Recognition {
     const matches = (pattern: string): boolean => names.some((name) => globMatch(pattern, name));
     if (this.#patterns.some((each) => each.startsWith('!') && matches(each.slice(1)))) return false;
     return this.#patterns.some((each) => !each.startsWith('!') && matches(each)) ? true : undefined;
+  }
+
+  /** True if clients take fields of the hash because they are absent. */
+  hasFields(id: string): boolean {
+    return this.#hashes.has(id);
   }
 
   /** True if the user says that the key is a lock. */
@@ -242,8 +249,10 @@ export class Recognition {
     const granted = (each: string): boolean => wrote.has(each) || /^(?:ok|1)$/i.test(call.reply?.text ?? '');
     if (name === 'setnx' || (name === 'set' && words.slice(3).some((word) => /^nx$/i.test(word))))
       this.#attempt(call, idOf(key), value, granted(key));
-    else if (name === 'hsetnx') this.#attempt(call, fieldId(idOf(key), value), last, granted(key));
-    else if (name === 'msetnx')
+    else if (name === 'hsetnx') {
+      this.#hashes.add(idOf(key));
+      this.#attempt(call, fieldId(idOf(key), value), last, granted(key));
+    } else if (name === 'msetnx')
       for (let i = 1; i + 1 < words.length; i += 2)
         this.#attempt(call, idOf(words[i] ?? ''), words[i + 1] ?? '', granted(words[i] ?? ''));
   }

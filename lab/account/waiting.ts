@@ -34,6 +34,7 @@ export interface LockWaiter {
 
 const CHANNELS =
   /^(?:redisson_(?:lock__channel|unlock_latch|rwlock|sc)|redisson_fair_lock|lostlock_channel):(.+)$|^(.+):lostlock_channel$/;
+const WAITING = /^(?:s?(?:un)?subscribe|b[lr]pop)$/;
 const QUEUES = /^(?:redisson_lock_queue|lostlock_queue):(.+)$/;
 
 /** The answers of WAIT and WAITAOF, also of one that came in the same packet as the write before it. */
@@ -71,7 +72,7 @@ export function waitersOf(
     found.push({ ...entry.waiter, to, missed: lost.map(({ index }) => index) });
   };
   for (const { client, node, name, words, connection, executed, reply } of calls.all) {
-    if (executed === null) continue;
+    if (executed === null || !WAITING.test(name)) continue;
     const base = { client, node, from: executed };
     if (/^s?subscribe$/.test(name)) {
       for (const where of words.slice(1)) {

@@ -285,6 +285,11 @@ export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> im
     return overlapsIn(this.#account('overlaps'));
   }
 
+  /** What happened before is no longer recorded, in milliseconds since the recording began; 0 when everything is. */
+  get knownFrom(): number {
+    return this.network.trace.forgottenUpTo / 1000;
+  }
+
   /** @internal The account of its locks. @param asked the method that needs it */
   account(): LockAccount {
     return this.#account('account');

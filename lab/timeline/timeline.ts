@@ -1,6 +1,6 @@
 /** Makes a timeline of what a run has recorded. */
-import type { Timeline, TimelineFile, TimelineMessage } from '../../page/format.ts';
-import { accountOf } from '../account/account.ts';
+import type { Timeline, TimelineFile, TimelineMessage, TimelineTenure } from '../../page/format.ts';
+import { accountOf, type LockAccount } from '../account/account.ts';
 import { keysOf } from '../account/views.ts';
 import { type ReadMessage, readMessages } from './connections.ts';
 import { marksOf, Obstacles } from './marks.ts';
@@ -29,9 +29,25 @@ export function timelineOf(run: RecordedRun): Timeline {
     holds,
     keys: keysOf(run, read, keys, pools),
     overlaps,
+    tenures: tenuresIn(account),
+    ...(account.knownFrom > 0 && { knownFrom: account.knownFrom }),
     story: storyOf({ run, messages: read, marks, account }),
     ...(verdict !== undefined && { verdict }),
   };
+}
+
+function tenuresIn({ tenures, ghosts }: LockAccount): TimelineTenure[] {
+  const unknown = new Set(ghosts);
+  return tenures.map((tenure) => {
+    const { lock, client, holder, node, from, what, told, end, renewals, shared } = tenure;
+    return {
+      ...{ key: lock, client, holder, node, from, what, told, to: end?.at ?? null, renewals },
+      ...(end !== undefined && { ended: end.how, end: end.what }),
+      ...(end?.by !== undefined && { by: end.by }),
+      ...(unknown.has(tenure) && { ghost: true }),
+      ...(shared && { shared }),
+    };
+  });
 }
 
 /** A file of timelines. */

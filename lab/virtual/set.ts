@@ -120,6 +120,11 @@ export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
     return overlapsIn(worldAccount(this.world, [this]));
   }
 
+  /** What happened before is no longer recorded, in milliseconds since the world began; 0 when everything is. */
+  get knownFrom(): number {
+    return this.world.forgottenUpTo / 1000;
+  }
+
   /** @internal Starts the Sentinels, and moves time until they know each other and the replicas. */
   async startSentinels(): Promise<void> {
     if (this.sentinels.length === 0) return;
