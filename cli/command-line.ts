@@ -1,9 +1,10 @@
 /** The flags of `npx lostlock`, when it starts a server, and the parameters of redis.conf among them. */
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nearest } from '../base/similar.ts';
 import { type Bytes, fromBuffer, fromText, toBuffer } from '../protocol/bytes.ts';
 import { type DialectName, dialectNames } from '../server/dialects/index.ts';
+import { placed, reasonOf } from '../server/host/directory.ts';
 import { parseMemory } from '../server/settings/parameters.ts';
 import {
   BadDirective,
@@ -12,6 +13,7 @@ import {
   isDirective,
   takesSeveralWords,
 } from '../start/configuration.ts';
+import { includedFiles } from '../start/files/included.ts';
 import type { SentinelsOptions } from '../start/sentinel-options.ts';
 import { flagMeant, UsageError } from './usage.ts';
 
@@ -108,7 +110,17 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     const text = readFile(first === '-' ? 0 : first);
     if (first === '-') invocation.configText = text;
     else invocation.configFile = resolve(first);
-    invocation.configuration.load(text, (path) => readFile(toBuffer(path).toString()));
+    const { configuration } = invocation;
+    const seen = (path: Bytes): string => placed(configuration.settings.dir, path);
+    const include = (path: Bytes): Bytes[] =>
+      includedFiles(seen(path)).map((file) =>
+        isFolder(file) ? '' : readFile(file, toBuffer(path).toString()),
+      );
+    // Redis opens the log at the end of each file, from where the lines so far have led it.
+    configuration.load(text, include, () => {
+      const { logfile = '' } = configuration.settings;
+      if (logfile !== '') openLog(seen(logfile));
+    });
   }
   for (let flag = args.shift(); flag !== undefined; flag = args.shift()) {
     if (flag === '--port-file') invocation.portFile = takeValue(args, flag);
@@ -210,16 +222,28 @@ function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap
 /** What the command line runs beside a server. */
 const COMMANDS = ['demo', 'explore', 'playground'];
 
-/** The bytes of a file, or of standard input (0). */
-function readFile(file: string | 0): Bytes {
+/** Makes the log file, if it is missing. Throws BadDirective if it cannot be written. */
+export function openLog(file: string): void {
+  try {
+    appendFileSync(file, '');
+  } catch (error) {
+    throw new BadDirective(`\n*** FATAL CONFIG FILE ERROR ***\nCan't open the log file: ${reasonOf(error)}`);
+  }
+}
+
+/** True for a directory. As an included file, Redis finds nothing in it. */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** The bytes of a file, or of standard input (0). @param name how an error calls it */
+function readFile(file: string | 0, name = String(file)): Bytes {
   try {
     return fromBuffer(readFileSync(file));
   } catch (error) {
-    const meant = nearest(String(file), COMMANDS);
+    const meant = nearest(name, COMMANDS);
     const hint = meant === undefined ? '' : `; did you mean the command ${meant}?`;
-    throw new BadDirective(
-      `Fatal error, can't open config file '${file}': ${(error as Error).message}${hint}`,
-    );
+    throw new BadDirective(`Fatal error, can't open config file '${name}': ${reasonOf(error)}${hint}`);
   }
 }
 

@@ -4,16 +4,18 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { LOSTLOCK_VERSION } from '../base/version.ts';
-import { toBuffer } from '../protocol/bytes.ts';
+import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { shutdownBySignal } from '../server/commands/node/shutdown.ts';
+import { placed } from '../server/host/directory.ts';
 import type { LogLevel } from '../server/ports.ts';
+import type { Settings } from '../server/settings/settings.ts';
 import { BadDirective } from '../start/configuration.ts';
 import { DiskConfigFile } from '../start/files/config-file.ts';
 import { LOG_LEVELS, type LogOrigin, logLine } from '../start/log-line.ts';
 import { isNode } from '../start/running/runtime.ts';
 import type { LostlockServer } from '../start/running/server.ts';
 import { startServer } from '../start/start.ts';
-import { HELP, type Invocation, parseCommandLine } from './command-line.ts';
+import { HELP, type Invocation, openLog, parseCommandLine } from './command-line.ts';
 import { passwordOptions, startOptionsOf } from './start-options.ts';
 import { UsageError } from './usage.ts';
 
@@ -118,8 +120,9 @@ function follow(serving: Serving, { exitWithParent }: Invocation, mayEnd?: MayEn
 
 /** Starts the Sentinel of a configuration file. */
 async function serveSentinel(invocation: Invocation): Promise<void> {
-  const { loglevel = 'notice', logfile = '', pidfile = '' } = invocation.configuration.settings;
-  const file = toBuffer(logfile).toString();
+  const { loglevel = 'notice', logfile = '', pidfile = '', dir } = invocation.configuration.settings;
+  const file = logfile === '' ? '' : placed(dir, logfile);
+  if (file !== '') openLog(file);
   let level = (): string => loglevel;
   const log = (at: LogLevel, text: string): void => {
     if (level() === 'nothing' || LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level() as LogLevel)) return;
@@ -134,7 +137,7 @@ async function serveSentinel(invocation: Invocation): Promise<void> {
   follow(sentinel, invocation);
   const port = node.settings.port || node.settings['tls-port'];
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${port}\n`);
-  if (pidfile !== '') writePid(toBuffer(pidfile).toString(), log);
+  keepPid(node, pidfile, placed(dir, pidfile), log);
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `redis://127.0.0.1:${port}\n`);
   log('notice', `Ready to accept connections ${node.settings.port === 0 ? 'tls' : 'tcp'} ${port}`);
 }
@@ -146,13 +149,16 @@ async function serve(invocation: Invocation): Promise<void> {
   const options = startOptionsOf(invocation);
   const { pidfile = '', ...settings } = invocation.configuration.settings;
   const startLevel = settings.loglevel ?? 'notice';
-  const file = toBuffer(settings.logfile ?? '').toString();
+  const { dir, logfile = '' } = settings;
   let server: LostlockServer | undefined;
+  // Redis opens the file for each line, so that it moves with the directory.
+  const file = (): string => (logfile === '' ? '' : placed(server?.node.settings.dir ?? dir, logfile));
+  if (logfile !== '') openLog(file());
   const log = (level: LogLevel, text: string, role: LogOrigin['role']): void => {
     const least = server?.node.settings.loglevel ?? startLevel;
     if (least === 'nothing') return;
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least as LogLevel)) return;
-    write(file, logLine(level, text, { pid: process.pid, role, at: Date.now() }));
+    write(file(), logLine(level, text, { pid: process.pid, role, at: Date.now() }));
   };
   server = await startServer({ ...options, log });
   const { node } = server;
@@ -163,7 +169,7 @@ async function serve(invocation: Invocation): Promise<void> {
     server.node.configFile = new DiskConfigFile(invocation.configFile);
   }
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${server.port}\n`);
-  if (pidfile !== '') writePid(toBuffer(pidfile).toString(), (level, text) => log(level, text, node.role));
+  keepPid(node, pidfile, placed(dir, pidfile), (level, text) => log(level, text, node.role));
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${server.url}\n`);
   for (const replica of server.replicas) log('notice', `Replica ready tcp ${replica.port}`, 'replica');
   for (const { port: ready } of server.sentinels) log('notice', `Sentinel ready tcp ${ready}`, 'sentinel');
@@ -187,8 +193,19 @@ function write(file: string, line: string): void {
   else appendFileSync(file, bytes);
 }
 
-/** Writes the process id to a file, and removes the file on exit. As in Redis, a server without the file goes on. */
-function writePid(path: string, log: (level: LogLevel, text: string) => void): void {
+/**
+ * Writes the process id to a file, and removes the file on exit. As in Redis, a server without the file goes on.
+ * @param pidfile the parameter; '' for none
+ * @param path where the file is
+ */
+function keepPid(
+  { settings }: { readonly settings: Settings },
+  pidfile: Bytes,
+  path: string,
+  log: (level: LogLevel, text: string) => void,
+): void {
+  if (pidfile === '') return;
+  settings.pidfile = pidfile;
   try {
     writeFileSync(path, `${process.pid}\n`);
   } catch (error) {

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions, TlsOptions as NodeOptions } from 'node:tls';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
+import { placed, reasonOf } from '../server/host/directory.ts';
 import { nodeTls } from '../server/host/tls.ts';
 import type { Settings } from '../server/settings/settings.ts';
 
@@ -57,18 +58,11 @@ function ciphersOf(settings: Settings): Pick<NodeOptions, 'ciphers' | 'honorCiph
   };
 }
 
-/** The reason of a failure as OpenSSL gives it. */
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' ? 'No such file or directory' : message;
-}
-
-function readPem(what: string, file: Bytes): Buffer {
-  const path = toBuffer(file).toString();
+function readPem(what: string, file: Bytes, { dir }: Settings): Buffer {
   try {
-    return readFileSync(path);
+    return readFileSync(placed(dir, file));
   } catch (error) {
-    throw new BadTls(`Failed to load ${what}: ${path}: ${reasonOf(error)}`);
+    throw new BadTls(`Failed to load ${what}: ${toBuffer(file).toString()}: ${reasonOf(error)}`);
   }
 }
 
@@ -76,9 +70,9 @@ function readPem(what: string, file: Bytes): Buffer {
 function authoritiesOf(settings: Settings): Buffer[] {
   const [file, folder] = [settings['tls-ca-cert-file'], settings['tls-ca-cert-dir']];
   try {
-    const path = toBuffer(folder).toString();
+    const path = placed(settings.dir, folder);
     const inFolder = folder === '' ? [] : readdirSync(path).map((name) => join(path, name));
-    const files = file === '' ? inFolder : [toBuffer(file).toString(), ...inFolder];
+    const files = file === '' ? inFolder : [placed(settings.dir, file), ...inFolder];
     return files.map((each) => readFileSync(each));
   } catch (error) {
     throw new BadTls(`Failed to configure CA certificate(s) file/directory: ${reasonOf(error)}`);
@@ -87,13 +81,14 @@ function authoritiesOf(settings: Settings): Buffer[] {
 
 /** The files of a certificate and its key. */
 function pairOf(
+  settings: Settings,
   cert: Bytes,
   key: Bytes,
   passphrase: Bytes,
 ): Pick<Certificates, 'key' | 'cert' | 'passphrase'> {
   return {
-    cert: readPem('certificate', cert),
-    key: readPem('private key', key),
+    cert: readPem('certificate', cert, settings),
+    key: readPem('private key', key, settings),
     ...(passphrase !== '' && { passphrase }),
   };
 }
@@ -107,11 +102,12 @@ export function certificatesOf(settings: Settings): Certificates {
   const ca = authoritiesOf(settings);
   if (ca.length === 0 && (clients !== 'none' || settings['tls-replication'])) throw new BadTls(NO_CA);
   return {
-    ...pairOf(settings['tls-cert-file'], settings['tls-key-file'], settings['tls-key-file-pass']),
+    ...pairOf(settings, settings['tls-cert-file'], settings['tls-key-file'], settings['tls-key-file-pass']),
     ...(ca.length > 0 && { ca }),
     clients,
     ...(settings['tls-client-cert-file'] !== '' && {
       asClient: pairOf(
+        settings,
         settings['tls-client-cert-file'],
         settings['tls-client-key-file'],
         settings['tls-client-key-file-pass'],
@@ -133,7 +129,7 @@ export function tlsContext(certificates: Certificates, settings: Settings): TlsC
   };
   const serve: NodeOptions = {
     ...common,
-    ...(parameters !== '' && { dhparam: readPem('DH params file', parameters) }),
+    ...(parameters !== '' && { dhparam: readPem('DH params file', parameters, settings) }),
     requestCert: clients !== 'none',
     rejectUnauthorized: clients === 'required',
   };

@@ -2,12 +2,12 @@
  * Reads redis.conf, and the same directives from the command line
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/config/).
  */
-import { isAbsolute, join } from 'node:path';
-import { asciiLower, type Bytes, fromText, toBuffer } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
 import { commandTable } from '../server/commands/index.ts';
 import type { Dialect } from '../server/dialects/dialect.ts';
 import { DEFAULT_DIALECT, type DialectName, dialectNamed } from '../server/dialects/index.ts';
+import { entered } from '../server/host/directory.ts';
 import { BadSetting } from '../server/settings/parameters.ts';
 import { refusalOf } from '../server/settings/refusals.ts';
 import { aliases, parameters, type Settings } from '../server/settings/settings.ts';
@@ -72,12 +72,6 @@ function nameOf(directive: Bytes): string {
   const lower = asciiLower(directive);
   if (lower === 'slaveof') return 'replicaof';
   return Object.hasOwn(aliases, lower) ? (aliases[lower] as string) : lower;
-}
-
-/** The directory that a line enters from another one. */
-function entered(from: Bytes | undefined, to: Bytes): Bytes {
-  const next = toBuffer(to).toString();
-  return from === undefined || isAbsolute(next) ? to : fromText(join(toBuffer(from).toString(), next));
 }
 
 /** A line of sentinel.conf that begins with `sentinel`. */
@@ -163,9 +157,16 @@ export class Configuration {
     // A later directive may name a place for the append-only file.
     const why = OWN.has(name) ? undefined : refusalOf(key, read, true);
     if (why !== undefined) throw new BadDirective(why);
-    // Redis enters each directory in turn.
-    const place = key === 'dir' ? entered(this.settings.dir, value) : read;
-    Object.assign(this.settings, { [name]: place });
+    Object.assign(this.settings, { [name]: key === 'dir' ? this.#enter(value) : read });
+  }
+
+  /** Enters a directory, from which later lines are read. */
+  #enter(directory: Bytes): Bytes {
+    try {
+      return entered(this.settings.dir, directory);
+    } catch (error) {
+      throw new BadDirective((error as Error).message);
+    }
   }
 
   #follow(values: readonly Bytes[]): void {
@@ -193,10 +194,11 @@ export class Configuration {
   /**
    * Applies the lines of a configuration file.
    * @param text the file's bytes
-   * @param include reads the file that an `include` line names
+   * @param include reads the files that the path of an `include` line names, seen from the directory that is entered by then
+   * @param loaded is called at the end of each file
    * @throws BadDirective with the line's number and text
    */
-  load(text: Bytes, include: (path: Bytes) => Bytes): void {
+  load(text: Bytes, include: (path: Bytes) => readonly Bytes[], loaded = (): void => {}): void {
     for (const [index, raw] of text.split('\n').entries()) {
       const line = raw.replace(/^[ \t\r]+|[ \t\r]+$/g, '');
       if (line === '' || line.startsWith('#')) continue;
@@ -213,7 +215,9 @@ export class Configuration {
         throw badLine(index + 1, line, error.message);
       }
       // The errors of an included file carry their own line.
-      if (asciiLower(words[0] ?? '') === 'include') this.load(include(words[1] ?? ''), include);
+      if (asciiLower(words[0] ?? '') !== 'include') continue;
+      for (const file of include(words[1] ?? '')) this.load(file, include, loaded);
     }
+    loaded();
   }
 }

@@ -1,5 +1,7 @@
 /** The addresses and ports that a node listens on: TCP with and without TLS, and a unix socket. */
 import { chmodSync } from 'node:fs';
+import { fromText } from '../protocol/bytes.ts';
+import { placed, shortest } from '../server/host/directory.ts';
 import { Listener, type ListenerOptions } from '../server/host/tcp.ts';
 import type { Door } from './control/door.ts';
 import type { TlsPlan } from './tls.ts';
@@ -10,7 +12,7 @@ export interface Addresses {
   readonly host?: string;
   /** The TCP port; 0, the default, picks a free one. */
   readonly port?: number;
-  /** The path of a unix socket. */
+  /** The path of a unix socket; a relative one is taken from the node's `dir`. */
   readonly unixSocket?: string;
 }
 
@@ -110,10 +112,11 @@ export async function listen(
   if (secure !== undefined) settings['tls-port'] = secure;
   const warning = openToAll(door, addresses);
   if (warning !== undefined) door.node.log('warning', warning);
-  const { unixSocket: path } = addresses;
-  if (path === undefined) return;
-  const unix = new Listener(door, { path });
+  const { unixSocket } = addresses;
+  if (unixSocket === undefined) return;
+  const unix = new Listener(door, { path: unixSocket });
   listeners.push(unix);
+  const path = shortest(placed(settings.dir, fromText(unixSocket)));
   await unix.listen({ path });
   const mode = Number(`0o${settings.unixsocketperm}`);
   if (mode !== 0) chmodSync(path, mode);

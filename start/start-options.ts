@@ -24,7 +24,7 @@ export interface StartOptions {
    * missing on this machine.
    */
   readonly host?: string;
-  /** A path at which to listen on a unix socket, in addition to TCP. */
+  /** A path at which to listen on a unix socket, in addition to TCP. A relative one is taken from `settings.dir`, if that is given. */
   readonly unixSocket?: string;
   /** The password that AUTH requires; none by default. */
   readonly password?: string;

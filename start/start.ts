@@ -105,6 +105,8 @@ function renewed(old: Server, host: Host, options: StartOptions, settings: Parti
   const rdb = isStored ? undefined : old.unit(() => snapshot(old));
   if (isStored) old.unit(() => old.dumpFile.saveUncounted());
   old.stop();
+  // CONFIG SET may have entered another directory.
+  if (old.settings.dir !== (settings.dir ?? '.')) host.disk.enter?.(settings.dir ?? fromText(process.cwd()));
   const { node } = createServerNode(host, nodeOptions(options, settings));
   load(node, options, settings);
   if (rdb !== undefined) node.unit(() => loadSnapshot(node, rdb));

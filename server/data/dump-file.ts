@@ -155,6 +155,11 @@ export class DumpFile {
     return status === 'ok' || this.#seconds - triedAt > RETRY_SECONDS;
   }
 
+  /** From now on saves write `dbfilename`. */
+  name(): void {
+    this.#named = true;
+  }
+
   /**
    * From now on saves write `dbfilename`. Loads that file first if it exists, unless the data was `loaded` from an
    * append-only file. Throws RdbError if it is damaged.

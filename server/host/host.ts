@@ -107,6 +107,11 @@ export interface Disk {
   remove(name: string): void;
   /** Closes the file, which `append` keeps open. The next `append` opens it again. */
   release(name: string): void;
+  /**
+   * Takes relative names from another directory from now on, as chdir does. A file that is open stays open. Returns the directory's
+   * absolute path. Throws an Error in the system's words if it cannot be entered. Absent where there is one directory only.
+   */
+  enter?(directory: Bytes): Bytes;
   /** Creates the directory for files whose paths begin with its name, if it does not exist. */
   makeFolder(name: string): void;
 }

@@ -24,6 +24,7 @@ import { arch, release, totalmem, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
 import { type Bytes, fromBuffer, fromText, type Millis, toBuffer } from '../../protocol/bytes.ts';
+import { entered } from './directory.ts';
 import { processHeap } from './heap.ts';
 import type {
   Clock,
@@ -71,17 +72,24 @@ export const nodeClock: Clock = {
 /** A file that is being appended to. */
 interface OpenFile {
   readonly descriptor: number;
+  readonly path: string;
   /** In bytes. */
   length: number;
 }
 
 /** Files in one directory. A file that was appended to stays open until it is released, renamed or removed. */
 class NodeDisk implements Disk {
-  readonly #directory: string;
+  #directory: string;
   readonly #open = new Map<string, OpenFile>();
 
   constructor(directory: string) {
     this.#directory = directory;
+  }
+
+  enter(directory: Bytes): Bytes {
+    const path = entered(fromText(this.#directory), directory);
+    this.#directory = toBuffer(path).toString();
+    return path;
   }
 
   read(name: string): Bytes | undefined {
@@ -115,8 +123,9 @@ class NodeDisk implements Disk {
   #opened(name: string): OpenFile {
     let file = this.#open.get(name);
     if (file === undefined) {
-      const descriptor = openSync(join(this.#directory, name), 'a');
-      file = { descriptor, length: fstatSync(descriptor).size };
+      const path = join(this.#directory, name);
+      const descriptor = openSync(path, 'a');
+      file = { descriptor, path, length: fstatSync(descriptor).size };
       this.#open.set(name, file);
     }
     return file;
@@ -136,7 +145,8 @@ class NodeDisk implements Disk {
 
   syncLater(name: string, done: (error?: unknown) => void): void {
     // The file may be released meanwhile, and its descriptor used for another file.
-    open(join(this.#directory, name), 'r+', (failed, descriptor) => {
+    const path = this.#open.get(name)?.path ?? join(this.#directory, name);
+    open(path, 'r+', (failed, descriptor) => {
       if (failed !== null) return done(failed);
       fdatasync(descriptor, (error) => close(descriptor, () => done(error ?? undefined)));
     });

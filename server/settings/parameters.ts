@@ -323,6 +323,19 @@ export function text(
   );
 }
 
+/** Declares the directory of a server's files. @param empty the error of an empty name */
+export function directory(empty: string) {
+  const read = (value: Bytes): Bytes | BadSetting => (value === '' ? new BadSetting(empty) : value);
+  return parameter<Bytes>('.', read, (value) => value, 'protected', writeText);
+}
+
+/** Declares the name of the dump file. */
+export function dumpName() {
+  const read = (value: Bytes): Bytes | BadSetting =>
+    /[/\\]/.test(value) ? new BadSetting("dbfilename can't be a path, just a filename") : value;
+  return parameter<Bytes>('dump.rdb', read, (value) => value, 'protected', quoted);
+}
+
 /** Declares a name without folders that CONFIG SET refuses to change. @param kind what Redis' error calls such a name */
 export function fileName(initial: Bytes, name: string, kind: 'filename' | 'dirname') {
   const read = (value: Bytes): Bytes | BadSetting => {

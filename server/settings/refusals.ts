@@ -24,10 +24,6 @@ const REFUSALS: {
     only: false,
     why: 'a server inside a process has no background to go to: the command line has',
   },
-  'enable-protected-configs': {
-    only: 'no',
-    why: 'lostlock does not change dir and dbfilename while it runs',
-  },
   'locale-collate': { only: '', why: 'lostlock sorts by bytes, in no locale' },
   'log-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },
   'log-timestamp-format': { only: 'legacy', why: 'lostlock writes log lines in the legacy format' },

@@ -8,6 +8,8 @@ import { clusterParameters } from './cluster.ts';
 import { outputLimits } from './output-limits.ts';
 import {
   choice,
+  directory,
+  dumpName,
   eventClasses,
   fileName,
   flag,
@@ -91,8 +93,8 @@ const effective = {
   'auto-aof-rewrite-min-size': memory(64 * 1024 ** 2),
   'auto-aof-rewrite-percentage': integer(100, 0, INT),
   save: savePoints(),
-  dir: text('.', 'protected'),
-  dbfilename: text('dump.rdb', 'protected', quoted),
+  dir: directory('No such file or directory'),
+  dbfilename: dumpName(),
   'rdb-key-save-delay': integer(0, -INT - 1, INT),
   'rdb-version-check': choice('strict', ['strict', 'relaxed']),
   'replica-read-only': flag(true),

@@ -5,6 +5,7 @@ import { existsIn, type Since } from '../dialects/since.ts';
 import {
   BadSetting,
   choice,
+  directory,
   eventClasses,
   flag,
   integer,
@@ -215,6 +216,7 @@ const VARIANTS: { readonly [N in ParameterName]?: readonly { since: Since; as: (
     'cluster-slot-stats-enabled': [
       { since: { redis: '8.6.0' }, as: flag(false, false, undefined, STATISTICS) },
     ],
+    dir: [{ since: { valkey: '8.0.0' }, as: directory("dir can't be empty") }],
     'io-threads': [{ since: { valkey: '9.0.0' }, as: integer(1, 1, 256) }],
     'log-format': [{ since: { valkey: '9.0.0' }, as: choice('legacy', ['legacy', 'logfmt', 'json']) }],
     'maxmemory-policy': [{ since: { redis: '8.6.0' }, as: choice('noeviction', POLICIES) }],

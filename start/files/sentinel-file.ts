@@ -61,7 +61,11 @@ export async function startSentinelFromFile(
     throw new Error('Sentinel needs config file on disk, refusing to start...  Exiting.');
   }
   const { port = PORT, bind, dir, pidfile: _, ...settings } = configuration.settings;
-  const tls = planTls({ ...defaultSettings(), ...settings }, undefined, port);
+  const tls = planTls(
+    { ...defaultSettings(), ...settings, ...(dir !== undefined && { dir }) },
+    undefined,
+    port,
+  );
   const folder = toBuffer(dir ?? '.').toString();
   const node = createSentinel(nodeHost(folder, nodeClock, tls?.context.connect), {
     settings: {

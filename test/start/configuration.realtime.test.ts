@@ -32,7 +32,7 @@ function file(name: string, ...lines: string[]): string {
 
 function configure(...lines: string[]): Configuration {
   const configuration = new Configuration();
-  configuration.load(lines.join('\n'), () => '');
+  configuration.load(lines.join('\n'), () => []);
   return configuration;
 }
 

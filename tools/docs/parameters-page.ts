@@ -45,7 +45,10 @@ function effectOf(name: keyof Settings, groups: ReadonlyMap<string, string>): st
 
 /** Directives of redis.conf that are no parameters. */
 const DIRECTIVES = [
-  ['include', 'works; a path with wildcards is refused'],
+  [
+    'include',
+    'works, also with wildcards (`*`, `?`, `[a-z]`); a relative path is taken from the `dir` of an earlier line',
+  ],
   ['loadmodule', 'refused: lostlock loads no modules'],
   ['rename-command', 'works, also as the option `renamedCommands`'],
   ['replicaof, slaveof', 'works; CONFIG GET shows it, REPLICAOF changes it'],

@@ -5,6 +5,7 @@ import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, OK, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { rewriteConfiguration } from '../../settings/configuration-lines.ts';
+import { isEnabledFor } from '../../settings/enabled.ts';
 import { namesFields } from '../../settings/event-classes.ts';
 import { BAD_EVENT_CLASS, BadSetting } from '../../settings/parameters.ts';
 import { refusalOf } from '../../settings/refusals.ts';
@@ -72,6 +73,18 @@ function tlsChange(settings: Settings, changes: ReadonlyMap<Name, unknown>): Nam
   return undefined;
 }
 
+/** Enters the new directory, and puts its whole path among the changes. Returns why it cannot be entered. */
+function enter({ server }: Caller, changes: Map<Name, unknown>): string | undefined {
+  const { disk } = server.host;
+  if (disk.enter === undefined) return "the lab's disk has one directory";
+  try {
+    changes.set('dir', disk.enter(changes.get('dir') as Bytes));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /** Validates all pairs before the first is applied. */
 function set(client: Caller, argv: readonly Bytes[]): Reply {
   if (argv.length % 2 !== 0) fail(SYNTAX);
@@ -87,7 +100,10 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
       lookUp(client, word) ??
       fail(`ERR Unknown option or number of arguments for CONFIG SET - '${cString(word)}'`);
     const parameter = parameterIn(name, client.server.dialect);
-    if (parameter.fixed !== false) {
+    const isFree =
+      parameter.fixed === false ||
+      (parameter.fixed === 'protected' && isEnabledFor(client, 'enable-protected-configs'));
+    if (!isFree) {
       refuse(word, `can't set ${parameter.fixed === true ? 'immutable' : parameter.fixed} config`);
     }
     if (words.has(asciiLower(word))) refuse(word, 'duplicate parameter');
@@ -113,12 +129,19 @@ function set(client: Caller, argv: readonly Bytes[]): Reply {
     refuse(tls, NO_TLS_UPDATE);
   }
   const before = Object.fromEntries([...changes.keys()].map((name) => [name, settings[name]]));
+  const { dir } = settings;
+  if (changes.has('dir')) {
+    const why = enter(client, changes);
+    if (why !== undefined) refuse('dir', why);
+  }
   Object.assign(settings, Object.fromEntries(changes));
   const failure = client.server.durability?.configure();
   if (failure !== undefined) {
     Object.assign(settings, before);
+    if (changes.has('dir')) client.server.host.disk.enter?.(dir);
     refuse('appendonly', failure);
   }
+  if (changes.has('dir') || changes.has('dbfilename')) client.server.dumpFile.name();
   client.server.applySettings();
   return OK;
 }

@@ -40,7 +40,7 @@ function here(text: string): string {
 /** Reads the lines as a file of that server. */
 function configured(dialect: DialectName, lines: readonly string[]): Configuration {
   const configuration = new Configuration(dialect, true);
-  configuration.load([...lines, ''].join('\n'), () => '');
+  configuration.load([...lines, ''].join('\n'), () => []);
   return configuration;
 }
 
@@ -140,7 +140,7 @@ describe.each(servers)('%s', (dialect, { parameters, ignored, lines }) => {
       expect(() =>
         lenient.load(
           `${name} ${name === 'sanitize-dump-payload' ? 'no' : name.startsWith('events') ? 1 : 'yes'}`,
-          () => '',
+          () => [],
         ),
       ).not.toThrow();
   });
