@@ -1,7 +1,7 @@
 /** The addresses and ports that a node listens on: TCP with and without TLS, and a unix socket. */
 import { chmodSync } from 'node:fs';
 import { fromText } from '../protocol/bytes.ts';
-import { placed, shortest } from '../server/host/directory.ts';
+import { listenable, placed } from '../server/host/directory.ts';
 import { Listener, type ListenerOptions } from '../server/host/tcp.ts';
 import type { Door } from './control/door.ts';
 import type { TlsPlan } from './tls.ts';
@@ -116,7 +116,7 @@ export async function listen(
   if (unixSocket === undefined) return;
   const unix = new Listener(door, { path: unixSocket });
   listeners.push(unix);
-  const path = shortest(placed(settings.dir, fromText(unixSocket)));
+  const path = listenable(placed(settings.dir, fromText(unixSocket)));
   await unix.listen({ path });
   const mode = Number(`0o${settings.unixsocketperm}`);
   if (mode !== 0) chmodSync(path, mode);

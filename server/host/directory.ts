@@ -13,6 +13,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'Not a directory',
 };
 
+/** The longest path of a unix socket, in bytes. Linux takes 107, and macOS 103. */
+const LONGEST_SOCKET = 103;
+
 /** Why a file or a directory cannot be used, in the words of the C library, which Redis prints. */
 export function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
@@ -24,10 +27,9 @@ export function placed(directory: Bytes | undefined, file: Bytes): string {
   return resolve(toBuffer(directory ?? '').toString(), toBuffer(file).toString());
 }
 
-/** The shortest form of a path. The path of a unix socket has at most 107 bytes. */
-export function shortest(path: string): string {
-  const fromHere = relative('', path);
-  return fromHere !== '' && fromHere.length < path.length ? fromHere : path;
+/** The path at which a unix socket can listen: as it is, or as seen from the process's directory where it is too long. */
+export function listenable(path: string): string {
+  return Buffer.byteLength(path) <= LONGEST_SOCKET ? path : relative('', path);
 }
 
 /**
