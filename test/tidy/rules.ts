@@ -34,6 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
 const outside = ['test', 'bench', 'docs', 'integrations', 'tools'];
 const doors = [
   'server/host/heap.ts',
+  'server/host/directory.ts',
   'server/host/node.ts',
   'server/host/real-time.ts',
   'server/host/ambient-clock.ts',

@@ -78,7 +78,7 @@ function enter({ server }: Caller, changes: Map<Name, unknown>): string | undefi
   const { disk } = server.host;
   if (disk.enter === undefined) return "the lab's disk has one directory";
   try {
-    changes.set('dir', disk.enter(changes.get('dir') as Bytes));
+    changes.set('dir', disk.enter(String(changes.get('dir'))));
     return undefined;
   } catch (error) {
     return (error as Error).message;

@@ -66,7 +66,8 @@ async function started(
 /** The reason that lostlock gives for a line; undefined if it takes it. */
 function refusalOf(dialect: DialectName, line: string): string | undefined {
   try {
-    configured(dialect, [line]);
+    // The recorded server ran in the folder.
+    configured(dialect, [`dir ${folder}`, line]);
     return undefined;
   } catch (error) {
     if (!(error instanceof BadDirective)) throw error;
