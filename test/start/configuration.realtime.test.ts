@@ -223,7 +223,9 @@ describe('the command line', () => {
     expect(fails(join(folder, 'missing.conf'))).toMatch(
       /^Fatal error, can't open config file '.*missing\.conf'/,
     );
-    expect(fails('explor')).toMatch(/ 'explor': No such file or directory; did you mean the command explore\?$/m);
+    expect(fails('explor')).toMatch(
+      / 'explor': No such file or directory; did you mean the command explore\?$/m,
+    );
     expect(fails(file('including.conf', 'include /missing.conf'))).toContain("'/missing.conf'");
     expect(fails(file('user.conf', 'port 0', 'user alice on foo'))).toContain('users.alice');
   });
