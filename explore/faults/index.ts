@@ -65,7 +65,7 @@ export type PlannedFault = { [K in FaultKind]: Planned<K, HowOf<(typeof known)[K
 
 type HowOf<F> = F extends { readonly hows?: readonly (infer How)[] } ? How : never;
 
-/** Every fault by its name. Whoever strikes looks first whether the stage can (`reasonFor`). */
+/** Every fault by its name. */
 export const faults: Readonly<Record<FaultKind, Fault<string, keyof Abilities>>> = known as never;
 
 /** True for a kind of fault that a plan can have. */
@@ -78,7 +78,10 @@ export function reasonFor(kind: FaultKind, stage: StageName): string | undefined
   return reasonAgainst(faults[kind], stage);
 }
 
-/** Strikes. @param abilities what the stage can do beyond what all can; a fault that needs more is refused before the world is played */
-export function strike(context: FaultContext & Partial<Abilities>, fault: PlannedFault): Promise<void> {
-  return faults[fault.kind].strike(context as FaultContext<keyof Abilities>, fault);
+/** Strikes. Rejects when the stage lacks an ability that the fault needs; `reasonFor` tells that before a world is played. */
+export async function strike(context: FaultContext & Partial<Abilities>, fault: PlannedFault): Promise<void> {
+  const { needs = [], strike: strikes } = faults[fault.kind];
+  const lacking = needs.find((ability) => context[ability] === undefined);
+  if (lacking !== undefined) throw new Error(`${fault.kind} needs ${lacking}, which this stage lacks`);
+  await strikes(context as FaultContext<keyof Abilities>, fault);
 }

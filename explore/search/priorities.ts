@@ -10,7 +10,7 @@ import { drawFault, faultOf, formsOf, inOrder, planOf, type Strategy, shuffled }
 export const priorities: Strategy = {
   name: 'priorities',
   sentence:
-    'priorities (probabilistic concurrency testing, with `depth`): the client that is ahead falls behind',
+    'probabilistic concurrency testing, with `depth`: the client that is ahead falls behind all others, and one fault strikes in two of three worlds',
   *plans(input) {
     const random = new Random(input.seed, 'priorities');
     const forms = formsOf(input);

@@ -5,7 +5,7 @@ import { inOrder, planOf, type Strategy } from './strategy.ts';
 
 export const twoFaults: Strategy = {
   name: 'two faults',
-  sentence: 'two faults, drawn from all pairs of the worlds with one',
+  sentence: 'two faults of worlds that have one, drawn from all pairs',
   *plans(input, { singles }) {
     const random = new Random(input.seed, 'pairs');
     while (singles.length > 0) {

@@ -1,13 +1,14 @@
 /**
- * `npm run docs`: writes docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and the pictures of
- * timelines.
+ * `npm run docs`: writes docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and of explorations, and
+ * the pictures of timelines.
  */
 import '../../lab/router.ts';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { allCommands } from '../../server/commands/index.ts';
 import { catalogueTables, withTables } from '../../test/catalogue/pages.ts';
 import { commandsPage } from './commands-page.ts';
 import { differencesPage } from './differences-page.ts';
+import { withExploreTables } from './explore-tables.ts';
 import { parametersPage } from './parameters-page.ts';
 import { timelinePictures } from './timeline-picture.ts';
 
@@ -17,5 +18,7 @@ writeFileSync(new URL('../../docs/parameters.md', import.meta.url), parametersPa
 for (const path of Object.keys(catalogueTables)) {
   writeFileSync(new URL(`../../${path}`, import.meta.url), withTables(path));
 }
+const explorePage = new URL('../../docs/explore.md', import.meta.url);
+writeFileSync(explorePage, withExploreTables(readFileSync(explorePage, 'utf8')));
 for (const [name, picture] of await timelinePictures())
   writeFileSync(new URL(`../../docs/${name}`, import.meta.url), picture);

@@ -4,7 +4,7 @@ import type { FaultVariant } from '../planned.ts';
 import { alone, type FailoverForm, failOver } from './roles.ts';
 
 export const failoverBehind: Fault<FailoverForm> = {
-  sentence: 'the same, after replication has stalled for a while: what was written last is lost',
+  sentence: 'replication stalls for a while, then the primary crashes: what was written last is lost',
   strikes: 'a node',
   hows: ['crash', 'empty', 'demote', 'forced'],
   variants: (among, { leaseMs }) =>
