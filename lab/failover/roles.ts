@@ -309,11 +309,8 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     this.#judged.delete(node);
   }
 
-  /**
-   * Makes a node follow the current primary. Returns the writes that it took as a primary and that are lost, also those that
-   * an earlier failover has lost. Throws RangeError for an unknown name.
-   */
-  demote(name: string): Losses {
+  /** @internal REPLICAOF at once. Throws RangeError for an unknown name. */
+  protected demoteNow(name: string): Losses {
     this.checkOpen();
     const node = this.node(name);
     if (node === this.#primary)

@@ -5,6 +5,7 @@ import type { SentinelEvent } from '../../sentinel/sentinel.ts';
 import { readSentinels, type SentinelsOptions } from '../../start/sentinel-options.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { DialectOptions } from './dialects.ts';
+import type { Losses } from './losses.ts';
 import type { CrashOptions } from './node.ts';
 import { checkFailover, type Failover, type FailoverOptions, type Member, Roles } from './roles.ts';
 import type { AnySentinel, SentinelsPlan } from './sentinel.ts';
@@ -122,6 +123,14 @@ export abstract class SentinelRoles<
     if (found !== undefined) return found;
     const names = this.otherNames.join(', ') || 'none';
     throw new RangeError(`no Sentinel is called '${name}'; there are ${names}`);
+  }
+
+  /**
+   * Makes a node follow the current primary. Returns the writes that it took as a primary and that are lost, also those that
+   * an earlier failover has lost. Throws RangeError for an unknown name.
+   */
+  demote(name: string): Losses {
+    return this.demoteNow(name);
   }
 
   /**

@@ -97,7 +97,7 @@ export class Shard<N extends ShardMember<N>, L extends LaneControls> extends Rol
   }
 
   /** @internal A cluster's nodes follow a new primary by themselves. */
-  override demote(name: string): never {
+  demote(name: string): never {
     throw badOption(
       'demote',
       name,

@@ -7,9 +7,8 @@ import { checkMillis } from '../checks.ts';
 import type { Losses } from '../failover/losses.ts';
 import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
 import { nodeNames, type Starter } from '../failover/sets.ts';
-import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
-import type { Link, ReplicationLink } from '../links/link.ts';
+import type { Link } from '../links/link.ts';
 import { ANYBODY, RealEndpoint } from '../real/endpoint.ts';
 import { IndependentSets } from '../real/independent.ts';
 import { CLOSED, type RealLane } from '../real/lane.ts';
@@ -22,53 +21,34 @@ import { checkProcesses, type ProcessPairOptions, type ProcessServersOptions } f
 import { ReplicationTap } from './replication-tap.ts';
 import { allUp, comesTrue } from './wait.ts';
 
-/** The roles of the nodes, decided on their mirrors. What that asks of the processes happens in turn. */
-class ProcessRoles extends Roles<ProcessNode, RealLane> {
-  readonly network: RealNetwork;
-  closed = false;
+/** Work on processes, one after another. */
+class WorkInTurn {
+  #last: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
 
-  constructor(names: readonly string[], network: RealNetwork, make: (name: string) => ProcessNode) {
-    super(names, false, make);
-    this.network = network;
+  /** Does work after everything that was asked for before. */
+  add(work: () => Promise<unknown>): void {
+    this.#last = this.#last.then(work).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
   }
 
-  protected checkOpen(): void {
-    if (this.closed) throw new Error(CLOSED);
-  }
-
-  /** Throws when the pair is closed. */
-  assertOpen(): void {
-    this.checkOpen();
-  }
-
-  /** Throws unless the pair is open and a client may have this name; then it has it. */
-  enroll(what: string, name: string): void {
-    this.checkOpen();
-    this.checkParty(what, name);
-    this.clientNames.add(name);
-  }
-
-  /** True for a client's name. */
-  isClient(name: string): boolean {
-    return this.clientNames.has(name);
-  }
-
-  /** Promotes a replica in place of the old primary. */
-  replaceWith(old: ProcessNode, options: FailoverOptions): Failover {
-    return this.replace(old, options);
-  }
-
-  /** A node that has restarted follows the current primary. */
-  admit(node: ProcessNode): void {
-    this.rejoin(node, undefined);
+  /** Waits until everything is done. Returns what failed first since the last time. */
+  async done(): Promise<unknown> {
+    await this.#last;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
   }
 }
 
-/** A primary and its replicas, each a process of a real server, behind the lab's links. */
-export class ProcessPair implements AsyncDisposable {
+/**
+ * A primary and its replicas, each a process of a real server, behind the lab's links. Roles are decided on the mirrors of the
+ * nodes, and the resulting commands are sent to the processes one after another.
+ */
+export class ProcessPair extends Roles<ProcessNode, RealLane> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
-  readonly network = new RealNetwork();
-  readonly #roles: ProcessRoles;
+  readonly network: RealNetwork;
   readonly #ioredis: IoredisConstructor;
   readonly #port: number;
   readonly #clients: Redis[] = [];
@@ -76,8 +56,9 @@ export class ProcessPair implements AsyncDisposable {
   readonly #endpoints = new Map<string, Promise<RealEndpoint>>();
   /** The ports at which one node reaches another, by both names. */
   readonly #between = new Map<string, Promise<RealEndpoint>>();
-  #work: Promise<unknown> = Promise.resolve();
-  #failure: unknown;
+  readonly #work: WorkInTurn;
+  #own: RealEndpoint | undefined;
+  #closed = false;
 
   /** @internal @param programs the path of each node's program, by name, the primary's first */
   constructor(
@@ -85,24 +66,37 @@ export class ProcessPair implements AsyncDisposable {
     options: ProcessPairOptions,
     ioredis: IoredisConstructor,
   ) {
-    const { network } = this;
+    const network = new RealNetwork();
+    const work = new WorkInTurn();
+    let portBetween = (_from: string, _to: string): Promise<number> => Promise.reject(new Error(CLOSED));
+    const around = {
+      ...{ network, ioredis, settings: options.settings ?? {}, isAlone: programs.size === 1 },
+      isNode: (name: string) => programs.has(name),
+      inTurn: (task: () => Promise<unknown>) => work.add(task),
+      portBetween: (from: string, to: string) => portBetween(from, to),
+    };
+    super([...programs.keys()], false, (name) => new ProcessNode(name, programs.get(name) as string, around));
+    this.network = network;
+    this.#work = work;
     this.#ioredis = ioredis;
     this.#port = options.port ?? 0;
     network.tapFor = (wire) => this.#tap(wire);
-    const around = {
-      network,
-      ioredis,
-      settings: options.settings ?? {},
-      isNode: (name: string) => programs.has(name),
-      isAlone: programs.size === 1,
-      inTurn: (work: () => Promise<unknown>) => this.#inTurn(work),
-      portBetween: async (from: string, to: string) => (await this.#portBetween(from, to)).port,
+    portBetween = async (from, to) => {
+      const leadsTo = (): number => this.node(to).port;
+      return (await this.#open(this.#between, `${from}>${to}`, from, leadsTo)).port;
     };
-    this.#roles = new ProcessRoles(
-      [...programs.keys()],
-      network,
-      (name) => new ProcessNode(name, programs.get(name) as string, around),
-    );
+  }
+
+  /** @internal */
+  protected checkOpen(): void {
+    if (this.#closed) throw new Error(CLOSED);
+  }
+
+  /** Throws unless the pair is open and a client may have this name; then it has it. */
+  #enroll(what: string, name: string): void {
+    this.checkOpen();
+    this.checkParty(what, name);
+    this.clientNames.add(name);
   }
 
   #tap(wire: RealWire): WireTap | undefined {
@@ -115,22 +109,10 @@ export class ProcessPair implements AsyncDisposable {
     return tap;
   }
 
-  #inTurn(work: () => Promise<unknown>): void {
-    this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.#failure ??= error;
-    });
-  }
-
   /** Waits until the processes have done what they were told. Rejects when one refused. */
   async #settled(): Promise<void> {
-    await this.#work;
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined && !this.#roles.closed) throw failure;
-  }
-
-  #portBetween(from: string, to: string): Promise<RealEndpoint> {
-    return this.#open(this.#between, `${from}>${to}`, from, () => this.node(to).port);
+    const failure = await this.#work.done();
+    if (failure !== undefined && !this.#closed) throw failure;
   }
 
   #open(
@@ -158,58 +140,11 @@ export class ProcessPair implements AsyncDisposable {
     await this.synchronize();
   }
 
-  #own: RealEndpoint | undefined;
-
-  /** All nodes. */
-  get nodes(): readonly ProcessNode[] {
-    return this.#roles.nodes;
-  }
-
-  /** The current primary. */
-  get primary(): ProcessNode {
-    return this.#roles.primary;
-  }
-
-  /** The replicas. */
-  get replicas(): readonly ProcessNode[] {
-    return this.#roles.replicas;
-  }
-
-  /** The first replica. Throws RangeError when there is none. */
-  get replica(): ProcessNode {
-    return this.#roles.replica;
-  }
-
-  /** The node with this name. Throws RangeError when there is none. */
-  node(name: string): ProcessNode {
-    return this.#roles.node(name);
-  }
-
-  /** The replication link from the primary to the first replica; use `linkTo(name)` for another. */
-  get link(): ReplicationLink<RealLane> {
-    return this.#roles.link;
-  }
-
-  /** The replication link from the current primary to the named replica. Throws RangeError for an unknown name. */
-  linkTo(replica: string): ReplicationLink<RealLane> {
-    return this.#roles.linkTo(replica);
-  }
-
   /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
   clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
-    this.#roles.assertOpen();
+    this.checkOpen();
     this.node(node);
     return this.network.link(client, node);
-  }
-
-  /** The acknowledged writes that a promotion, a demotion or the restart of a former primary has lost so far. */
-  get lost(): readonly Write[] {
-    return this.#roles.lost;
-  }
-
-  /** @internal The promotions by Sentinels: real servers have none. */
-  get failovers(): readonly Failover[] {
-    return this.#roles.failovers;
   }
 
   /** A URL for any client. It leads to the node that is primary when the client connects, as on lostlock nodes. */
@@ -219,7 +154,7 @@ export class ProcessPair implements AsyncDisposable {
 
   /** A client of any library, whose connections `clientLink` and `lost` know by its name. */
   async actor(name: string): Promise<RealActor> {
-    this.#roles.enroll('actor', name);
+    this.#enroll('actor', name);
     return this.#open(this.#endpoints, name, name, () => this.primary.port);
   }
 
@@ -228,7 +163,7 @@ export class ProcessPair implements AsyncDisposable {
    * @param node the name of a node that the client stays with instead
    */
   client(name: string, options: RedisOptions = {}, node?: string): Redis {
-    this.#roles.enroll('client', name);
+    this.#enroll('client', name);
     const port = node === undefined ? () => this.primary.port : () => this.node(node).port;
     const Connector = connectorFor(() => new RealSocket(this.network, name, port()));
     const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
@@ -243,10 +178,16 @@ export class ProcessPair implements AsyncDisposable {
    * milliseconds (default 60,000).
    */
   async synchronize(maxMs = 60_000): Promise<void> {
-    this.#roles.assertOpen();
+    this.checkOpen();
     checkMillis('synchronize', maxMs);
     if (await comesTrue(() => this.#isSynchronized(), maxMs, 5)) return;
     throw new Error(`the replicas did not catch up within ${maxMs} ms`);
+  }
+
+  /** True when every replica that is up has its primary's stream, as far as the lab has seen it. */
+  override get synchronized(): boolean {
+    const { id, offset } = this.primary.mirror;
+    return this.replicas.every(({ up, mirror }) => !up || (mirror.id === id && mirror.offset === offset));
   }
 
   async #isSynchronized(): Promise<boolean> {
@@ -272,7 +213,7 @@ export class ProcessPair implements AsyncDisposable {
   }
 
   #processOf(name: string): ProcessNode {
-    if (!this.#roles.isClient(name)) return this.node(name);
+    if (!this.clientNames.has(name)) return this.node(name);
     const allowed = `a node: a client's timers are this process' own; hold clientLink('${name}') instead`;
     throw badOption('pause', name, allowed);
   }
@@ -283,7 +224,7 @@ export class ProcessPair implements AsyncDisposable {
    * replica can be promoted, and with TypeError for a wrong option.
    */
   async failover(options: FailoverOptions = {}): Promise<Failover> {
-    this.#roles.assertOpen();
+    this.checkOpen();
     checkFailover(options, this.replicas);
     const { crash = false, after = 0 } = options;
     const old = this.primary;
@@ -297,28 +238,28 @@ export class ProcessPair implements AsyncDisposable {
       if (after === 0) for (const lane of lanes) lane.hold();
       if (crash !== false) await old.crash(crash === true ? {} : crash);
       if (after > 0) await new Promise<void>((wake) => void nodeClock.after(after, wake));
-      this.#roles.assertOpen();
+      this.checkOpen();
       for (const lane of lanes) lane.hold();
       await Promise.all(this.nodes.map((node) => node.refresh()));
-      const done = this.#roles.replaceWith(old, options);
+      const done = this.replace(old, options);
       await this.#settled();
       return done;
     } finally {
-      if (!this.#roles.closed) for (const lane of lanes) lane.release();
+      if (!this.#closed) for (const lane of lanes) lane.release();
     }
   }
 
   /** REPLICAOF NO ONE: makes a node the primary, and leaves the other nodes as they are. */
-  async promote(name: string): Promise<void> {
+  override async promote(name: string): Promise<void> {
     await Promise.all([this.primary.refresh(), this.node(name).refresh()]);
-    this.#roles.promote(name);
+    super.promote(name);
     await this.#settled();
   }
 
   /** REPLICAOF: makes a node follow the current primary. The writes that it took as a primary are lost and returned. */
   async demote(name: string): Promise<Losses> {
     await Promise.all([this.primary.refresh(), this.node(name).refresh()]);
-    const losses = this.#roles.demote(name);
+    const losses = this.demoteNow(name);
     await this.#settled();
     return losses;
   }
@@ -327,15 +268,15 @@ export class ProcessPair implements AsyncDisposable {
   async restart(name: string): Promise<void> {
     const node = this.node(name);
     await node.restart();
-    this.#roles.admit(node);
+    this.rejoin(node, undefined);
     await this.#settled();
   }
 
   /** Disconnects the pair's clients, kills every process and removes its files. */
   async close(): Promise<void> {
-    this.#roles.closed = true;
+    this.#closed = true;
     for (const client of this.#clients) client.disconnect();
-    await this.#work;
+    await this.#work.done();
     this.network.close();
     const endpoints = [...this.#endpoints.values(), ...this.#between.values()];
     // One that could not be opened has failed the start.
