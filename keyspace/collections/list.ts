@@ -1,18 +1,21 @@
 /** A list of byte strings. A ring buffer makes access to both ends and to every index O(1). */
-import Denque from 'denque';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { elementSize } from '../format/listpack.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
+import { Ring } from './ring.ts';
 
 /** What list-max-listpack-size -1 to -5 stand for, in bytes. */
 const NODE_BYTES = [4096, 8192, 16384, 32768, 65536];
 /** A listpack's head and end, in bytes. */
 const LISTPACK_FRAME = 7;
 
+/** How many elements LREM takes out one by one. For more, the list is made anew. */
+const MOVED = 8;
+
 /** The value of a key of type list. */
 export class ListValue {
   readonly type = 'list';
-  #items: Denque<Bytes>;
+  #items: Ring<Bytes>;
   #bytes: number;
   /** Bytes of the elements in a listpack; 0 where lists are no listpacks. */
   #packed = 0;
@@ -21,7 +24,7 @@ export class ListValue {
   readonly #limits: Readonly<EncodingLimits>;
 
   constructor(items: Bytes[] = [], limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
-    this.#items = new Denque(items);
+    this.#items = new Ring(items);
     this.#limits = limits;
     this.#bytes = items.length === 0 ? 0 : lengthOf(items);
     if (!limits.packsLists) return;
@@ -77,49 +80,28 @@ export class ListValue {
 
   /** The element at an index, 0 to size - 1. */
   at(index: number): Bytes | undefined {
-    return index < 0 ? undefined : this.#items.peekAt(index);
+    return this.#items.at(index);
   }
 
-  /**
-   * Replaces the element at an index, which must exist. As in Redis, this takes time proportional to the distance to
-   * the nearer end.
-   */
+  /** Replaces the element at an index, which must exist. */
   setAt(index: number, value: Bytes): void {
     this.#replace(this.at(index) ?? '', value);
-    this.#open(index, (items, fromLeft) => {
-      if (fromLeft) {
-        items.shift();
-        items.unshift(value);
-      } else {
-        items.pop();
-        items.push(value);
-      }
-    });
+    this.#items.set(index, value);
   }
 
   /** The elements from start to stop, both inclusive and between 0 and size - 1; empty when start > stop. */
   range(start: number, stop: number): Bytes[] {
     const items = this.#items;
     const out: Bytes[] = [];
-    for (let i = start; i <= stop; i++) out.push(items.peekAt(i)!);
+    for (let i = start; i <= stop; i++) out.push(items.at(i)!);
     return out;
   }
 
   /** Inserts a value before the element at the index, or after the last element when index = size. */
   insertAt(index: number, value: Bytes): void {
     this.#grow(value);
-    if (index >= this.#items.length) {
-      this.#items.push(value);
-      return;
-    }
-    this.#open(index, (items, fromLeft) => {
-      if (fromLeft) items.unshift(value);
-      else {
-        const behind = items.pop()!;
-        items.push(value);
-        items.push(behind);
-      }
-    });
+    if (index >= this.#items.length) this.#items.push(value);
+    else this.#items.insert(index, value);
   }
 
   /**
@@ -127,16 +109,24 @@ export class ListValue {
    * Returns how many.
    */
   removeMatching(value: Bytes, count: number): number {
-    const items = this.#items.toArray();
+    const items = this.#items;
     const most = count === 0 ? items.length : Math.abs(count);
-    if (count < 0) items.reverse();
-    let removed = 0;
-    const kept = items.filter((item) => item !== value || removed === most || ++removed === 0);
-    if (removed === 0) return 0;
-    if (count < 0) kept.reverse();
-    this.#items = new Denque(kept);
-    for (let i = 0; i < removed; i++) this.#shrink(value);
-    return removed;
+    const found: number[] = [];
+    const step = count < 0 ? -1 : 1;
+    for (
+      let i = count < 0 ? items.length - 1 : 0;
+      i >= 0 && i < items.length && found.length < most;
+      i += step
+    ) {
+      if (items.at(i) === value) found.push(i);
+    }
+    if (found.length <= MOVED) for (const at of found.sort((a, b) => b - a)) items.remove(at);
+    else {
+      const removed = new Set(found);
+      this.#items = new Ring(items.toArray().filter((_, i) => !removed.has(i)));
+    }
+    for (let i = 0; i < found.length; i++) this.#shrink(value);
+    return found.length;
   }
 
   /** LTRIM: keeps the elements from start to stop, both inclusive and normalised; none when start > stop. */
@@ -150,7 +140,7 @@ export class ListValue {
     const tail = items.length - 1 - stop;
     if (start + tail > stop - start + 1) {
       const dropped = [...this.range(0, start - 1), ...this.range(stop + 1, items.length - 1)];
-      this.#items = new Denque(this.range(start, stop));
+      this.#items = new Ring(this.range(start, stop));
       for (const item of dropped) this.#shrink(item);
       return;
     }
@@ -159,7 +149,7 @@ export class ListValue {
   }
 
   *values(): Generator<Bytes, undefined> {
-    for (let i = 0; i < this.#items.length; i++) yield this.#items.peekAt(i)!;
+    for (let i = 0; i < this.#items.length; i++) yield this.#items.at(i)!;
   }
 
   /** Redis 7.0 keeps every list as a quicklist, however short. */
@@ -201,24 +191,6 @@ export class ListValue {
     if (fill >= 0) return count > Math.max(1, fill) / part;
     const most = NODE_BYTES[Math.min(-fill, NODE_BYTES.length) - 1] ?? 0;
     return packed + LISTPACK_FRAME > most / part;
-  }
-
-  /**
-   * Removes the elements on the shorter side of the index, so that the element at the index is at an end of the ring,
-   * calls `change`, and puts the others back.
-   */
-  #open(index: number, change: (items: Denque<Bytes>, fromLeft: boolean) => void): void {
-    const items = this.#items;
-    const fromLeft = index < items.length / 2;
-    const aside: Bytes[] = [];
-    for (let i = fromLeft ? index : items.length - 1 - index; i > 0; i--) {
-      aside.push(fromLeft ? items.shift()! : items.pop()!);
-    }
-    change(items, fromLeft);
-    while (aside.length > 0) {
-      if (fromLeft) items.unshift(aside.pop()!);
-      else items.push(aside.pop()!);
-    }
   }
 }
 

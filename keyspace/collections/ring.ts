@@ -1,0 +1,126 @@
+/** A ring buffer: both ends and every index in O(1), insertion and removal elsewhere by moving the shorter side. */
+
+/** The least room of a ring. A power of two, like every room. */
+const LEAST = 4;
+
+/** A ring with more room than this gives it back when a quarter is used. */
+const LARGE = 16_384;
+
+/** A sequence of items, of which undefined is none. */
+export class Ring<T> {
+  #items: (T | undefined)[];
+  #mask: number;
+  #head = 0;
+  #size: number;
+
+  constructor(items: readonly T[] = []) {
+    let room = LEAST;
+    while (room < items.length) room *= 2;
+    this.#items = roomy(items, room);
+    this.#mask = room - 1;
+    this.#size = items.length;
+  }
+
+  get length(): number {
+    return this.#size;
+  }
+
+  /** The item at an index; undefined if there is none. */
+  at(index: number): T | undefined {
+    return index < 0 || index >= this.#size ? undefined : this.#items[(this.#head + index) & this.#mask];
+  }
+
+  /** Replaces the item at an index, which must exist. */
+  set(index: number, item: T): void {
+    this.#items[(this.#head + index) & this.#mask] = item;
+  }
+
+  /** Adds an item at the end. Returns the new length. */
+  push(item: T): number {
+    if (this.#size > this.#mask) this.#resize(2 * (this.#mask + 1));
+    this.#items[(this.#head + this.#size) & this.#mask] = item;
+    return ++this.#size;
+  }
+
+  /** Adds an item at the beginning. Returns the new length. */
+  unshift(item: T): number {
+    if (this.#size > this.#mask) this.#resize(2 * (this.#mask + 1));
+    this.#head = (this.#head - 1) & this.#mask;
+    this.#items[this.#head] = item;
+    return ++this.#size;
+  }
+
+  /** Removes the last item. */
+  pop(): T | undefined {
+    if (this.#size === 0) return undefined;
+    const place = (this.#head + --this.#size) & this.#mask;
+    const item = this.#items[place];
+    this.#items[place] = undefined;
+    this.#giveBack();
+    return item;
+  }
+
+  /** Removes the first item. */
+  shift(): T | undefined {
+    if (this.#size === 0) return undefined;
+    const item = this.#items[this.#head];
+    this.#items[this.#head] = undefined;
+    this.#head = (this.#head + 1) & this.#mask;
+    this.#size--;
+    this.#giveBack();
+    return item;
+  }
+
+  /** Inserts an item before the one at the index, which must exist. */
+  insert(index: number, item: T): void {
+    if (index < this.#size / 2) {
+      this.unshift(item);
+      for (let i = 0; i < index; i++) this.set(i, this.at(i + 1)!);
+    } else {
+      this.push(item);
+      for (let i = this.#size - 1; i > index; i--) this.set(i, this.at(i - 1)!);
+    }
+    this.set(index, item);
+  }
+
+  /** Removes the item at an index, which must exist. */
+  remove(index: number): void {
+    if (index < this.#size / 2) {
+      for (let i = index; i > 0; i--) this.set(i, this.at(i - 1)!);
+      this.shift();
+    } else {
+      for (let i = index; i < this.#size - 1; i++) this.set(i, this.at(i + 1)!);
+      this.pop();
+    }
+  }
+
+  toArray(): T[] {
+    const out: T[] = [];
+    for (let i = 0; i < this.#size; i++) out.push(this.at(i)!);
+    return out;
+  }
+
+  clear(): void {
+    this.#items = new Array(LEAST);
+    this.#mask = LEAST - 1;
+    this.#head = this.#size = 0;
+  }
+
+  #giveBack(): void {
+    const room = this.#mask + 1;
+    if (room > LARGE && this.#size <= room / 4) this.#resize(room / 2);
+  }
+
+  #resize(room: number): void {
+    this.#items = roomy(this.toArray(), room);
+    this.#mask = room - 1;
+    this.#head = 0;
+  }
+}
+
+/** The items in an array with more room, made at once: V8 makes a hash table of an array that grows by a gap. */
+function roomy<T>(items: readonly T[], room: number): (T | undefined)[] {
+  const out: (T | undefined)[] = new Array(room);
+  for (let i = 0; i < items.length; i++) out[i] = items[i];
+  return out;
+}
