@@ -14,6 +14,9 @@ export interface OrderedMap<V> {
    */
   keys(from?: bigint): IterableIterator<bigint>;
   keysArray(): bigint[];
+  /** The least and the greatest key; undefined when there is none. */
+  minKey(): bigint | undefined;
+  maxKey(): bigint | undefined;
   /** The values in the order of `keys`. */
   values(from?: bigint): IterableIterator<V>;
 }

@@ -24,13 +24,14 @@ import {
 } from './parts.ts';
 
 function summary(group: StreamGroup): Reply {
-  const ids = group.pending.keysArray();
-  if (ids.length === 0) return [0, null, null, NULL_ARRAY];
+  const { pending: all } = group;
+  const [first, last] = [all.minKey(), all.maxKey()];
+  if (first === undefined || last === undefined) return [0, null, null, NULL_ARRAY];
   const consumers = group.sortedConsumers().filter(({ pending }) => pending.size > 0);
   return [
-    ids.length,
-    formatId(ids[0]!),
-    formatId(ids.at(-1)!),
+    all.size,
+    formatId(first),
+    formatId(last),
     consumers.map(({ name, pending }) => [name, String(pending.size)]),
   ];
 }
