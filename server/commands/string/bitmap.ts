@@ -19,6 +19,7 @@ import { noteEncoding } from '../../settings/encodings.ts';
 import { int64, integer } from '../../table/arguments.ts';
 import { type Argv, key, keys } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
+import { firstOther, ONES, onesIn } from './counting-bits.ts';
 
 const BAD_OFFSET = 'ERR bit offset is not an integer or out of range';
 const BAD_BIT = 'ERR bit is not an integer or out of range';
@@ -105,8 +106,6 @@ function* pieces(text: HeldString, start: number, end: number): Generator<readon
   }
 }
 
-const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replace(/0/g, '').length);
-
 /** Returns the mask of a byte's bits that are in the range. */
 function maskAt(byte: number, { start, end }: BitRange): number {
   const first = Math.max(0, start - byte * 8);
@@ -118,9 +117,7 @@ function countOnes(text: HeldString, range: BitRange): number {
   if (range.start > range.end) return 0;
   const [first, last] = [Math.floor(range.start / 8), Math.floor(range.end / 8)];
   let count = 0;
-  for (const [, bytes] of pieces(text, first, last + 1)) {
-    for (let i = 0; i < bytes.length; i++) count += ONES[bytes[i]!]!;
-  }
+  for (const [, bytes] of pieces(text, first, last + 1)) count += onesIn(bytes);
   // The bits of the first and last byte that are outside the range.
   for (const byte of new Set([first, last])) count -= ONES[byteAt(text, byte) & ~maskAt(byte, range)]!;
   return count;
@@ -131,7 +128,7 @@ function findBit(text: HeldString, range: BitRange, bit: number): number {
   if (range.start > range.end) return -1;
   const flip = bit === 1 ? 0 : 255;
   for (const [place, bytes] of pieces(text, Math.floor(range.start / 8), Math.floor(range.end / 8) + 1)) {
-    for (let i = 0; i < bytes.length; i++) {
+    for (let i = firstOther(bytes, flip); i < bytes.length; i++) {
       if (bytes[i] === flip) continue;
       const wanted = (bytes[i]! ^ flip) & maskAt(place + i, range);
       if (wanted !== 0) return (place + i) * 8 + Math.clz32(wanted) - 24;
