@@ -106,14 +106,14 @@ export function lexRange(lowest: Bytes, highest: Bytes): Range {
     const first = set.atRank(0);
     const last = set.atRank(set.size - 1);
     if (first === undefined || last === undefined || isEmptyRange(min, max)) return EMPTY;
-    if (first.score !== last.score) return walk(set, min, max, reverse);
+    if (first.score !== last.score && set.encoding() === 'listpack') return walk(set, min, max, reverse);
     return seenFrom(set, interval(countBelow(set, min, true), countBelow(set, max, false)), reverse);
   };
 }
 
 /**
- * Finds a range by bytes in a set with different scores, where the result is unspecified. As Redis does on a listpack,
- * it iterates from the first member that is inside the range to the first that is not.
+ * Finds a range by bytes in a listpack with different scores, where the result is unspecified. As Redis does, it
+ * iterates from the first member that is inside the range to the first that is not.
  */
 function walk(set: SortedSet, min: LexBound, max: LexBound, reverse: boolean): Interval {
   const [first, last] = [set.atRank(0)!, set.atRank(set.size - 1)!];
