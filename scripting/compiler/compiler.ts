@@ -34,14 +34,14 @@ export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Li
 /** How many bytes V8 takes for each byte of source that it compiles. */
 const COMPILED = 4;
 
+/** Source that is longer has every function of the runtime as a variable, whether it uses it or not. */
+const LONG = 65_536;
+
 /** The source has only names that the emitter made up, and never a byte of the script. */
 function instantiate(code: string, constants: readonly unknown[]): LuaFunction {
   allocate(code.length * COMPILED);
-  const used = new Set<string>();
-  const body = code.replace(/\bR\.(\w+)/g, (_, name: string) => {
-    used.add(name);
-    return `R_${name}`;
-  });
+  const used = code.length > LONG ? Object.keys(RUNTIME) : new Set(code.match(/(?<=\bR\.)\w+/g));
+  const body = code.replaceAll('R.', 'R_');
   const header = [...used].map((name) => `${name}: R_${name}`).join(', ');
   const names = constants.map((_, i) => `k${i}`).join(', ');
   const source = `'use strict'; const { ${header} } = R; const [${names}] = K; return ${body};`;

@@ -3,7 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Naming, Site } from '../runtime/site.ts';
 import { hashString } from '../runtime/table.ts';
 import type { LuaFunction, LuaTable, LuaValue } from '../runtime/values.ts';
-import type { Expression, FunctionNode, Variable } from '../syntax/ast.ts';
+import type { Expression, FunctionNode, Shape, Variable } from '../syntax/ast.ts';
 import { chunkName } from '../syntax/chunk-name.ts';
 
 /** 'fast': plain functions. 'resumable': generators, which yield every call and can pause in any loop. */
@@ -36,6 +36,15 @@ export interface FunctionFrame {
   blocks: number;
   /** How the first zero of the function is written. */
   zero: string | undefined;
+}
+
+/** The statements of one shape, for which one source is being written. */
+export interface Repeating {
+  readonly shape: Shape;
+  /** The variable with the number of the statement among those of its shape. */
+  readonly row: string;
+  /** The variables that keep the places of a statement, by what the places are. */
+  readonly sites: Map<string, string>;
 }
 
 /** The string in the form of JavaScript property names, which are compared by address. */
@@ -104,6 +113,7 @@ export class Emitter {
   readonly #strings = new Map<Bytes, string>();
   readonly #values = new Map<unknown, string>();
   readonly #sites = new Map<string, string>();
+  protected repeating: Repeating | undefined;
 
   /** @param source the chunk's name, such as `@user_script` */
   constructor(form: Form, library: Library, source: Bytes) {
@@ -141,7 +151,30 @@ export class Emitter {
     return value < 0 ? `(${value})` : `${value}`;
   }
 
+  /** Source of a constant that differs among the statements of a shape. Undefined when it does not. */
+  protected column(node: object): string | undefined {
+    const at = this.repeating?.shape.places.get(node);
+    if (at === undefined) return undefined;
+    const { values } = this.repeating!.shape.columns[at]!;
+    return values && `${this.constant(values)}[${this.repeating!.row}]`;
+  }
+
   protected site(line: number, left: Naming = '', right: Naming = ''): string {
+    return this.repeating?.shape.lines === undefined
+      ? this.#constantSite(line, left, right)
+      : this.#repeatedSite(this.repeating, line, left, right);
+  }
+
+  /** Source of a place whose line is computed when the place is first needed. */
+  #repeatedSite({ shape, row, sites }: Repeating, line: number, left: Naming, right: Naming): string {
+    const id = `${line} ${left} ${right}`;
+    let name = sites.get(id);
+    if (name === undefined) sites.set(id, (name = `z${row}_${sites.size}`));
+    const first = `${this.constant(shape.lines)}[${row}]`;
+    return `(${name} ??= R.siteAt(${first} + ${line - shape.line}, ${this.#constantSite(0, left, right)}))`;
+  }
+
+  #constantSite(line: number, left: Naming, right: Naming): string {
     const id = `${line} ${left} ${right}`;
     const known = this.#sites.get(id);
     if (known !== undefined) return known;

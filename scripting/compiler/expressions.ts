@@ -15,9 +15,9 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
       case 'false':
         return node.type;
       case 'number':
-        return this.number(node.value);
+        return this.column(node) ?? this.number(node.value);
       case 'string':
-        return this.string(node.value);
+        return this.column(node) ?? this.string(node.value);
       case 'vararg':
         return 'V[0]';
       case 'local':
@@ -221,7 +221,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
       if (key === undefined) {
         const code = last.value === value ? this.list([value])[0]! : this.value(value);
         steps.push(`${items}.push(${code})`);
-      } else if (key.type === 'string') {
+      } else if (key.type === 'string' && this.column(key) === undefined) {
         const name = this.string(key.value);
         steps.push(`${table}.setString(${name}, ${this.hash(key.value)}, ${this.value(value)})`);
       } else steps.push(`R.setIndex(${table}, ${this.value(key)}, ${this.value(value)}, ${site})`);

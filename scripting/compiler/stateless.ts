@@ -2,7 +2,7 @@
  * Decides whether the functions of a library keep state between calls. If they do not, a call may be run again from its
  * start.
  */
-import type { Expression, FunctionNode, Statement, TableNode, Variable } from '../syntax/ast.ts';
+import type { Expression, FunctionNode, Repeated, Statement, TableNode, Variable } from '../syntax/ast.ts';
 
 /*
  * Only the simplest libraries are recognised, which are nearly all: local functions, constants, tables of both, and
@@ -48,6 +48,8 @@ function isPlain(statement: Statement, tables: Set<Variable>): boolean {
         isRegistration(statement.call.callee) &&
         statement.call.args.every(isArgument)
       );
+    case 'repeated':
+      return statement.shapes.every((shape) => isPlain(shape.statement, tables));
     default:
       return false;
   }
@@ -86,6 +88,9 @@ function staysPlain(chunk: FunctionNode, tables: ReadonlySet<Variable>): boolean
     if (typeof node !== 'object' || node === null) return true;
     const { type } = node as { type?: string };
     if (type === undefined && 'owner' in node) return true;
+    if (type === 'repeated') {
+      return (node as Repeated).shapes.every((shape) => visit(shape.statement, inside));
+    }
     if (inside && isTable(node)) return false;
     if (inside && type === 'assign') {
       const { targets } = node as { targets: Expression[] };

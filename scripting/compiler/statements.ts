@@ -10,7 +10,7 @@ import type {
   Statement,
   Variable,
 } from '../syntax/ast.ts';
-import { ExpressionEmitter } from './expressions.ts';
+import { RepeatEmitter } from './repeats.ts';
 
 /** Estimated bytes of JavaScript stack for a frame and for each of its variables. */
 const FRAME_BYTES = 160;
@@ -30,7 +30,7 @@ function costOf(sites: number): number {
 }
 
 /** Writes whole functions. */
-export class StatementEmitter extends ExpressionEmitter {
+export class StatementEmitter extends RepeatEmitter {
   #labels = 0;
 
   protected override functionSource(node: Expression & { type: 'function' }): string {
@@ -96,14 +96,14 @@ export class StatementEmitter extends ExpressionEmitter {
 
   #block(statements: readonly Statement[]): string {
     const lines = statements.map((statement) => {
-      const code = this.#statement(statement);
+      const code = this.statement(statement);
       allocate(code.length * PIECES);
       return code;
     });
     return lines.join('\n');
   }
 
-  #statement(node: Statement): string {
+  protected override statement(node: Statement): string {
     switch (node.type) {
       case 'local':
         return this.#local(node.variables, node.values);
@@ -134,6 +134,8 @@ export class StatementEmitter extends ExpressionEmitter {
         return this.#return(node.values);
       case 'break':
         return 'break;';
+      case 'repeated':
+        return this.repeated(node);
     }
   }
 
@@ -244,18 +246,19 @@ export class StatementEmitter extends ExpressionEmitter {
     if (target.type === 'local') return `v${target.variable.id} = ${code};`;
     if (target.type === 'global') {
       const globals = this.constant(this.library.globals);
-      return this.#run(`R.setIndex(${globals}, ${this.string(target.name)}, ${code}, ${this.site(line)})`);
+      const name = this.column(target) ?? this.string(target.name);
+      return this.#run(`R.setIndex(${globals}, ${name}, ${code}, ${this.site(line)})`);
     }
     if (target.type !== 'index') return '';
     const site = this.site(line, this.naming(target.object));
     const object = place?.object ?? this.value(target.object);
-    if (target.key.type === 'string') {
+    if (target.key.type === 'string' && this.column(target.key) === undefined) {
       const { value } = target.key;
       return this.#run(
         `R.setString(${object}, ${this.string(value)}, ${this.hash(value)}, ${code}, ${site})`,
       );
     }
-    const key = place?.key ?? this.value(target.key);
+    const key = place?.key || this.value(target.key);
     return this.#run(`R.setIndex(${object}, ${key}, ${code}, ${site})`);
   }
 

@@ -4,7 +4,7 @@ import { isFrame } from './frames.ts';
 import { iterate } from './iterate.ts';
 import { allocatePlaces, joined } from './memory.ts';
 import * as operations from './operations.ts';
-import type { Site } from './site.ts';
+import { type Site, siteAt } from './site.ts';
 import { raiseAt, refuel } from './state.ts';
 import { LuaTable, type LuaValue, listOf, NOTHING, power, Signal, toNumber } from './values.ts';
 
@@ -68,6 +68,7 @@ export const RUNTIME: Readonly<Record<string, unknown>> = {
   listOf,
   power,
   remainder,
+  siteAt,
   spent,
   tableOf,
   tooDeep,

@@ -24,6 +24,11 @@ export interface Site {
 /** The place of calls made by library functions: no line, no name. */
 export const NATIVE: Site = { line: 0, chunk: '', source: '', left: '', right: '' };
 
+/** The same place on another line. */
+export function siteAt(line: number, { chunk, source, left, right }: Site): Site {
+  return { line, chunk, source, left, right };
+}
+
 /** A place inside a library function that was called from this site. */
 export function inLibrary(site: Site): Site {
   return { ...NATIVE, caller: site };

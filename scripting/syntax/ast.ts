@@ -93,7 +93,41 @@ export type Statement =
   | GenericFor
   | { type: 'localFunction'; variable: Variable; body: FunctionNode }
   | { type: 'return'; values: Expression[] }
-  | { type: 'break' };
+  | { type: 'break' }
+  | Repeated;
+
+/** What statements of one shape may differ in: a number, a string, or the name of a global that is assigned to. */
+export type Constant = number | Bytes;
+
+/** A constant of statements that have one shape. */
+export interface Column {
+  /** That of the first statement. */
+  readonly value: Constant;
+  /** That of each statement, when they differ. */
+  values: Constant[] | undefined;
+}
+
+/** Statements that differ in their lines and constants only. */
+export interface Shape {
+  /** The first one. */
+  readonly statement: Statement;
+  count: number;
+  /** The line of the first one, from which its other lines are counted. */
+  readonly line: number;
+  /** The line of each, when they differ. */
+  lines: number[] | undefined;
+  readonly columns: readonly Column[];
+  /** The number of the column for each node of the first statement that is a constant. */
+  readonly places: ReadonlyMap<object, number>;
+}
+
+/** Many statements in a row, as tables. None of them declares a name for the others or leaves the block. */
+export interface Repeated {
+  type: 'repeated';
+  shapes: Shape[];
+  /** The number of a shape and how many statements of it follow, again and again. */
+  order: number[];
+}
 
 /** `for i = from, to, step do … end`. */
 export interface NumericFor {

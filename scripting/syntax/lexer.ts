@@ -9,16 +9,25 @@ const KEYWORDS = new Set(
   ),
 );
 
+/** So many digits are exact in a double. */
+const EXACT = 15;
+
+/** The length of the longest keywords. */
+const LONGEST = 'function'.length;
+
 /** '<name>', '<string>', '<number>', '<eof>', or the keyword or symbol itself. */
 export type TokenKind = string;
 
 /** A syntax error with Lua's text. */
 export class LuaSyntaxError extends Error {}
 
-/** Tokens are counted in parts of so many, less one: a power of two. */
-const TOKENS = 63;
+/** Tokens are counted in parts of so many. */
+const TOKENS = 64;
 /** What the syntax tree takes for a token, in bytes. */
 const NODE_BYTES = 100;
+
+/** The symbols that end with '=', by their first character. */
+const DOUBLE: Record<number, string> = { 61: '==', 60: '<=', 62: '>=', 126: '~=' };
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -46,7 +55,10 @@ export class Lexer {
   text: Bytes = '';
   number = 0;
   #raw: Bytes = '';
-  #tokens = 0;
+  /** How many tokens have been read. */
+  tokens = 0;
+  /** When tokens are counted next. */
+  #due = TOKENS;
   #ahead: { kind: TokenKind; text: Bytes; number: number; raw: Bytes } | undefined;
 
   constructor(source: Bytes, chunk: Bytes) {
@@ -57,7 +69,10 @@ export class Lexer {
   /** Moves on to the next token. */
   next(): void {
     this.lastLine = this.line;
-    if ((++this.#tokens & TOKENS) === 0) allocate((TOKENS + 1) * NODE_BYTES);
+    if (++this.tokens > this.#due) {
+      this.#due += TOKENS;
+      allocate(TOKENS * NODE_BYTES);
+    }
     if (this.#ahead !== undefined) {
       const { kind, text, number, raw } = this.#ahead;
       this.#ahead = undefined;
@@ -68,6 +83,11 @@ export class Lexer {
       return;
     }
     this.kind = this.#scan();
+  }
+
+  /** The tree of all tokens after the first `tokens` is not kept. */
+  forget(tokens: number): void {
+    this.#due += this.tokens - tokens;
   }
 
   /** The kind of the next token. */
@@ -110,15 +130,14 @@ export class Lexer {
   }
 
   #scan(): TokenKind {
-    for (;;) {
-      const code = this.#code();
+    let code = this.#code();
+    for (; code <= 45; code = this.#code()) {
       if (code < 0) return '<eof>';
       if (code === NEWLINE || code === RETURN) this.#newline();
       else if (code === 45 && this.#code(1) === 45) this.#comment();
       else if (code === 32 || (code >= 9 && code <= 12)) this.#at++;
       else break;
     }
-    const code = this.#code();
     if (isDigit(code)) return this.#numeral();
     if (isWord(code)) return this.#word();
     if (code === 34 || code === 39) return this.#quoted(code);
@@ -149,11 +168,20 @@ export class Lexer {
     const start = this.#at;
     while (isWord(this.#code())) this.#at++;
     this.text = this.#raw = this.#source.slice(start, this.#at);
-    return KEYWORDS.has(this.text) ? this.text : '<name>';
+    const { length } = this.text;
+    const isKeyword = length > 1 && length <= LONGEST && KEYWORDS.has(this.text);
+    return isKeyword ? this.text : '<name>';
   }
 
   #numeral(): TokenKind {
     const start = this.#at;
+    let digits = 0;
+    for (; isDigit(this.#code()); this.#at++) digits = digits * 10 + this.#code() - 48;
+    if (this.#at > start && this.#at - start <= EXACT && !isWord(this.#code()) && this.#code() !== 46) {
+      this.#raw = this.#source.slice(start, this.#at);
+      this.number = digits;
+      return '<number>';
+    }
     while (isDigit(this.#code()) || this.#code() === 46) this.#at++;
     if (this.#code() === 69 || this.#code() === 101) {
       this.#at++;
@@ -168,16 +196,16 @@ export class Lexer {
   }
 
   #symbol(code: number): TokenKind {
-    const pair = this.#source.slice(this.#at, this.#at + 2);
-    if (pair === '..') {
+    const second = this.#code(1);
+    if (code === 46 && second === 46) {
       const wide = this.#code(2) === 46;
       this.#at += wide ? 3 : 2;
       return wide ? '...' : '..';
     }
-    if (code === 46 && isDigit(this.#code(1))) return this.#numeral();
-    const double = pair === '==' || pair === '<=' || pair === '>=' || pair === '~=';
-    this.#at += double ? 2 : 1;
-    return double ? pair : pair.charAt(0);
+    if (code === 46 && isDigit(second)) return this.#numeral();
+    const double = second === 61 ? DOUBLE[code] : undefined;
+    this.#at += double === undefined ? 1 : 2;
+    return double ?? String.fromCharCode(code);
   }
 
   #bracket(): TokenKind {

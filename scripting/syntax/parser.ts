@@ -2,6 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Expression, FunctionNode, Statement, Variable } from './ast.ts';
 import { ExpressionParser } from './expressions.ts';
+import { Block } from './repeats.ts';
 import { Scope } from './scope.ts';
 
 const BLOCK_END = new Set(['else', 'elseif', 'end', '<eof>', 'until']);
@@ -29,20 +30,21 @@ class Parser extends ExpressionParser {
   /** Parses a block up to the token that ends it. @param tail reads on while the block's names are still visible */
   protected override block(loop: boolean, tail?: () => void, names?: readonly Variable[]): Statement[] {
     const { lexer, scope } = this;
-    const statements: Statement[] = [];
+    const block = new Block();
     scope.open(loop);
     if (names !== undefined) scope.activate(names);
     this.enter();
     for (let last = false; !last && !BLOCK_END.has(lexer.kind); ) {
+      const { tokens } = lexer;
       const statement = this.#statement();
       last = statement.type === 'return' || statement.type === 'break';
-      statements.push(statement);
       this.accept(';');
+      if (block.add(statement)) lexer.forget(tokens);
     }
     this.leave();
     tail?.();
     scope.close();
-    return statements;
+    return block.statements;
   }
 
   #statement(): Statement {

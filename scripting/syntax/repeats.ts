@@ -1,0 +1,106 @@
+/**
+ * Keeps the statements of a long block as tables. Scripts of many thousand statements are written by programs: most of their
+ * statements differ in constants and lines only (docs/decisions/0040).
+ */
+import { allocate } from '../../protocol/allowance.ts';
+import type { Constant, Repeated, Shape, Statement } from './ast.ts';
+import { Outline } from './outline.ts';
+
+/** A block keeps so many statements as they are. Scripts that people write have fewer. */
+const ORDINARY = 256;
+
+/** What a statement of a known shape takes, and each of its constants, in bytes. */
+const ROW_BYTES = 16;
+const CONSTANT_BYTES = 24;
+
+/** The statements of one block. */
+export class Block {
+  readonly statements: Statement[] = [];
+  #outline: Outline | undefined;
+  #run: Run | undefined;
+
+  /**
+   * Adds the next statement.
+   * @returns true when the block does not keep its tree
+   */
+  add(statement: Statement): boolean {
+    if (this.statements.length < ORDINARY || isAlone(statement)) return this.#keep(statement);
+    const outline = (this.#outline ??= new Outline());
+    outline.trace(statement);
+    if (outline.breaks) return this.#keep(statement);
+    if (this.#run === undefined) {
+      this.#run = new Run();
+      this.statements.push(this.#run.node);
+    }
+    return this.#run.add(statement, outline);
+  }
+
+  #keep(statement: Statement): false {
+    this.#run = undefined;
+    this.statements.push(statement);
+    return false;
+  }
+}
+
+/** True for a statement that declares a name for those that follow, or ends the block. */
+function isAlone({ type }: Statement): boolean {
+  return type === 'local' || type === 'localFunction' || type === 'return' || type === 'break';
+}
+
+/** Statements in a row. */
+class Run {
+  readonly node: Repeated = { type: 'repeated', shapes: [], order: [] };
+  /** The last shape for each hash. Others with the same hash follow it. */
+  readonly #known = new Map<number, KnownShape>();
+
+  add(statement: Statement, outline: Outline): boolean {
+    const { shapes, order } = this.node;
+    const first = outline.isUnique ? undefined : this.#known.get(outline.hash);
+    let known = first;
+    while (known !== undefined && !outline.matches(known.words)) known = known.before;
+    if (known !== undefined) {
+      allocate(ROW_BYTES + CONSTANT_BYTES * outline.constants.length);
+      repeat(known.shape, outline.line, outline.constants);
+      if (order[order.length - 2] === known.index) order[order.length - 1]!++;
+      else order.push(known.index, 1);
+      return true;
+    }
+    const shape = {
+      statement,
+      count: 1,
+      line: outline.line,
+      lines: undefined,
+      columns: outline.constants.map((value) => ({ value, values: undefined })),
+      places: new Map(outline.places.map((place, i) => [place, i])),
+    };
+    const index = shapes.push(shape) - 1;
+    order.push(index, 1);
+    if (!outline.isUnique) {
+      this.#known.set(outline.hash, { shape, index, words: [...outline.words], before: first });
+    }
+    return false;
+  }
+}
+
+interface KnownShape {
+  readonly shape: Shape;
+  readonly index: number;
+  readonly words: readonly unknown[];
+  readonly before: KnownShape | undefined;
+}
+
+/** Adds a statement to those of its shape. A column has values from the first one that differs. */
+function repeat(shape: Shape, line: number, constants: readonly Constant[]): void {
+  const { columns, count } = shape;
+  if (shape.lines !== undefined) shape.lines.push(line);
+  else if (line !== shape.line) shape.lines = [...new Array<number>(count).fill(shape.line), line];
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i]!;
+    const value = constants[i]!;
+    if (column.values !== undefined) column.values.push(value);
+    else if (value !== column.value) {
+      column.values = [...new Array<Constant>(count).fill(column.value), value];
+    }
+  }
+  shape.count++;
+}
