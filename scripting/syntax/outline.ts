@@ -6,11 +6,16 @@ import type { CallNode, Constant, Expression, FunctionNode, MethodNode, Statemen
 
 /** The description of one statement at a time. */
 export class Outline {
-  /** What must be the same for two statements to have the same shape. */
-  readonly words: unknown[] = [];
-  /** The constants that may differ, and the nodes that they come from. */
-  readonly constants: Constant[] = [];
-  readonly places: object[] = [];
+  /*
+   * What must be the same for two statements to have the same shape; the constants that may differ, and the nodes that they come
+   * from. The arrays keep their length from one statement to the next, because to shorten an array takes longer than to fill it.
+   */
+  readonly #words: unknown[] = [];
+  #size = 0;
+  readonly #constants: Constant[] = [];
+  readonly #places: object[] = [];
+  /** How many constants the statement has. */
+  width = 0;
   hash = 0;
   /** The line from which the others of the statement are counted; 0 when nothing has a line. */
   line = 0;
@@ -24,9 +29,8 @@ export class Outline {
 
   /** Describes this statement from now on. */
   trace(statement: Statement): void {
-    this.words.length = 0;
-    this.constants.length = 0;
-    this.places.length = 0;
+    this.#size = 0;
+    this.width = 0;
     this.hash = 0;
     this.line = 0;
     this.isUnique = false;
@@ -35,20 +39,36 @@ export class Outline {
     this.#statement(statement);
   }
 
+  /** What this statement must have in common with others of its shape. */
+  words(): readonly unknown[] {
+    return this.#words.slice(0, this.#size);
+  }
+
+  /** True when a statement with these words has the same shape. */
   matches(words: readonly unknown[]): boolean {
-    if (words.length !== this.words.length) return false;
-    for (let i = 0; i < words.length; i++) if (words[i] !== this.words[i]) return false;
+    if (words.length !== this.#size) return false;
+    for (let i = 0; i < words.length; i++) if (words[i] !== this.#words[i]) return false;
     return true;
+  }
+
+  /** The constant in a column. */
+  constant(column: number): Constant {
+    return this.#constants[column]!;
+  }
+
+  /** The nodes with the constants, in the order of the columns. */
+  places(): readonly object[] {
+    return this.#places.slice(0, this.width);
   }
 
   #number(word: number): void {
     this.hash = (Math.imul(this.hash, 31) + word) | 0;
-    this.words.push(word);
+    this.#words[this.#size++] = word;
   }
 
   #text(word: string): void {
     this.hash = (Math.imul(this.hash, 31) + word.length * 256 + word.charCodeAt(0)) | 0;
-    this.words.push(word);
+    this.#words[this.#size++] = word;
   }
 
   #line(line: number): void {
@@ -56,9 +76,9 @@ export class Outline {
     this.#number(line - this.line);
   }
 
-  #constant(place: object, value: Constant): void {
-    this.constants.push(value);
-    this.places.push(place);
+  #add(place: object, value: Constant): void {
+    this.#constants[this.width] = value;
+    this.#places[this.width++] = place;
   }
 
   #declare(variables: readonly Variable[]): void {
@@ -167,11 +187,11 @@ export class Outline {
   #target(node: Expression): void {
     if (node.type === 'global') {
       this.#text('name');
-      this.#constant(node, node.name);
+      this.#add(node, node.name);
     } else if (node.type === 'index' && node.key.type === 'string') {
       this.#text('field');
       this.#expression(node.object);
-      this.#constant(node.key, node.key.value);
+      this.#add(node.key, node.key.value);
     } else this.#expression(node);
   }
 
@@ -181,10 +201,10 @@ export class Outline {
       case 'number':
         // A function has one constant for 0 and -0.
         if (node.value === 0) this.#exact(node.value);
-        else this.#constant(node, node.value);
+        else this.#add(node, node.value);
         break;
       case 'string':
-        this.#constant(node, node.value);
+        this.#add(node, node.value);
         break;
       case 'local':
         this.#number(node.upvalue ? 1 : 0);

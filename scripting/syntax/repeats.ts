@@ -59,24 +59,25 @@ class Run {
     let known = first;
     while (known !== undefined && !outline.matches(known.words)) known = known.before;
     if (known !== undefined) {
-      allocate(ROW_BYTES + CONSTANT_BYTES * outline.constants.length);
-      repeat(known.shape, outline.line, outline.constants);
+      allocate(ROW_BYTES + CONSTANT_BYTES * outline.width);
+      repeat(known.shape, outline);
       if (order[order.length - 2] === known.index) order[order.length - 1]!++;
       else order.push(known.index, 1);
       return true;
     }
+    const places = outline.places();
     const shape = {
       statement,
       count: 1,
       line: outline.line,
       lines: undefined,
-      columns: outline.constants.map((value) => ({ value, values: undefined })),
-      places: new Map(outline.places.map((place, i) => [place, i])),
+      columns: places.map((_, i) => ({ value: outline.constant(i), values: undefined })),
+      places: new Map(places.map((place, i) => [place, i])),
     };
     const index = shapes.push(shape) - 1;
     order.push(index, 1);
     if (!outline.isUnique) {
-      this.#known.set(outline.hash, { shape, index, words: [...outline.words], before: first });
+      this.#known.set(outline.hash, { shape, index, words: outline.words(), before: first });
     }
     return false;
   }
@@ -90,13 +91,14 @@ interface KnownShape {
 }
 
 /** Adds a statement to those of its shape. A column has values from the first one that differs. */
-function repeat(shape: Shape, line: number, constants: readonly Constant[]): void {
+function repeat(shape: Shape, outline: Outline): void {
   const { columns, count } = shape;
+  const { line } = outline;
   if (shape.lines !== undefined) shape.lines.push(line);
   else if (line !== shape.line) shape.lines = [...new Array<number>(count).fill(shape.line), line];
   for (let i = 0; i < columns.length; i++) {
     const column = columns[i]!;
-    const value = constants[i]!;
+    const value = outline.constant(i);
     if (column.values !== undefined) column.values.push(value);
     else if (value !== column.value) {
       column.values = [...new Array<Constant>(count).fill(column.value), value];

@@ -35,7 +35,7 @@ export class Scope {
   }
 
   close(): void {
-    this.#active.length = this.#block!.firstLocal;
+    if (this.#active.length > this.#block!.firstLocal) this.#active.length = this.#block!.firstLocal;
     this.#block = this.#block!.outer;
   }
 
