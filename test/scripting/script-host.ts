@@ -1,4 +1,5 @@
 /** A host for scripts with a few commands over a Map, for tests of scripting/ without a server. */
+import { allowance, UNLIMITED_MEMORY } from '../../protocol/allowance.ts';
 import { asciiLower, type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
 import {
   BigNumber,
@@ -132,6 +133,8 @@ export function withoutSha(text: string): string {
 
 function answer(run: () => Reply): string {
   let reply: Reply;
+  // Without a server nothing limits the memory, but a node that another test of the process had is still asked.
+  allowance.begin(UNLIMITED_MEMORY);
   try {
     reply = run();
   } catch (thrown) {
