@@ -3,7 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Naming, Site } from '../runtime/site.ts';
 import { hashString } from '../runtime/table.ts';
 import type { LuaFunction, LuaTable, LuaValue } from '../runtime/values.ts';
-import type { Expression, FunctionNode, Shape, Variable } from '../syntax/ast.ts';
+import type { Expression, FunctionNode, StatementShape, Variable } from '../syntax/ast.ts';
 import { chunkName } from '../syntax/chunk-name.ts';
 
 /** 'fast': plain functions. 'resumable': generators, which yield every call and can pause in any loop. */
@@ -40,7 +40,7 @@ export interface FunctionFrame {
 
 /** The statements of one shape, for which one source is being written. */
 export interface Repeating {
-  readonly shape: Shape;
+  readonly shape: StatementShape;
   /** The variable with the number of the statement among those of its shape. */
   readonly row: string;
   /** The variables that keep the places of a statement, by what the places are. */

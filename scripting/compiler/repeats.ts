@@ -1,5 +1,5 @@
 /** Writes statements that are repeated: one source for each shape, in a loop over tables of their constants and lines. */
-import type { Repeated, Shape, Statement } from '../syntax/ast.ts';
+import type { Repeated, Statement, StatementShape } from '../syntax/ast.ts';
 import { ExpressionEmitter } from './expressions.ts';
 
 /** Writes repeated statements. All others are left to the subclass. */
@@ -29,7 +29,7 @@ export abstract class RepeatEmitter extends ExpressionEmitter {
   }
 
   /** The source of one shape. It runs as often as statements of the shape follow each other. */
-  #arm(shape: Shape, row: string, counter: string, left: string): string {
+  #arm(shape: StatementShape, row: string, counter: string, left: string): string {
     const outer = this.repeating;
     const { sites } = this.frame;
     const repeating = { shape, row, sites: new Map<string, string>() };
@@ -44,6 +44,6 @@ export abstract class RepeatEmitter extends ExpressionEmitter {
   }
 }
 
-function isVaried({ lines, columns }: Shape): boolean {
+function isVaried({ lines, columns }: StatementShape): boolean {
   return lines !== undefined || columns.some(({ values }) => values !== undefined);
 }

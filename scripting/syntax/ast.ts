@@ -108,7 +108,7 @@ export interface Column {
 }
 
 /** Statements that differ in their lines and constants only. */
-export interface Shape {
+export interface StatementShape {
   /** The first one. */
   readonly statement: Statement;
   count: number;
@@ -124,7 +124,7 @@ export interface Shape {
 /** Many statements in a row, as tables. None of them declares a name for the others or leaves the block. */
 export interface Repeated {
   type: 'repeated';
-  shapes: Shape[];
+  shapes: StatementShape[];
   /** The number of a shape and how many statements of it follow, again and again. */
   order: number[];
 }

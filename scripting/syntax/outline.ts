@@ -51,7 +51,6 @@ export class Outline {
     return true;
   }
 
-  /** The constant in a column. */
   constant(column: number): Constant {
     return this.#constants[column]!;
   }

@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Expression, FunctionNode, Statement, Variable } from './ast.ts';
 import { ExpressionParser } from './expressions.ts';
-import { Block } from './repeats.ts';
+import { StatementList } from './repeats.ts';
 import { Scope } from './scope.ts';
 
 const BLOCK_END = new Set(['else', 'elseif', 'end', '<eof>', 'until']);
@@ -30,7 +30,7 @@ class Parser extends ExpressionParser {
   /** Parses a block up to the token that ends it. @param tail reads on while the block's names are still visible */
   protected override block(loop: boolean, tail?: () => void, names?: readonly Variable[]): Statement[] {
     const { lexer, scope } = this;
-    const block = new Block();
+    const block = new StatementList();
     scope.open(loop);
     if (names !== undefined) scope.activate(names);
     this.enter();

@@ -3,7 +3,7 @@
  * statements differ in constants and lines only (docs/decisions/0040).
  */
 import { allocate } from '../../protocol/allowance.ts';
-import type { Constant, Repeated, Shape, Statement } from './ast.ts';
+import type { Constant, Repeated, Statement, StatementShape } from './ast.ts';
 import { Outline } from './outline.ts';
 
 /** A block keeps so many statements as they are. Scripts that people write have fewer. */
@@ -14,10 +14,10 @@ const ROW_BYTES = 16;
 const CONSTANT_BYTES = 24;
 
 /** The statements of one block. */
-export class Block {
+export class StatementList {
   readonly statements: Statement[] = [];
   #outline: Outline | undefined;
-  #run: Run | undefined;
+  #run: StatementRun | undefined;
 
   /**
    * Adds the next statement.
@@ -29,7 +29,7 @@ export class Block {
     outline.trace(statement);
     if (outline.breaks) return this.#keep(statement);
     if (this.#run === undefined) {
-      this.#run = new Run();
+      this.#run = new StatementRun();
       this.statements.push(this.#run.node);
     }
     return this.#run.add(statement, outline);
@@ -48,7 +48,7 @@ function isAlone({ type }: Statement): boolean {
 }
 
 /** Statements in a row. */
-class Run {
+class StatementRun {
   readonly node: Repeated = { type: 'repeated', shapes: [], order: [] };
   /** The last shape for each hash. Others with the same hash follow it. */
   readonly #known = new Map<number, KnownShape>();
@@ -84,14 +84,14 @@ class Run {
 }
 
 interface KnownShape {
-  readonly shape: Shape;
+  readonly shape: StatementShape;
   readonly index: number;
   readonly words: readonly unknown[];
   readonly before: KnownShape | undefined;
 }
 
 /** Adds a statement to those of its shape. A column has values from the first one that differs. */
-function repeat(shape: Shape, outline: Outline): void {
+function repeat(shape: StatementShape, outline: Outline): void {
   const { columns, count } = shape;
   const { line } = outline;
   if (shape.lines !== undefined) shape.lines.push(line);
