@@ -1,7 +1,8 @@
 /** The reply encoder, checked by hand, with redis-parser (RESP2) and against redis-server's reply of each type. */
 import fc from 'fast-check';
 import RedisParser from 'redis-parser';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { allowance, UNLIMITED_MEMORY } from '../../protocol/allowance.ts';
 import { toBuffer } from '../../protocol/bytes.ts';
 import { encodeReply, encodeRequest } from '../../protocol/encode.ts';
 import {
@@ -21,6 +22,9 @@ import {
 import { RawClient } from '../support/raw-client.ts';
 import { hasRedisServer, startRedisServer } from '../support/redis-server.ts';
 import { readReply, replyEnd } from '../support/reply-text.ts';
+
+// What encodes here is no request of a node, whose allowance would be measured from the last request of another test.
+beforeEach(() => allowance.begin(UNLIMITED_MEMORY));
 
 const examples: readonly [name: string, reply: Reply, resp2: string, resp3: string][] = [
   ['a string', 'a\r\n\xff\0', '$5\r\na\r\n\xff\0\r\n', '$5\r\na\r\n\xff\0\r\n'],

@@ -23,8 +23,11 @@ function scan(client: Caller, argv: Argv<-2>): Reply {
     // `peek` removes a key that has expired.
     if (scanRemoves === 'every one') db.peek(name);
     if (!matches(name)) return false;
+    if (wanted !== undefined && scanTypes === 'looked up') {
+      if (db.peek(name) === undefined) return false;
+      world.hits++;
+    }
     const stored = db.entries.get(name);
-    if (wanted !== undefined && scanTypes === 'looked up' && db.peek(name) !== undefined) world.hits++;
     const fits = stored !== undefined && (wanted === undefined || typeOf(stored.held) === wanted);
     if (!fits && scanRemoves === 'those that match pattern and type') return false;
     return db.peek(name) !== undefined && fits;

@@ -82,7 +82,7 @@ export function realClientOf(world: World, node: LabNode, name: string): Promise
 
 /** The reply of a real node; undefined if the node is one of ours. */
 export function askReal(node: LabNode, ...words: string[]): Promise<unknown> | undefined {
-  if (!('ask' in node)) return undefined;
+  if (!('mirror' in node)) return undefined;
   return (node as { ask(...words: string[]): Promise<unknown> }).ask(...words);
 }
 

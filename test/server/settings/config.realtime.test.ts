@@ -166,13 +166,12 @@ test('appendonly is refused without a log of the stream, and accepted in the lab
 });
 
 /** The text of every source that can read a setting. */
-const SOURCES = ['server', 'lab', 'start', 'scripting']
+const SOURCES = ['server', 'lab', 'start', 'scripting', 'cli']
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => join(folder, file)),
   )
-  .concat('command.ts')
   .filter(
     (file) =>
       !/(settings|refusals|variants|tuning|configuration|configuration-lines)\.ts$|^server\/dialects\/|^lab\/processes\//.test(
