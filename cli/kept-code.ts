@@ -79,7 +79,7 @@ function read(kept: string, hash: Buffer): Buffer | undefined {
   }
 }
 
-/** Writes the file as a whole, for processes that start meanwhile. */
+/** Writes the file as a whole, because other processes may start at the same time. */
 function write(kept: string, bytes: Buffer): void {
   const unfinished = `${kept}.${process.pid}`;
   try {

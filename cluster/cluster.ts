@@ -78,7 +78,7 @@ export class Cluster {
   store: () => string | undefined = () => undefined;
   /** Observes what happens. */
   onEvent: (event: ClusterEvent) => void = () => {};
-  /** Called when a majority agrees that a member has failed: it is told to everybody. */
+  /** Called when a majority agrees that a member has failed. Announces it to all members. */
   onFailed: (member: Member) => void = () => {};
   /** Called when a member has another address. */
   onMoved: (member: Member) => void = () => {};
@@ -144,7 +144,7 @@ export class Cluster {
     return member;
   }
 
-  /** Gives a member the id that it has told. */
+  /** Records the id that a member reported. */
   rename(member: Member, id: Bytes): void {
     this.members.delete(member.id);
     member.id = id;

@@ -59,7 +59,7 @@ export function recoverIfPossible(cluster: Cluster, member: Member): void {
 export function updateState(cluster: Cluster): void {
   const { now, server, myself, owners } = cluster;
   cluster.due.state = false;
-  // A primary that has just started waits: it may have been replaced meanwhile.
+  // A primary that has just started waits: it may have been replaced in the meantime.
   if (myself.isPrimary && !cluster.isOk && now - cluster.startedAt < WRITABLE_DELAY && !cluster.isArranged) {
     cluster.due.state = true;
     return;

@@ -185,7 +185,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     return new ReplyError('ERR Script attempted to access keys that do not hash to the same slot');
   }
 
-  /** What a script is told whose call this node does not serve. */
+  /** The error for a script whose call is for a slot of another node. */
   #elsewhere(why: Redirect['why'], { fullName }: Command): ReplyError {
     if (this.#server.dialect.cluster.scriptTexts === 'one for each') {
       if (why === 'unserved') return new ReplyError('ERR Script attempted to access a slot not served');

@@ -1,4 +1,4 @@
-/** What an operator tells a node, for callers without a connection to it. */
+/** An operator's commands to a node, for callers without a connection to it. */
 import { failover, replicate } from './commands/members.ts';
 import type { ClusterNode } from './node.ts';
 

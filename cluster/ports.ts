@@ -53,7 +53,7 @@ export function fromBus(node: PortsNode, { port, otherPort }: BusPorts): ClientP
   return { port, tlsPort: announcesBoth(node) ? otherPort : 0 };
 }
 
-/** Whether a client is told ports for TLS. */
+/** Whether a client gets ports for TLS. */
 function asksWithTls({ dialect, running, settings }: PortsNode, client: Client | undefined): boolean {
   const isOwn = dialect.cluster.transport === 'of the connection';
   const asker = isOwn || client === undefined ? client : (running ?? client);

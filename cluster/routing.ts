@@ -33,7 +33,7 @@ export function endpointOf({ server }: Cluster, { ip, hostname }: Member): Bytes
 }
 
 /**
- * The error that tells about a redirect.
+ * The redirection error, such as MOVED or ASK.
  * @param client who is redirected; undefined if its transport does not matter
  */
 export function errorOf(cluster: Cluster, redirect: Redirect, client: Client | undefined): ReplyError {

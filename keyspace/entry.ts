@@ -7,9 +7,9 @@ import type { Deadline } from './expiry/deadlines.ts';
 import type { RowChunk } from './rows.ts';
 import { type Held, type TypeName, type Types, typeOf, type Value } from './value.ts';
 
-/** A row has the index in this list. */
+/** A row stores an index into this list. */
 const ENCODINGS: readonly (StringEncoding | undefined)[] = [undefined, 'int', 'embstr', 'raw'];
-/** The largest footprint that a row has, in bytes. */
+/** The largest footprint that a row can store, in bytes. */
 const FOOTPRINT_MAX = 2 ** 32 - 1;
 
 /**

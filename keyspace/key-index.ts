@@ -93,7 +93,7 @@ export class KeyIndex {
     this.#bySlot = undefined;
   }
 
-  /** Keys that are added meanwhile may be left out. After `clear`, it goes on with the keys that were removed. */
+  /** Keys added during the iteration may be left out. After `clear`, it goes on with the keys that were removed. */
   *[Symbol.iterator](): IterableIterator<[Bytes, Entry]> {
     const rows = this.#rows;
     for (const row of rows.ordered(this.#size)) {
@@ -189,7 +189,7 @@ function entryOf(rows: Rows, row: number): Entry {
   return new Entry(rows.chunk(row), rows.within(row));
 }
 
-/** The slot where a hash belongs, in a table without end: SLOT times the hash. */
+/** The slot where a hash would belong if the table never wrapped around: SLOT times the hash. */
 function homeOf(hash: number): number {
   return hash << 1;
 }
@@ -212,7 +212,7 @@ function insert(slots: Int32Array, hash: number, row: number): void {
   slots[slot + 1] = row;
 }
 
-/** Frees a slot. Those behind it that were not free to stand where they belong move up. */
+/** Frees a slot. Entries after it that it had displaced move back. */
 function remove(slots: Int32Array, slot: number): void {
   const mask = slots.length - 1;
   let gap = slot;

@@ -62,7 +62,7 @@ export interface KeyspaceWorld {
 /** A roll with at most this many places is always kept. */
 const ROLL_MAX = 1024;
 
-/** A database. */
+/** One numbered database: its keys, their deadlines, and the order in which SCAN visits them. */
 export class Keyspace implements DeadlineOwner {
   /** The database's number; SWAPDB exchanges two numbers. */
   index: number;

@@ -97,7 +97,7 @@ export class TestFixtures {
   }
 
   /**
-   * Ends everything that the test started, also what is still starting. The fixtures can be used again afterwards.
+   * Ends everything that the test started, including servers that are still starting. The fixtures can be used again afterwards.
    * Rejects with the first error, after everything has ended.
    * @param failed whether the test has failed: then the timelines of its pairs are written
    */

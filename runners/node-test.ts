@@ -38,7 +38,7 @@ export function fixtures(context: TestContext): TestFixtures {
   if (earlier !== undefined) return earlier;
   const all = new TestFixtures(() => context.name);
   known.set(context, all);
-  // A test passes after its hooks only, so that `passed` says nothing yet.
+  // `passed` is set only after the hooks, so it cannot be used here.
   context.after(() => all.close(context.error !== undefined && context.error !== null));
   return all;
 }

@@ -122,7 +122,7 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
 }
 
 /**
- * Looks whether the request of a waiting client, whose key is ready, may still run: servers since Redis 7.2 run it again.
+ * Checks whether the request of a blocked client whose key is ready may still run: servers since Redis 7.2 run it again.
  * @returns why not; 'later' if it waits for the end of a pause
  */
 export function admitAgain(server: Server, client: Caller, argv: Bytes[]): ReplyError | 'later' | undefined {

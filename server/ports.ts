@@ -104,7 +104,6 @@ export interface HasDialect {
   readonly dialect: Dialect;
 }
 
-/** Writes to the log. */
 export interface HasLog {
   /** Writes one line to the log. */
   log(level: LogLevel, text: string): void;
@@ -148,7 +147,7 @@ export interface HasClients {
 export interface Requests {
   /** Runs a request and queues its reply. */
   execute(client: Client, argv: Bytes[]): void;
-  /** Looks whether the request of a waiting client may still run. Returns why not; 'later' if it waits for a pause. */
+  /** Checks whether the request of a blocked client may still run. Returns why not; 'later' if it has to wait for a pause. */
   admitAgain(client: Client, argv: Bytes[]): ReplyError | 'later' | undefined;
   /** Notes that the client is no longer blocked: its remaining requests run when the current event is settled. */
   unblocked(client: Client): void;

@@ -82,7 +82,6 @@ export interface RequestPath {
   readonly vocabulary: Vocabulary;
   /** Runs a request and queues its reply. */
   execute(server: Server, client: Caller, argv: Bytes[]): void;
-  /** Looks whether the request of a waiting client may still run. Returns why not; 'later' if it waits for a pause. */
   admitAgain(server: Server, client: Caller, argv: Bytes[]): ReplyError | 'later' | undefined;
   /** Runs one command and notes its effect for the replication stream. */
   call(server: Server, client: Caller, command: Command<Caller>, argv: Bytes[]): Outcome;
@@ -302,7 +301,6 @@ export class Server {
     usage?.ended(client);
   }
 
-  /** Looks whether the request of a waiting client may still run. Returns why not; 'later' if it waits for a pause. */
   admitAgain(client: Caller, argv: Bytes[]): ReplyError | 'later' | undefined {
     return this.#execution.admitAgain(this, client, argv);
   }

@@ -9,7 +9,7 @@ import { type Client, PRIMARY_LINK } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Effect, HasHost } from './ports.ts';
 
-/** Commands that come across keys that no client named. The removals of expired keys among them do not belong together. */
+/** Commands that may touch keys the client did not name. Their removals of expired keys do not belong together. */
 const MEETS_ARBITRARY_KEYS: ReadonlySet<Bytes> = new Set(['scan', 'randomkey']);
 
 /** The node that runs units. */

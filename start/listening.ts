@@ -22,7 +22,7 @@ const LOOPBACK = /^-?(127\.|::1$|localhost$)/;
 /** The names of redis.conf's `bind` for every address of a kind. */
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '::' };
 
-/** How often a node without a port of its own picks one that is free at all its addresses. */
+/** How many times a node that was given no port tries to find one that is free at all its addresses. */
 const ATTEMPTS = 10;
 
 /** Listens on a port of every address. Returns the port, which is the same for all of them. */

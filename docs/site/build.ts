@@ -25,7 +25,7 @@ import { described, summary } from './summary.ts';
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 const out = join(here, 'pages');
-/** Where the site is. VitePress puts it before links, but not before those with a target. */
+/** The path of the site. VitePress prefixes links with it, except those with a target attribute. */
 const base = process.env.SITE_BASE ?? '/';
 const addresses = new Map(pages.map(({ source, address }) => [source, address]));
 

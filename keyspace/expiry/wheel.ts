@@ -149,7 +149,7 @@ export class ExpiryWheel {
 
   /**
    * The bound may be older than every deadline, because its deadline was moved, or those of its crowded slot were disarmed.
-   * Then next() searches anew.
+   * Then next() searches again.
    */
   #nothingDue(now: Millis): Deadline {
     if (this.#bound < now) this.#found = false;

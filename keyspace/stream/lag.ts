@@ -7,7 +7,7 @@ import { counted, type StreamValue } from './stream.ts';
  * How far a server trusts a group's count of entries that it has read:
  * - 'blindly': as long as no entry was deleted at or after the group's position. Deletions before the first entry that is
  *   left do not count, although the group may not have read the deleted entries (Redis 7.0).
- * - 'carefully': these deletions count too, and a group at a position before the first entry is counted anew (Valkey 8.1).
+ * - 'carefully': these deletions count too, and a group at a position before the first entry is counted again (Valkey 8.1).
  * - 'from the first entry': so is the lag of such a group, and the lag of an empty stream is 0 (Redis 8.0).
  */
 export type GroupCounts = 'blindly' | 'carefully' | 'from the first entry';

@@ -59,7 +59,7 @@ async function takeReplicated(
 
 /** Options of a retried request. */
 export interface RetryOptions {
-  /** Whether the process may end meanwhile. */
+  /** Whether the process may end while it waits. */
   readonly background?: boolean;
   /** Whether an earlier request for the same got no reply. */
   readonly unanswered?: boolean;

@@ -286,7 +286,7 @@ class PendingAcquisition<H extends Releasable> implements ChannelWaiter {
 
   /**
    * Waits for the subscriptions, but not beyond the deadline. With a quorum of them, a release by a majority is heard
-   * on one at least. A waiter that is notified meanwhile checks the lock, because it may have been handed over to this
+   * on one at least. A waiter that is notified before that checks the lock, because it may have been handed over to this
    * waiter.
    */
   async #untilReady(channels: readonly Channel[]): Promise<H | null> {

@@ -113,7 +113,7 @@ export class ShardedSubscriber implements Subscriber {
     await this.#subscribeAgain(all);
   }
 
-  /** Subscribes channels until each has a node again. Messages may have been missed meanwhile. */
+  /** Subscribes channels until each has a node again. Messages may have been missed in between. */
   async #subscribeAgain(channels: readonly string[]): Promise<void> {
     if (channels.length === 0) return;
     const outcomes = await Promise.allSettled(channels.map((channel) => this.#subscribe(channel)));

@@ -172,7 +172,7 @@ export class Watchdog implements Renewer {
     this.#plan();
   }
 
-  /** Counts a server's reply. It proves what it says even if it is late, and later renewals were sent meanwhile. */
+  /** Counts a server's reply. It proves what it says even if it is late, and later renewals were already sent. */
   #count(entry: RenewalEntry, ballot: Ballot, server: LockServer, vote: boolean | undefined): void {
     const { hold } = entry;
     const { servers, quorum, callbacks } = hold.spec;
@@ -190,7 +190,7 @@ export class Watchdog implements Renewer {
       // No reply, or too few copies: the old lease stays valid. The hold's own timer ends it.
       entry.dueAt = confirmed ? ballot.sentAt + hold.leaseMs / 3 : elapsed() + retryPauseMs(hold.leaseMs);
     }
-    if (!entry.linked) return; // Released or lost meanwhile.
+    if (!entry.linked) return; // Released or lost in the meantime.
     if (confirmed) {
       hold.prolong(ballot.sentAt, ballot.leaseMs);
       for (const empty of ballot.missing.splice(0)) callbacks.restore?.(empty);
@@ -222,7 +222,7 @@ async function renew(
   const options = { timeoutMs: longestMs, byText, background: true };
   try {
     if (!replication) return votes(await server.run(renewScript, keys, args, options), true);
-    // WAIT blocks the connection meanwhile.
+    // WAIT blocks the connection until it is answered.
     const timeoutMs = Math.min(replication.timeoutMs, patienceMs(shortestMs, server.requestTimeoutMs));
     const { reply, copies, needed } = await server.runReplicated(
       renewScript,

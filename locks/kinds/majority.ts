@@ -15,7 +15,7 @@ export interface Votes {
 /**
  * Asks all servers at once. Resolves when `quorum` of them say yes, when too few are left for that, or after `limitMs`
  * milliseconds. Later answers are not counted.
- * @param background whether the process may end meanwhile
+ * @param background whether the process may end while it waits
  */
 export function askAll(
   servers: readonly LockServer[],

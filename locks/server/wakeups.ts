@@ -85,7 +85,7 @@ export class Channel {
     return this.holder?.active === true;
   }
 
-  /** The connection was lost meanwhile: waiters that could get the lock check it. */
+  /** The connection was lost for a while: waiters that could get the lock check it. */
   lookAgain(): void {
     this.message('');
   }

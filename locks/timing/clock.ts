@@ -9,7 +9,7 @@ export const wallClockAt = (moment: number): number => Math.floor(Date.now() + (
 /** The longest delay of a Node timer in milliseconds: a longer one would fire at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Waits for `ms` milliseconds. @param background whether the process may end meanwhile */
+/** Waits for `ms` milliseconds. @param background whether the process may end while it waits */
 export function pause(ms: number, background = false): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS));

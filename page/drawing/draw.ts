@@ -169,7 +169,7 @@ function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: 
   }
 }
 
-/** What the story tells of a resource, such as the writes that it refuses: no message shows it. */
+/** Draws what the story says about a resource, such as the writes that it refuses: no message shows it. */
 function drawTold({ pen, scene, theme, width, x, taken }: Sheet): void {
   const { lanes, story } = scene.run;
   const resources = new Set(lanes.filter(({ kind }) => kind === 'resource').map(({ name }) => name));

@@ -67,9 +67,7 @@ function isConstant(node: Expression): boolean {
   return ['nil', 'false', 'true', 'string'].includes(node.type) || isNumeral(node);
 }
 
-/**
- * True for a number, or an operation on numbers that Lua computes at compile time, which is any but a division by 0.
- */
+/** True for a number, or an operation on numbers that Lua computes at compile time: all except division by zero. */
 function isNumeral(node: Expression): boolean {
   switch (node.type) {
     case 'number':

@@ -15,7 +15,7 @@ import { RepeatEmitter } from './repeats.ts';
 /** Estimated bytes of JavaScript stack for a frame and for each of its variables. */
 const FRAME_BYTES = 160;
 const SLOT_BYTES = 9;
-/** How many bytes source takes for each of its own, while it is put together from pieces. */
+/** How many bytes of memory each byte of source takes while it is put together from pieces. */
 const PIECES = 4;
 /** More arguments than this are counted when `...` takes them. */
 const FEW = 32;

@@ -112,7 +112,7 @@ export function fuelLeft(): number {
 }
 
 /**
- * Takes the next steps out of the reserve, and counts what a script may have allocated meanwhile in small pieces.
+ * Takes the next steps out of the reserve, and counts what a script may have allocated since then in small pieces.
  * @returns false when there are none left
  * @throws OverLimit when the script has allocated too much
  */

@@ -26,7 +26,7 @@ export interface Refusal {
   client: Bytes;
 }
 
-/** What a user is told who may not do something, by what it may not. */
+/** The errors for a user without a permission, by what is not permitted. */
 const UNNAMED = {
   key: 'this user has no permissions to access one of the keys used as arguments',
   channel: 'this user has no permissions to access one of the channels used as arguments',

@@ -64,7 +64,7 @@ export class AppendOnlyFile implements Durability {
     this.#files.begin(() => this.#base());
     this.#enter('on');
     this.#synced = server.replication.offset;
-    // Keys that have expired meanwhile are removed even if no client comes.
+    // Keys that expired in the meantime are removed even if no client asks for them.
     server.settle();
   }
 

@@ -263,7 +263,7 @@ export class Blocking {
 
   #serveKey(db: Keyspace, key: Bytes): void {
     const again = this.#server.dialect.serveWaiting === 'as if asked again';
-    // Clients only leave meanwhile: those that are served run their next requests when all ready keys are done.
+    // During this loop clients can only leave: those that are served run their next requests when all ready keys are done.
     const waiters = this.#waiting.get(db)?.get(key) ?? new Set();
     for (const client of waiters) {
       const blocked = client.blocked;
@@ -289,7 +289,7 @@ export class Blocking {
     }
   }
 
-  /** False for a client whose request is refused by now, or has to wait for the end of a pause. */
+  /** False for a client whose request would now be refused, or has to wait for the end of a pause. */
   #mayGoOn(client: Client, { argv }: Blocked): boolean {
     const refusal = this.#server.admitAgain(client, argv);
     if (refusal === undefined) return true;

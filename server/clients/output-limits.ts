@@ -76,7 +76,7 @@ export class OutputLimits {
   }
 
   // The soft limit must be exceeded without a break; the output is checked again at the end of that time, and once a second after
-  // that if this node itself stood still meanwhile.
+  // that if this node itself stood still during that time.
   #watch(client: Client, { seconds }: OutputLimit): void {
     const { host } = this.#server;
     const { clock } = host;

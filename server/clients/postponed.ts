@@ -1,4 +1,4 @@
-/** Postponed requests, whose clients are blocked meanwhile: CLIENT PAUSE, a slow script, MIGRATE. */
+/** Postponed requests, whose clients are blocked until they run: CLIENT PAUSE, a slow script, MIGRATE. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { HasHost, Requests, Units } from '../ports.ts';
 import type { Blocking } from './blocking.ts';

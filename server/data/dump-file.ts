@@ -68,7 +68,7 @@ export class DumpFile {
   };
   /** The numbers of keys in the dataset that was loaded last. */
   loaded = { keys: 0, expired: 0 };
-  /** How many rewrites of the append-only file have failed since the last that did not. */
+  /** How many rewrites of the append-only file have failed since the last one that succeeded. */
   rewriteFailures = 0;
   /** How many background saves have failed since the last one that succeeded. */
   saveFailures = 0;

@@ -89,7 +89,6 @@ export class Eviction {
     this.#exceededSince = undefined;
   }
 
-  /** Applies the settings. */
   configure(): void {
     const { settings, world } = this.#server;
     const policy = settings['maxmemory-policy'];

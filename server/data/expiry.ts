@@ -44,7 +44,7 @@ export class Expiry {
     const { world, host } = this.#server;
     if (this.#rest !== undefined || world.expiryPolicy !== 'delete' || !this.active) return;
     if (this.#server.observer.timed('expire-cycle', () => this.#countRemoved())) return;
-    // Not in the next turn: the replies to requests that arrived meanwhile leave at its end.
+    // Not in the next turn: the replies to requests that arrived in this turn leave at its end.
     this.#rest = host.clock.soon(() => {
       this.#rest = host.clock.soon(() => {
         this.#rest = undefined;
@@ -120,7 +120,6 @@ export class Expiry {
     }
   }
 
-  /** Cancels the timers. */
   cancel(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -1,5 +1,5 @@
 /**
- * MIGRATE: the connection that sends keys to another server, and the requests that wait meanwhile
+ * MIGRATE: the connection that sends keys to another server, and the requests that wait for it
  * (https://redis.io/docs/latest/commands/migrate/).
  */
 import type { Keyspace } from '../../keyspace/keyspace.ts';

@@ -23,7 +23,7 @@ export interface ClusterTraits {
   readonly sortPatterns: 'nothing' | 'keys of its slot';
   /** How many databases there are, and what commands say about the others. */
   readonly databases: 'sixteen, one allowed' | 'one, others refused' | 'one';
-  /** What a script is told whose call names keys of several slots, or of a slot that nobody serves. */
+  /** The error for a script whose call names keys of several slots, or of a slot that no node serves. */
   readonly scriptTexts: 'one for all' | 'one for each';
   /** Whether CLUSTER KEYSLOT answers on a node without a cluster. */
   readonly slotsWithoutCluster: boolean;

@@ -44,7 +44,6 @@ export class SizeLogs {
     this.#server = server;
   }
 
-  /** Applies the settings. */
   configure(): void {
     const { dialect, settings } = this.#server;
     const [request, reply] = [

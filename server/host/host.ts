@@ -22,7 +22,7 @@ export interface Clock {
    */
   at(deadline: Millis, task: () => void): Timer;
   /**
-   * Runs the task once, after so many milliseconds, even if the wall clock is set meanwhile. The delay may be up to
+   * Runs the task once, after so many milliseconds, even if the wall clock is set in between. The delay may be up to
    * 2^31 - 1 ms.
    */
   after(delay: number, task: () => void): Timer;

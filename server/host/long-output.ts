@@ -77,7 +77,7 @@ export class LongOutput {
     }
   }
 
-  /** Where the socket holds output, a short piece gets memory of its own size: it may stay there for long. */
+  /** While the socket holds output, a short piece gets memory of exactly its size: it may stay there for long. */
   #takeBlock(): Buffer {
     if (!this.#holds && this.#length < BLOCK_BYTES) return Buffer.allocUnsafeSlow(this.#length);
     return spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);

@@ -302,7 +302,6 @@ export class Replication {
     this.follow();
   }
 
-  /** Applies the settings. */
   configure(): void {
     if (this.backlog !== undefined) this.backlog.capacity = this.#server.settings['repl-backlog-size'];
     this.#releaseBacklogLater();
@@ -342,7 +341,7 @@ export class Replication {
     for (const observer of this.#observers) observer.roleChanged?.('primary');
   }
 
-  /** Takes over the id and offset of a dataset that was loaded from the primary. The backlog starts anew. */
+  /** Takes over the id and offset of a dataset that was loaded from the primary. The backlog starts empty. */
   adopt(id: Bytes, offset: number): void {
     this.id = id;
     this.offset = offset;
@@ -386,7 +385,6 @@ export class Replication {
     server.settle();
   }
 
-  /** Cancels the timers. */
   stop(): void {
     this.#heartbeat.stop();
     this.#release?.cancel();

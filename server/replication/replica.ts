@@ -222,7 +222,11 @@ export class ReplicaSide {
   }
 
   #refused(what: string, line: Bytes): void {
-    this.#complain(`Primary ${this.host}:${this.port} refused ${what}: ${line}`);
+    this.#failed(`refused ${what}`, line);
+  }
+
+  #failed(what: string, line: Bytes): void {
+    this.#complain(`Primary ${this.host}:${this.port} ${what}: ${line}`);
     this.#drop();
   }
 
@@ -299,7 +303,7 @@ export class ReplicaSide {
   #readTransfer(bytes: Bytes): void {
     const transfer = this.#transfer as Transfer;
     const rest = transfer.take(bytes);
-    if (transfer.failure !== undefined) this.#refused('us the dataset', transfer.failure);
+    if (transfer.failure !== undefined) this.#failed('could not send the dataset', transfer.failure);
     else if (rest !== undefined) this.#load(transfer, rest);
   }
 
@@ -363,7 +367,7 @@ export class ReplicaSide {
       this.#decoded -= applied;
     }
     server.expiry.follow();
-    if (decoder.failure !== undefined) this.#refused('to speak sense', decoder.failure);
+    if (decoder.failure !== undefined) this.#failed('sent an invalid command stream', decoder.failure);
   }
 
   /** Logs and counts a command of the stream that failed, as redis-server does: the datasets differ from here on. */

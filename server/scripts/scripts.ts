@@ -106,7 +106,7 @@ export class Scripts implements ScriptHost {
   wrote = false;
   /** The script has run quick commands only. */
   #isQuick = true;
-  /** Scripts may call every command, also those that are not for scripts (DEBUG SET-DISABLE-DENY-SCRIPTS). */
+  /** Scripts may call every command, even those marked noscript (DEBUG SET-DISABLE-DENY-SCRIPTS). */
   callsAnything = false;
 
   constructor(server: ScriptingNode) {

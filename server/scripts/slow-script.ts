@@ -119,7 +119,7 @@ export class SlowScript {
     return this.#running?.client === client;
   }
 
-  /** True between two slices: the unit is open, and requests that are allowed meanwhile may run. */
+  /** True between two slices: the unit is open, and requests that are allowed during a slow script may run. */
   get between(): boolean {
     return this.#running !== undefined && this.#server.depth === this.#depth;
   }
@@ -129,7 +129,7 @@ export class SlowScript {
     return this.#busy;
   }
 
-  /** The error for other clients meanwhile. */
+  /** The error for other clients while the script runs. */
   get busyText(): Bytes {
     const which = this.#running?.kind === 'function' ? 'FUNCTION' : 'SCRIPT';
     return `BUSY ${titleOf(this.#server)} is busy running a script. You can only call ${which} KILL or SHUTDOWN NOSAVE.`;

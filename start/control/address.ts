@@ -33,7 +33,7 @@ export abstract class AddressedServer implements AsyncDisposable {
     return `${scheme}://${login}${host}:${this.port}`;
   }
 
-  /** The host. Named as in Testcontainers and redis-memory-server. */
+  /** The host, by the name that Testcontainers and redis-memory-server give it. */
   getHost(): string {
     return this.host;
   }

@@ -177,7 +177,7 @@ export class LostlockServer extends AddressedServer {
   }
 
   /**
-   * Moves the server's clock forward, and its replicas' clocks. Keys that expire meanwhile are gone when it returns, and
+   * Moves the server's clock forward, and its replicas' clocks. Keys that expire on the way are gone when it returns, and
    * blocked clients whose timeout has passed are answered. Timers of the test and of clients are not affected.
    * @param ms milliseconds, 0 or more
    */

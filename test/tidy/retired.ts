@@ -6,7 +6,11 @@ import type { Rule } from './rule.ts';
  * part of a name (`player` finds `Player`, `RealPlayer`, `player.ts` and `playerOf`), then the cure.
  */
 export const RETIRED: Readonly<Record<string, string>> = {
+  cast: 'participants: the clients and nodes of a run',
   embed: 'start: the room starts nodes in this process',
+  game: 'run: one plan, played once on a stage',
+  hands: 'operator, or by hand',
+  player: 'client: who runs the code on a stage',
 };
 
 /** A file, type or function that may keep a retired word, because users or other programs know it by that name. */

@@ -31,7 +31,7 @@ export function* replicationInfo(server: Server): Iterable<Field> {
   yield ['repl_backlog_histlen', replication.backlog?.length ?? 0];
 }
 
-/** What a replica tells of the link to its primary. */
+/** The fields about a replica's link to its primary. */
 function* linkInfo(server: Server, primary: ReplicaSide): Iterable<Field> {
   const { replication } = server;
   const heard = primary.linkUp ? Math.floor((server.now - primary.heardAt) / 1000) : -1;

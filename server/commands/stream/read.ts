@@ -228,7 +228,7 @@ function readNow(client: Caller, reading: Reading, reader: StreamReader, sources
   return out;
 }
 
-/** What a client is told that waits for a stream or a group that is not there any more. */
+/** The error for a client that waits on a deleted stream or group. */
 function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyError): ReplyError {
   if (server.dialect.lostStream === 'that it is gone') return since;
   const entry = db.peek(name);
@@ -239,7 +239,7 @@ function lost({ server, db }: Caller, name: Bytes, group: Bytes, since: ReplyErr
   );
 }
 
-/** What a client is told whose key was deleted or replaced. Servers that run its request again look the key up for it. */
+/** The error for a client whose key was deleted or replaced. Servers that run its request again look the key up for it. */
 function gone(client: Caller, name: Bytes, group: Bytes): ReplyError {
   if (client.server.dialect.lostStream !== 'that it is gone') client.db.lookup(name);
   return lost(client, name, group, KEY_GONE);
