@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -64,6 +65,7 @@ const COMPILED = 'node_modules/.cache/lostlock-tests';
 /** A copy of the tree that uses the packages of this one. */
 export class TreeCopy implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'lostlock-recipes-'));
+  readonly #made: ReadonlyMap<string, Buffer>;
 
   constructor() {
     cpSync('.', this.folder, {
@@ -71,6 +73,7 @@ export class TreeCopy implements Disposable {
       preserveTimestamps: true,
       filter: (path) => !path.split(/[\\/]/).some((part) => LEFT_OUT.test(part)),
     });
+    this.#made = this.#files();
     const modules = join(this.folder, 'node_modules');
     mkdirSync(modules);
     for (const name of readdirSync('node_modules'))
@@ -91,23 +94,33 @@ export class TreeCopy implements Disposable {
     return status === 0 ? '' : `${command}: exit status ${status}\n${stdout}${stderr}`;
   }
 
-  /** The files that are not what they are in the tree of which this is a copy. */
+  /** The files that are not what they were when the copy was made. */
   changed(): string[] {
-    const paths = readdirSync(this.folder, { recursive: true, withFileTypes: true })
+    const now = this.#files();
+    const paths = new Set([...now.keys(), ...this.#made.keys()]);
+    return [...paths].filter((path) => {
+      const made = this.#made.get(path);
+      return made === undefined || now.get(path)?.equals(made) !== true;
+    });
+  }
+
+  /** Makes every file what it was. */
+  restore(): void {
+    for (const path of this.changed()) {
+      const made = this.#made.get(path);
+      if (made === undefined) rmSync(join(this.folder, path));
+      else writeFileSync(join(this.folder, path), made);
+    }
+  }
+
+  /** The files of the copy with their contents, without those that it does not have from the tree. */
+  #files(): Map<string, Buffer> {
+    const entries = readdirSync(this.folder, { recursive: true, withFileTypes: true });
+    const paths = entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(this.folder.length + 1))
       .filter((path) => !path.split(/[\\/]/).some((part) => LEFT_OUT.test(part)));
-    const differs = (path: string): boolean =>
-      !existsSync(path) || !readFileSync(join(this.folder, path)).equals(readFileSync(path));
-    return paths.filter(differs).map((path) => path.replaceAll('\\', '/'));
-  }
-
-  /** Makes every file what it is in the tree again. */
-  restore(): void {
-    for (const path of this.changed()) {
-      rmSync(join(this.folder, path));
-      if (existsSync(path)) cpSync(path, join(this.folder, path));
-    }
+    return new Map(paths.map((path) => [path.replaceAll('\\', '/'), readFileSync(join(this.folder, path))]));
   }
 
   #run(program: string, args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
