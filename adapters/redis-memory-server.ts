@@ -3,6 +3,7 @@
  * project moves by changing the import (https://github.com/mhassan1/redis-memory-server).
  */
 
+import { defined } from '../base/defined.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { optionsOfArguments } from '../cli/start-options.ts';
 import { type LostlockServer, type StartOptions, startServer } from '../index.ts';
@@ -27,7 +28,7 @@ export interface RedisMemoryServerOptions {
   readonly autoStart?: boolean;
 }
 
-/** What `getInstanceInfo` tells about a server that is running. */
+/** The result of `getInstanceInfo` for a running server. */
 export interface RedisMemoryInstance {
   /** The TCP port. */
   readonly port: number;
@@ -61,7 +62,7 @@ function startOptions({ instance = {}, binary }: RedisMemoryServerOptions, port:
     ...optionsOfArguments('instance.args', (instance.args ?? []).map(String)),
     port,
     ...(instance.ip !== undefined && { host: instance.ip.replaceAll(',', ' ') }),
-    ...(dialect !== undefined && { dialect }),
+    ...defined({ dialect }),
   };
 }
 
@@ -118,7 +119,7 @@ export class RedisMemoryServer implements AsyncDisposable {
     }
   }
 
-  /** Stops the server. Resolves to true, also if it is not running or could not start. */
+  /** Stops the server. Resolves to true, even if it is not running or could not start. */
   async stop(): Promise<boolean> {
     // A failed start is reported by the method that needed the server.
     const { instance } = (await this.#starting?.catch(() => undefined)) ?? {};

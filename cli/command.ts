@@ -1,8 +1,10 @@
 /** What the command line does: it starts a server, or runs another command, which loads what it needs. */
+
 import { spawn } from 'node:child_process';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { defined } from '../base/defined.ts';
 import { LOSTLOCK_VERSION } from '../base/version.ts';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { shutdownBySignal } from '../server/commands/node/shutdown.ts';
@@ -44,10 +46,7 @@ async function serveLab(invocation: Invocation): Promise<void> {
   const lab = await startLab({
     port,
     settings,
-    ...(replicas !== undefined && { replicas }),
-    ...(labPort !== undefined && { labPort }),
-    ...(dialect !== undefined && { dialect }),
-    ...(strict !== undefined && { strict }),
+    ...defined({ replicas, labPort, dialect, strict }),
   });
   const say = (text: string, role: LogOrigin['role']): void =>
     write(file, logLine('notice', text, { pid: process.pid, role, at: Date.now() }));
@@ -87,12 +86,7 @@ async function serveCluster(invocation: Invocation, primaries: number): Promise<
     port,
     settings: { ...others, ...secret },
     log,
-    ...(replicas !== undefined && { replicas }),
-    ...(bind !== undefined && { host: bind }),
-    ...(password !== undefined && { password }),
-    ...(nodeTimeout !== undefined && { nodeTimeout }),
-    ...(dialect !== undefined && { dialect }),
-    ...(strict !== undefined && { strict }),
+    ...defined({ replicas, host: bind, password, nodeTimeout, dialect, strict }),
   });
   follow(cluster, invocation);
   const [first] = cluster.nodes;

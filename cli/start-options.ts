@@ -1,5 +1,6 @@
 /** The options of `startServer` for the arguments of redis-server. */
 
+import { defined } from '../base/defined.ts';
 import { badOption } from '../base/options.ts';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { splitInline } from '../protocol/inline.ts';
@@ -42,15 +43,17 @@ export function startOptionsOf({ configuration, ...rest }: Invocation): StartOpt
     host: bind,
     settings: { ...settings, ...secret },
     users,
-    ...(replicaOf !== undefined && { replicaOf }),
+    ...defined({ replicaOf }),
     ...(renamings.length > 0 && { renamedCommands: renamings.map(textsOf) }),
-    ...(rest.replicas !== undefined && { replicas: rest.replicas }),
-    ...(rest.sentinels !== undefined && { sentinels: rest.sentinels }),
-    ...(rest.dialect !== undefined && { dialect: rest.dialect }),
-    ...(rest.strict !== undefined && { strict: rest.strict }),
-    ...(rest.requestMemory !== undefined && { requestMemory: rest.requestMemory }),
+    ...defined({
+      replicas: rest.replicas,
+      sentinels: rest.sentinels,
+      dialect: rest.dialect,
+      strict: rest.strict,
+      requestMemory: rest.requestMemory,
+    }),
     ...(unixsocket !== '' && { unixSocket: toBuffer(unixsocket).toString() }),
-    ...(password !== undefined && { password }),
+    ...defined({ password }),
   };
 }
 

@@ -2,9 +2,11 @@
  * TLS as redis-server has it: which certificates a node shows and which it asks for
  * (https://redis.io/docs/latest/operate/oss_and_stack/management/security/encryption/).
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions, TlsOptions as NodeOptions } from 'node:tls';
+import { defined } from '../base/defined.ts';
 import { asciiLower, type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { placed, reasonOf } from '../server/host/directory.ts';
 import { nodeTls } from '../server/host/tls.ts';
@@ -123,7 +125,7 @@ export function tlsContext(certificates: Certificates, settings: Settings): TlsC
   const parameters = settings['tls-dh-params-file'];
   const common = {
     ...own,
-    ...(authorities !== undefined && { ca: authorities }),
+    ...defined({ ca: authorities }),
     ...protocolsOf(settings['tls-protocols']),
     ...ciphersOf(settings),
   };

@@ -1,5 +1,6 @@
 /** startCluster without a clock: servers in real time, primaries that share the slots, and their replicas, each with ports of its own. */
 
+import { defined } from '../base/defined.ts';
 import { badOption, checkInteger, checkNames } from '../base/options.ts';
 import { addressOf, arrange, lackOf, showReplicas, showsReplicas } from '../cluster/arrange.ts';
 import { ClusterNode } from '../cluster/node.ts';
@@ -189,7 +190,7 @@ export async function startServersOfCluster(options: ClusterOptions = {}): Promi
         // The nodes speak TLS with each other too, unless the settings say otherwise.
         ...(firstTls !== 0 && { 'tls-cluster': true, 'tls-replication': true }),
         // The nodes log in with each other, as with the option `password`.
-        ...(settings.requirepass !== undefined && { masterauth: settings.requirepass }),
+        ...defined({ masterauth: settings.requirepass }),
         ...settings,
         ...(firstTls !== 0 && { 'tls-port': firstTls + i }),
         'cluster-enabled': true,

@@ -1,4 +1,5 @@
 /** Starts Sentinels on the real clock: nodes of this process that have their own ports and share nothing. */
+import { defined } from '../base/defined.ts';
 import { fromText } from '../protocol/bytes.ts';
 import { createSentinel } from '../sentinel/index.ts';
 import type { DialectName } from '../server/dialects/index.ts';
@@ -34,7 +35,7 @@ export async function startSentinel(
   const { log, tls } = place;
   const node = createSentinel(nodeHost('.', nodeClock, tls?.connect), {
     ...(place.dialect && { dialect: place.dialect }),
-    ...(place.strict !== undefined && { strict: place.strict }),
+    ...defined({ strict: place.strict }),
     ...(log && { log: (level, text) => log(level, text) }),
     settings: { requirepass: fromText(options.password ?? ''), 'tls-replication': tls !== undefined },
   });

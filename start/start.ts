@@ -1,5 +1,7 @@
 /** startServer: starts a node on the real clock, with its listeners. */
+
 import { resolve } from 'node:path';
+import { defined } from '../base/defined.ts';
 import { badOption } from '../base/options.ts';
 import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
@@ -90,8 +92,7 @@ function nodeOptions(options: StartOptions, settings: Partial<Settings>): Server
   return {
     settings,
     ...(dialect && { dialect }),
-    ...(strict !== undefined && { strict }),
-    ...(requestMemory !== undefined && { requestMemory }),
+    ...defined({ strict, requestMemory }),
     ...(log && { log }),
     ...(renamedCommands && {
       renamings: renamedCommands.map(([name, to]) => [fromText(name), fromText(to)]),
@@ -128,10 +129,9 @@ function sentinelPlace(
   return {
     host,
     primary: { host, port: port || tlsPort },
-    ...(context !== undefined && { tls: context }),
-    ...(options.password !== undefined && { password: options.password }),
+    ...defined({ tls: context, password: options.password }),
     ...(options.dialect && { dialect: options.dialect }),
-    ...(options.strict !== undefined && { strict: options.strict }),
+    ...defined({ strict: options.strict }),
     ...(log && { log: (level, text) => log(level, text, 'sentinel') }),
   };
 }

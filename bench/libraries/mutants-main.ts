@@ -1,4 +1,5 @@
 /** `npm run explore:mutants`: plants one defect at a time in our locks and in a sample library, and explores each. */
+import { defined } from '../../base/defined.ts';
 import '../../lab/router.ts';
 import { parseArgs } from 'node:util';
 import { type ExploreOptions, explore, type FaultName } from '../../explore/index.ts';
@@ -69,7 +70,7 @@ const cases: readonly Case[] = [
       ...{ subject: mutant.subject, client: subjects[mutant.subject], clients: clientsOf(mutant.subject) },
       title: `${mutant.where}: ${mutant.find} -> ${mutant.replace}`.replaceAll('\n', ' '),
       plant: () => plant(mutant),
-      ...(mutant.harmless !== undefined && { harmless: mutant.harmless }),
+      ...defined({ harmless: mutant.harmless }),
     }),
   ),
   ...defects.map((defect): Case => ({ ...defect, subject: 'defects', title: defect.name })),
@@ -86,7 +87,7 @@ async function search({
   const stop = new AbortController();
   const report = await explore({
     ...{ name: title, client, clients, faults, signal: stop.signal },
-    ...(promises !== undefined && { promises }),
+    ...defined({ promises }),
     budget: { worlds: Number(values.worlds), ms: Infinity },
     progress: ({ findings }) => {
       if (findings > 0) stop.abort();

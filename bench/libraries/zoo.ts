@@ -1,6 +1,8 @@
 /** The lock libraries of npm as code to explore: each acquires as its documentation shows, works, and releases. */
+
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { defined } from '../../base/defined.ts';
 import type { ClientSession, ExploreOptions } from '../../explore/index.ts';
 import { createLocks } from '../../locks/index.ts';
 import { wrongRelease } from './wrong-release.ts';
@@ -322,7 +324,7 @@ function own(): Specimen[] {
 
 /** How a library is explored with all promises. */
 export function optionsOf({ name, client, topology }: Specimen): ExploreOptions {
-  return { name, client, clients: 2, ...(topology !== undefined && { topology }) };
+  return { name, client, clients: 2, ...defined({ topology }) };
 }
 
 /**

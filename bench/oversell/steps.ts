@@ -1,6 +1,8 @@
 /** The steps of the ladder: ways to keep two buyers from deducting the same stock, from the most naive one on. */
+
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { defined } from '../../base/defined.ts';
 import {
   createLocks,
   type HeldLock,
@@ -103,7 +105,7 @@ function lockingProcess({ locks, leaseMs }: Means, options: LocksOptions) {
 /** A step that uses one of our locks. */
 function ours(means: Means, { replicas, watchdog, fenced = false, make }: OursOptions): Step {
   const process = lockingProcess(means, {
-    ...(replicas !== undefined && { replicas }),
+    ...defined({ replicas }),
     replicaTimeoutMs: 100,
   });
   return {

@@ -1,4 +1,5 @@
 /** Explores one form of a specimen until something is found. */
+import { defined } from '../../base/defined.ts';
 import { type ExploreOptions, type ExploreReport, explore } from '../../explore/index.ts';
 import type { Specimen } from './list.ts';
 
@@ -20,8 +21,7 @@ export async function search(
   const stop = new AbortController();
   return await explore({
     ...{ name: `${number}: ${what}`, client, faults, clients: 3, shard, signal: stop.signal },
-    ...(topology !== undefined && { topology }),
-    ...(promises !== undefined && { promises }),
+    ...defined({ topology, promises }),
     budget: { worlds, ms: Infinity },
     progress: ({ findings }) => {
       if (findings > 0) stop.abort();

@@ -1,8 +1,10 @@
 /** `npx lostlock explore FILE`: explores what a file describes, on several processes, and writes reports. */
+
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { defined } from '../../base/defined.ts';
 import { captured } from '../../explore/capture.ts';
 import { Explorer, type ProgressWatch } from '../../explore/explorer.ts';
 import {
@@ -128,14 +130,12 @@ async function playAgain({ values }: Chosen, explorations: readonly ExploreOptio
 function withChoices(options: ExploreOptions, { worlds, ms, seed, exhaustive }: Chosen): ExploreOptions {
   const budget = {
     ...options.budget,
-    ...(worlds !== undefined && { worlds }),
-    ...(ms !== undefined && { ms }),
+    ...defined({ worlds, ms }),
   };
   return {
     ...options,
     budget,
-    ...(seed !== undefined && { seed }),
-    ...(exhaustive !== undefined && { exhaustive }),
+    ...defined({ seed, exhaustive }),
   };
 }
 

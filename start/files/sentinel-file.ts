@@ -1,5 +1,7 @@
 /** Starts the Sentinel of a sentinel.conf. From then on the Sentinel keeps its state in this file, as redis-sentinel does. */
+
 import { resolve } from 'node:path';
+import { defined } from '../../base/defined.ts';
 import { fromText, toBuffer } from '../../protocol/bytes.ts';
 import { applyDirective, BadSentinelDirective, inTurn } from '../../sentinel/configuration/directives.ts';
 import { keepInFile } from '../../sentinel/configuration/file.ts';
@@ -70,13 +72,12 @@ export async function startSentinelFromFile(
   const node = createSentinel(nodeHost(folder, nodeClock, tls?.context.connect), {
     settings: {
       ...settings,
-      ...(bind !== undefined && { bind }),
+      ...defined({ bind }),
       // It is written back into the file.
       ...(dir !== undefined && { dir: fromText(resolve(folder)) }),
     },
     log,
-    ...(dialect !== undefined && { dialect }),
-    ...(strict !== undefined && { strict }),
+    ...defined({ dialect, strict }),
   });
   const listeners: Listener[] = [];
   const stop = async (): Promise<void> => {

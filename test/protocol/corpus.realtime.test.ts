@@ -1,6 +1,8 @@
 /** Compares lostlock, and redis-server where it is installed, with the recorded replies to the protocol corpus. */
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defined } from '../../base/defined.ts';
 import { startServer } from '../../index.ts';
 import { isLongRun } from '../support/long.ts';
 import { INSTALLED } from '../support/oracles.ts';
@@ -51,14 +53,14 @@ test('every message has a unique name and a recorded reply', () => {
 
 describe('lostlock over TCP answers as recorded', () => {
   holdToGolden(SAMPLE, async (password) => {
-    const server = await startServer({ dialect: INSTALLED, ...(password !== undefined && { password }) });
+    const server = await startServer({ dialect: INSTALLED, ...defined({ password }) });
     return { target: () => ({ port: server.port }), stop: () => server.stop() };
   });
 });
 
 describe('lostlock in memory answers as recorded', () => {
   holdToGolden(1, async (password) => {
-    const server = await startServer({ dialect: INSTALLED, ...(password !== undefined && { password }) });
+    const server = await startServer({ dialect: INSTALLED, ...defined({ password }) });
     return { target: () => server.connect(), stop: () => server.stop() };
   });
 });

@@ -1,4 +1,5 @@
 /** Generates programs about replication. Steps that make no sense in a state are skipped when they are played. */
+import { defined } from '../../../base/defined.ts';
 import { Random } from '../random.ts';
 import { CLIENTS, MAX_LAG, OFFERS, PEERS, type PeerName, type Program, type Step } from './program.ts';
 
@@ -139,7 +140,7 @@ function peerStep(random: Random, theme: Theme): Step {
     kind: 'ack',
     who,
     back: random.pick([0, 0, 0, 1, 2, 3]),
-    ...(synced !== undefined && { synced }),
+    ...defined({ synced }),
   };
   const isLed = theme === 'following' || theme === 'failover';
   return random.weighted<Step>([

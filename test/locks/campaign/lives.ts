@@ -1,4 +1,5 @@
 /** Runs the lives of one task: acquires, works, extends, enters again, releases, and reports each step to the judge. */
+import { defined } from '../../../base/defined.ts';
 import type { Actor } from '../../../lab/time/actor.ts';
 import { type AcquireOptions, type HeldLock, LockTimeout, type PermitOptions } from '../../../locks/index.ts';
 import { kindNames, kinds, titlesOf } from '../../../locks/kinds/index.ts';
@@ -184,7 +185,7 @@ function optionsOf({ name, plan }: Home, life: Life): AcquireOptions & Pick<Perm
   const task = name.split('.')[0] as string;
   return {
     ...(leaseMs !== undefined && !UNLEASED.includes(plan.kind) && { leaseMs }),
-    ...(waitMs !== undefined && { waitMs }),
+    ...defined({ waitMs }),
     ...(plan.kind === 'semaphore' && { permits }),
     ...(abortAfter !== undefined && { signal: abortsAfter(abortAfter) }),
     ...(owner !== undefined && { owner: owner === 'client' ? 'shared' : task }),

@@ -1,4 +1,5 @@
 /** Failures S16, S20, S87, S96, S99, S106 and S117 to S120: what happens around a lock. */
+import { defined } from '../../../base/defined.ts';
 import type { HeldLock, Locks } from '../../../locks/index.ts';
 import { resource } from './acquiring.ts';
 import type { Failure, Lab } from './lab.ts';
@@ -50,7 +51,7 @@ const restart: Failure = {
 /** Work that takes longer than the lease it was given. */
 async function longWork(lab: Lab, leaseMs: number | undefined, watches: boolean): Promise<void> {
   const [a, b] = [await lab.locks('A', { leaseMs: 1000 }), await lab.locks('B')];
-  const held = await lab.as('A', () => a.simple(L).acquire({ ...(leaseMs !== undefined && { leaseMs }) }));
+  const held = await lab.as('A', () => a.simple(L).acquire({ ...defined({ leaseMs }) }));
   const end = watches ? lab.trust(held) : lab.believe(L, 'A');
   await lab.advance(lab.between(1100, 5000));
   const other = await b.simple(L).tryAcquire();

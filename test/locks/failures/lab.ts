@@ -1,5 +1,7 @@
 /** A lab for one failure of one lock: a pair, clients that can stall, die and lose replies, and a judge. */
+
 import type { Redis, RedisOptions } from 'ioredis';
+import { defined } from '../../../base/defined.ts';
 import { type LabNode, type Lane, startPair, startServers } from '../../../index.ts';
 import type { Pair } from '../../../lab/pair.ts';
 import type { ReplicaSet } from '../../../lab/virtual/set.ts';
@@ -123,8 +125,7 @@ export class Lab {
       lock,
       hold,
       owner,
-      ...(fence !== undefined && { fence }),
-      ...(shared !== undefined && { shared }),
+      ...defined({ fence, shared }),
     });
     let over = false;
     return () => {

@@ -1,5 +1,7 @@
 /** Several holds of one owner, taken, released and left to end in every order. */
+
 import { expect, test } from 'vitest';
+import { defined } from '../../../base/defined.ts';
 import type { HeldLock, Locks } from '../../../locks/index.ts';
 import { formsIn } from '../../../locks/kinds/index.ts';
 import { sampleOf } from '../../support/long.ts';
@@ -50,7 +52,7 @@ class Owner {
     const side = mayWrite && this.#lab.between(0, 2) === 0 ? 'write' : 'read';
     const leases = [undefined, undefined, this.#lab.between(20, 400), this.#lab.between(1000, 3000)];
     const leaseMs = leases[this.#lab.between(0, 3)];
-    const options = { owner: 'me', ...(leaseMs !== undefined && { leaseMs }) };
+    const options = { owner: 'me', ...defined({ leaseMs }) };
     const held = await this.#mine.readWrite('L')[side].tryAcquire(options);
     if (held) this.entries.push({ held, side, leaseMs: leaseMs ?? DEFAULT_MS });
   }

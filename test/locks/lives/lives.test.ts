@@ -2,7 +2,9 @@
  * Lock lives in the lab: clients that stall, die, lose replies and connections, judged by the independent checker.
  * `npm run test:long` lives a hundred thousand of them.
  */
+
 import { expect, test } from 'vitest';
+import { defined } from '../../../base/defined.ts';
 import type { HeldLock, Lock, Locks } from '../../../locks/index.ts';
 import { LockError } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
@@ -58,7 +60,7 @@ class Beliefs {
       hold,
       owner,
       shared,
-      ...(fence !== undefined && { fence }),
+      ...defined({ fence }),
     });
     this.#active.set(hold, held);
     return hold;

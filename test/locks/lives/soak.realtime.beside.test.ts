@@ -1,6 +1,8 @@
 /** Many lock lives under random faults on a real server, judged by the independent checker. */
+
 import { Redis } from 'ioredis';
 import { describe, test } from 'vitest';
+import { defined } from '../../../base/defined.ts';
 import {
   createLocks,
   fromIoredis,
@@ -109,7 +111,7 @@ describe.skipIf(!hasRedisServer)('lock lives under faults (needs redis-server)',
       if (!held) continue;
       const shared = kind.shared?.(turn) ?? false;
       const { fence } = held;
-      history.push({ type: 'grant', lock, hold, owner, shared, ...(fence !== undefined && { fence }) });
+      history.push({ type: 'grant', lock, hold, owner, shared, ...defined({ fence }) });
       if (turn % 4 === 0) await raw.ping();
       if (turn % 7 === 0) await client.deliverLate();
       history.push({ type: 'end', lock, hold, how: held.signal.aborted ? 'lost' : 'released' });

@@ -1,8 +1,10 @@
 /** A server of ours and a real one, each with an append-only file in a folder of its own, and what they wrote. */
+
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defined } from '../../../base/defined.ts';
 import { type LostlockServer, startServer } from '../../../index.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import type { Settings } from '../../../server/settings/settings.ts';
@@ -69,7 +71,7 @@ export async function startTheirs(
   const program = oracleOf(dialect);
   const redis = await startRedisServer({
     args: ['--dir', folder, '--appendonly', 'yes', '--enable-debug-command', 'yes', ...settings],
-    ...(program !== undefined && { program }),
+    ...defined({ program }),
   });
   const client = await RawClient.connect({ path: redis.path });
   return sideOf(client, folder, () => redis.stop());

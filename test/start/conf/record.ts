@@ -1,9 +1,11 @@
 /** Asks the real servers of this machine for every parameter of redis.conf: `npx tsx test/start/conf/record.ts`. Takes a quarter of an hour. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { defined } from '../../../base/defined.ts';
 import { dialectNames } from '../../../server/dialects/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { RawClient } from '../../support/raw-client.ts';
@@ -203,7 +205,7 @@ async function record(program: string): Promise<Recorded[]> {
       name,
       ...(name !== 'dir' && name !== 'unixsocket' && { value: plain(value) }),
       ...(line !== undefined && { line: plain(line) }),
-      ...(other !== undefined && { other }),
+      ...defined({ other }),
       set: plain(set),
     });
     console.log(JSON.stringify(out.at(-1)));
