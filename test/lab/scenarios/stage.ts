@@ -191,7 +191,7 @@ async function playPair(
 }
 
 /** Plays the same scenario on servers of the program, in real time. */
-function playRealOn(program: string): Player<PairScene, Options> {
+function playRealOn(program: string): SeedPlay<PairScene, Options> {
   return async (seed, options, play) => {
     await using pair = await startRealScene(program, options);
     const random = new Random(seed, 'scenario');
@@ -216,7 +216,7 @@ async function playFive(
   return outcome;
 }
 
-type Player<S, O> = (
+type SeedPlay<S, O> = (
   seed: number,
   options: O,
   play: (scene: S) => Promise<Outcome>,
@@ -226,7 +226,7 @@ type Register<S, O> = (title: string, options: O, play: (scene: S) => Promise<Ou
 
 /** The seeds that a title is played on, and the promise that was broken in some of them. */
 async function playSeeds<S, O>(
-  player: Player<S, O>,
+  player: SeedPlay<S, O>,
   numbers: readonly number[],
   options: O,
   play: (scene: S) => Promise<Outcome>,
@@ -247,7 +247,7 @@ function keeperOf(title: string, form: KeptPlay['form']): Keep {
 }
 
 /** The unsafe form: broken in exactly those seeds in which the fault strikes, which are most. */
-function breaksWhereItStrikes<S, O>(player: Player<S, O>, numbers = seeds, where = ''): Register<S, O> {
+function breaksWhereItStrikes<S, O>(player: SeedPlay<S, O>, numbers = seeds, where = ''): Register<S, O> {
   return (title, options, play) => {
     test(title + where, async () => {
       const { fired, violated } = await playSeeds(player, numbers, options, play, keeperOf(title, 'unsafe'));
@@ -259,7 +259,7 @@ function breaksWhereItStrikes<S, O>(player: Player<S, O>, numbers = seeds, where
 }
 
 /** The safe form: never broken, though the fault strikes in most seeds. */
-function neverBreaks<S, O>(player: Player<S, O>, numbers = seeds, where = ''): Register<S, O> {
+function neverBreaks<S, O>(player: SeedPlay<S, O>, numbers = seeds, where = ''): Register<S, O> {
   return (title, options, play) => {
     test(title + where, async () => {
       const { fired, violated } = await playSeeds(player, numbers, options, play, keeperOf(title, 'safe'));
@@ -278,7 +278,7 @@ const SAMPLE = /^S(32 WAIT 1 of 2, and the failover picks the other|38 the stale
 /** On real servers instead, when the environment says so; a sample of the titles on both. */
 function alsoOnReal<O extends Options>(
   virtual: Register<PairScene, O>,
-  form: (player: Player<PairScene, O>, numbers: number[], where: string) => Register<PairScene, O>,
+  form: (player: SeedPlay<PairScene, O>, numbers: number[], where: string) => Register<PairScene, O>,
 ): Register<PairScene, O> {
   return (title, options, play) => {
     if (!ON_REAL) virtual(title, options, play);

@@ -56,7 +56,7 @@ export async function play(plan: Plan, { hash = false, plant }: PlayOptions = {}
       }
       await setUp(plan, clients, sets);
       world.schedule.beforeStep = judge.look;
-      await new Game(plan, world, sets, clients, names, judge).play();
+      await new CampaignRun(plan, world, sets, clients, names, judge).play();
       world.schedule.beforeStep = undefined;
       for (const client of clients) if (client.alive) await client.actor.call(() => client.disconnect());
     });
@@ -85,7 +85,7 @@ async function setUp(
   while (!sets.every(({ synchronized }) => synchronized)) await pass(1);
 }
 
-class Game {
+class CampaignRun {
   readonly #plan: Plan;
   readonly #world: World;
   readonly #sets: readonly ReplicaSet[];
