@@ -11,7 +11,7 @@ import { optionsOfArguments } from '../cli/start-options.ts';
 import { type DialectName, type LostlockServer, startServer } from '../index.ts';
 import { fromText } from '../protocol/bytes.ts';
 import { logLine } from '../start/log-line.ts';
-import { dialectOfImage } from '../start/version.ts';
+import { dialectOfImage, substituteFor } from '../start/version.ts';
 
 /** Redis' port, which is mapped to the port of the server. */
 const REDIS_PORT = 6379;
@@ -41,6 +41,8 @@ export interface StopOptions {
 /** What to start. Each method changes it and returns it. */
 export class RedisContainer {
   readonly #dialect: DialectName | undefined;
+  /** Which server answers for the image, if it is another one. */
+  readonly #substitute: string | undefined;
   #port = 0;
   #password: string | undefined;
   #folder: string | undefined;
@@ -55,6 +57,7 @@ export class RedisContainer {
   constructor(image = 'redis:latest') {
     checkString('image', image);
     this.#dialect = dialectOfImage('image', image);
+    this.#substitute = substituteFor(image, this.#dialect);
   }
 
   /** The password that AUTH requires. */
@@ -159,6 +162,7 @@ export class RedisContainer {
             lines.push(`${logLine(level, text, { pid: process.pid, role, at: Date.now() })}\n`),
         }),
       });
+      if (this.#substitute !== undefined) server.node.log('notice', this.#substitute);
       return new StartedRedisContainer(server, this.#name, end);
     } catch (error) {
       end();

@@ -38,7 +38,8 @@ Parameters have the names of redis.conf, and override those in the file:
 Options:
   --dialect NAME         the server to answer as (default: redis-8.2):
                          ${dialectNames.join(', ')}
-  --strict yes           refuse the commands and options that this server does not have
+  --strict yes           refuse the commands and options that this server does not have; the default with --dialect;
+                         with --strict no, the lock commands of other servers work too
   --request-memory 64mb  how much memory one request may keep allocated (default: a quarter of the heap's limit)
   --replicas N           start N replicas of this server
   --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports; with
@@ -101,7 +102,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   // What a file may say depends on the server that it is for, which a later word names.
   const later = (flag: string): string | undefined => args[args.lastIndexOf(flag) + 1];
   const named = dialectNames.find((name) => args.includes('--dialect') && later('--dialect') === name);
-  const strict = args.includes('--strict') && later('--strict') === 'yes';
+  const strict = args.includes('--strict') ? later('--strict') === 'yes' : named !== undefined;
   const invocation: Invocation = { configuration: new Configuration(named, strict), exitWithParent: false };
   const first = args[0] ?? '';
   if (/^\d+$/.test(first)) args.unshift('--port');

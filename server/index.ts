@@ -15,7 +15,7 @@
 
 import { call } from './call.ts';
 import { commandTable, everyCommand } from './commands/index.ts';
-import { DEFAULT_DIALECT, dialectNamed } from './dialects/index.ts';
+import { DEFAULT_DIALECT, dialectNamed, isStrict } from './dialects/index.ts';
 import { admitAgain, execute } from './execute.ts';
 import type { Host } from './host/host.ts';
 import { Server, type ServerOptions } from './server.ts';
@@ -28,8 +28,9 @@ import { Vocabulary } from './table/vocabulary.ts';
  * command that cannot be renamed
  */
 export function createNode(host: Host, options: ServerOptions = {}): Server {
-  const { commands = [], renamings = [], dialect = DEFAULT_DIALECT, strict = false, ...rest } = options;
-  const spoken = dialectNamed(dialect);
+  const { commands = [], renamings = [], dialect, ...rest } = options;
+  const strict = isStrict(options);
+  const spoken = dialectNamed(dialect ?? DEFAULT_DIALECT);
   const vocabulary = new Vocabulary(spoken, strict);
   const declared = commandTable(commands, spoken, strict);
   const table = renamings.reduce(renamed, declared);

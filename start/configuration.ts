@@ -106,11 +106,11 @@ export class Configuration {
   #commands: Named<unknown> | undefined;
 
   /**
-   * @param dialect the server whose file it is
+   * @param dialect the server whose file it is; by default the default one, and what other servers have besides
    * @param strict true: only what that server has
    */
-  constructor(dialect: DialectName = DEFAULT_DIALECT, strict = false) {
-    this.#dialect = dialectNamed(dialect);
+  constructor(dialect?: DialectName, strict = dialect !== undefined) {
+    this.#dialect = dialectNamed(dialect ?? DEFAULT_DIALECT);
     this.#strict = strict;
   }
 

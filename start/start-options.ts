@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
 import { commandTable } from '../server/commands/index.ts';
-import { DEFAULT_DIALECT, type DialectName, dialectNamed } from '../server/dialects/index.ts';
+import { DEFAULT_DIALECT, type DialectName, dialectNamed, isStrict } from '../server/dialects/index.ts';
 import type { LogLevel } from '../server/ports.ts';
 import { namesPlace } from '../server/settings/refusals.ts';
 import { parameters, type Settings } from '../server/settings/settings.ts';
@@ -48,8 +48,9 @@ export interface StartOptions {
    */
   readonly dialect?: DialectName;
   /**
-   * True: commands and options that the dialect's server does not have are refused as it refuses them. By default the lock
-   * commands of other servers (DELEX, DELIFEQ, CAS and so on) work in every dialect.
+   * True: commands and options that the dialect's server does not have are refused as it refuses them. False: the lock commands
+   * of other servers (DELEX, DELIFEQ, CAS and so on) and TTLs of hash fields work too. By default true if `dialect` names a
+   * server, and false otherwise.
    */
   readonly strict?: boolean;
   /**
@@ -134,10 +135,14 @@ function checkUsers(users: unknown): void {
 function checkRenamings({
   renamedCommands: pairs = [],
   dialect,
-  strict = false,
+  strict,
 }: StartOptions | ThreadOptions): void {
   if (!Array.isArray(pairs)) throw badOption('renamedCommands', pairs, 'pairs of a name and a new name');
-  let commands: Named<unknown> = commandTable([], dialectNamed(dialect ?? DEFAULT_DIALECT), strict);
+  let commands: Named<unknown> = commandTable(
+    [],
+    dialectNamed(dialect ?? DEFAULT_DIALECT),
+    isStrict({ ...(dialect && { dialect }), ...(strict !== undefined && { strict }) }),
+  );
   for (const [i, pair] of pairs.entries()) {
     const option = `renamedCommands[${i}]`;
     const [name, to, ...more] = Array.isArray(pair) ? pair : [];

@@ -1,7 +1,7 @@
 /** The dialect for a version or an image of a server, as other tools name them. */
 
 import { badOption } from '../base/options.ts';
-import { type DialectName, dialectNames } from '../server/dialects/index.ts';
+import { type DialectName, dialectNamed, dialectNames } from '../server/dialects/index.ts';
 
 /** The minor version that a bare 8 stands for: the newest one whose answers are compared with its server. */
 const MEANT = 2;
@@ -25,6 +25,21 @@ export function dialectOfVersion(option: string, version: string, server = 'redi
   if (major !== '' && dialect !== undefined) return dialect;
   if (server === 'valkey' && NEWEST.has(version)) return 'valkey-8.1';
   throw badOption(option, version, `versions of ${dialectNames.join(', ')}`);
+}
+
+/**
+ * Says which server answers for a version that no dialect has, such as '8.4'; undefined for a version that one has, and for words
+ * such as 'latest'.
+ * @param image what was asked for, such as 'redis:8.4'
+ */
+export function substituteFor(image: string, dialect: DialectName | undefined): string | undefined {
+  const [, major, minor, patch] =
+    /(?:^|:)v?(\d+)(?:\.(\d+))?(?:\.(\d+))?[^:/]*$/.exec(image.replace(/@.*$/, '')) ?? [];
+  if (major === undefined || dialect === undefined) return undefined;
+  const { family, version } = dialectNamed(dialect).server;
+  const asked = [major, minor, patch].filter((part) => part !== undefined).join('.');
+  if (asked === version || version.startsWith(`${asked}.`)) return undefined;
+  return `${image} is answered as ${family}-server ${version}, the dialect ${dialect}`;
 }
 
 /**

@@ -41,7 +41,10 @@ export class Mirror {
   /** @param dialect the server that wrote the stream */
   constructor(dialect: DialectName, attribute: Attribution) {
     this.#attribute = attribute;
-    this.server = createNode({ ...nodeHost(), disk: new VirtualDisk(), connect: () => {} }, { dialect });
+    this.server = createNode(
+      { ...nodeHost(), disk: new VirtualDisk(), connect: () => {} },
+      { dialect, strict: false },
+    );
     // It never connects. As a replica the server leaves it to the stream to remove keys.
     this.server.primary = new ReplicaSide(this.server, 'mirror', 0);
     this.server.expiry.follow();

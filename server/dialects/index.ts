@@ -34,3 +34,11 @@ export function dialectNamed(name: string): Dialect {
   if (found !== undefined) return found;
   throw new RangeError(`dialect ${name}: must be one of ${dialectNames.join(', ')}`);
 }
+
+/**
+ * True if a node refuses what its dialect's server does not have. Unless `strict` says otherwise, a node with a named dialect
+ * does, and the default one serves the lock commands of other servers too.
+ */
+export function isStrict({ dialect, strict }: { dialect?: DialectName; strict?: boolean }): boolean {
+  return strict ?? dialect !== undefined;
+}

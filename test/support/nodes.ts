@@ -89,7 +89,7 @@ export async function ours(
   settings: Record<string, number> = {},
   options: Pick<StartOptions, 'dialect' | 'strict'> = {},
 ): Promise<OwnNode> {
-  const server = await startServer({ dialect: INSTALLED, settings, ...options });
+  const server = await startServer({ dialect: INSTALLED, strict: false, settings, ...options });
   cleanups.push(() => server.stop());
   return new OwnNode(server);
 }

@@ -186,7 +186,7 @@ describe('on a clock of its own', () => {
   test('WAITAOF counts the local file once it is synced', () => {
     for (const dialect of ['redis-7.0', 'redis-8.2'] as const) {
       const host = Object.assign(new TestHost(), { disk: new VirtualDisk() });
-      const server = createNode(host, { settings: { appendonly: true }, dialect });
+      const server = createNode(host, { settings: { appendonly: true }, dialect, strict: false });
       new AppendOnlyFile(server).open();
       const client = new Conversation(server);
       expect(client.ask('WAITAOF 1 0 0')).toBe('[:1 :0]');

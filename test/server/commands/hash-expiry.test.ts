@@ -15,7 +15,11 @@ let events: string[];
 
 beforeEach(() => {
   host = new TestHost();
-  server = createNode(host, { dialect: INSTALLED, settings: { 'notify-keyspace-events': 'AKE' } });
+  server = createNode(host, {
+    dialect: INSTALLED,
+    strict: false,
+    settings: { 'notify-keyspace-events': 'AKE' },
+  });
   redis = new Conversation(server);
   effects = recordEffects(server);
   events = recordEvents(server);
