@@ -6,6 +6,7 @@ import type { TimelineHold, TimelineOverlap } from '../../page/format.ts';
 import type { ReadMessage } from '../timeline/connections.ts';
 import type { RecordedRun } from '../timeline/record.ts';
 import { Calls } from './calls.ts';
+import { entriesOf, type VisitEntry } from './entries.ts';
 import { happeningsOf } from './happenings.ts';
 import { holdsOf } from './holds.ts';
 import { lockWritesOf } from './locks.ts';
@@ -24,6 +25,8 @@ export interface LockAccount {
   readonly tenures: readonly Tenure[];
   /** Which client believed that it held which lock, and the visits that the run itself knows of. */
   readonly holds: readonly TimelineHold[];
+  /** The visits that the run itself knows of, each with the request whose reply let the client enter. */
+  readonly entries: readonly VisitEntry[];
   /** When two clients believed that they held the same lock. */
   readonly overlaps: readonly TimelineOverlap[];
   /** When more permits of a pool were held than there are. */
@@ -57,6 +60,7 @@ export function accountOf(run: RecordedRun, messages: readonly ReadMessage[]): L
     locks,
     tenures,
     holds,
+    entries: entriesOf(run.visits ?? [], calls, tenures),
     overlaps: overlapsOf(holds, run.end),
     crowds: crowdsOf(holds, pools, run.end),
     ghosts: tenures.filter((tenure) => isGhost(tenure, beliefs, run)),
