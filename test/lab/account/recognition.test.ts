@@ -69,6 +69,18 @@ test('a rate limiter is no lock, with commands or in a script', async () => {
   expect([locks, overlaps]).toEqual([[], 0]);
 });
 
+test('a count-down latch is no lock, and neither is what a script sets without looking', async () => {
+  const { locks } = await locksAfter(async (pair, a, b) => {
+    const [one, other] = [createLocks(a), createLocks(b)];
+    await one.latch('ready').trySetCount(5000);
+    await other.latch('ready').countDown();
+    await b.eval("redis.call('del', KEYS[1])", 1, 'ready');
+    await a.eval("redis.call('set', KEYS[1], ARGV[1], 'px', 60000)", 1, 'last-seen', 'by A at noon');
+    await pair.run(() => Promise.all([one.close(), other.close()]));
+  });
+  expect(locks).toEqual([]);
+});
+
 test('a key that one client takes because it is absent, and others change while it is there, is no lock, with the reason', async () => {
   const { locks, others } = await locksAfter(async (_, a, b) => {
     await a.set('leader', 'A', 'EX', 60, 'NX');
