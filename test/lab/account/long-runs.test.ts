@@ -48,13 +48,13 @@ test('what is forgotten is said, and what happens afterwards is known, also on c
   const x = b.get('x');
   await pair.advance(0.1);
   link.out.delay(20);
-  const y = b.get('y');
+  const y = b.set('other', 'B', 'PX', 30_000, 'NX');
   await pair.advance(5);
   const world = amnesiac(pair);
+  await pair.advance(1);
   link.back.release();
-  expect(await Promise.all([x, y])).toEqual([null, null]);
+  expect(await Promise.all([x, y])).toEqual([null, 'OK']);
   link.out.delay(0);
-  expect(await b.set('other', 'B', 'PX', 30_000, 'NX')).toBe('OK');
   expect(await c.set('other', 'C', 'PX', 30_000, 'NX')).toBe(null);
   const { story, overlaps, knownFrom } = worldTimeline(world, [pair]);
   expect(story[0]?.text).toMatch(FORGOTTEN);
@@ -63,6 +63,7 @@ test('what is forgotten is said, and what happens afterwards is known, also on c
   expect(account.tenures.map(({ client, lock, told, end }) => [client, lock, told === null, end])).toEqual([
     ['B', 'other', false, undefined],
   ]);
+  expect(account.tenures[0]?.told).toBeGreaterThan(account.tenures[0]?.from ?? Infinity);
   expect(account.refusals.map(({ client, because }) => [client, because?.client])).toEqual([['C', 'B']]);
 });
 

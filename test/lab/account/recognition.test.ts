@@ -74,7 +74,8 @@ test('a count-down latch is no lock, and neither is what a script sets without l
     const [one, other] = [createLocks(a), createLocks(b)];
     await one.latch('ready').trySetCount(5000);
     await other.latch('ready').countDown();
-    await b.eval("redis.call('del', KEYS[1])", 1, 'ready');
+    await one.latch('open').trySetCount(1);
+    await other.latch('open').countDown();
     await a.eval("redis.call('set', KEYS[1], ARGV[1], 'px', 60000)", 1, 'last-seen', 'by A at noon');
     await pair.run(() => Promise.all([one.close(), other.close()]));
   });
