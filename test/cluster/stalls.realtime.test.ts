@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Cluster, ClusterEvent } from '../../cluster/cluster.ts';
 import { type LostlockCluster, startCluster } from '../../index.ts';
 import { memberOf } from '../../lab/failover/shards.ts';
+import { sampleOf } from '../support/long.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { until } from '../support/until.ts';
 
@@ -40,32 +41,51 @@ function watch(cluster: LostlockCluster): { said: string[]; heardAll(): Promise<
 const someoneWaits = (cluster: LostlockCluster): boolean =>
   viewsOf(cluster).some(({ peers }) => peers.some(({ pingSentAt }) => pingSentAt !== 0));
 
-test('after a stall in which answers were due, nobody is suspected and none is promoted', async () => {
-  await using cluster = await startCluster({ replicas: 1, nodeTimeout: NODE_TIMEOUT });
-  const { said, heardAll } = watch(cluster);
-  for (let i = 0; i < 3; i++) {
-    await until(() => someoneWaits(cluster), { what: 'a ping without its answer' });
-    standStill(NODE_TIMEOUT * 4);
-  }
-  await heardAll();
-  expect(said).toEqual([]);
-  expect(cluster.nodes.map(({ node }) => node.role)).toEqual([
-    ...Array(3).fill('primary'),
-    ...Array(3).fill('replica'),
-  ]);
-});
+/** How often each is tried, how long a process stands still, and how much a script writes. A long run has the figures of a report of users. */
+const RUNS = Array.from({ length: sampleOf(20, 1) }, (_, i) => i + 1);
+const STALL_MS = sampleOf(5000, NODE_TIMEOUT * 4);
+const WRITES = sampleOf(3_000_000, 150_000);
+const PATIENCE_MS = sampleOf(600_000, 60_000);
 
-test('while the nodes run a burst of writes and its stream, nobody is suspected and none is promoted', async () => {
-  await using cluster = await startCluster({ replicas: 1, nodeTimeout: NODE_TIMEOUT });
-  const { said, heardAll } = watch(cluster);
-  const client = await RawClient.connect({ port: cluster.primaryOf('k').port });
-  const script = "for i = 1, 150000 do redis.call('LPUSH', KEYS[1], i) end return 1";
-  await client.ask('EVAL', script, '1', 'k');
-  const { node } = cluster.primaryOf('k');
-  await until(() =>
-    node.replication.online().every(({ acknowledged }) => acknowledged === node.replication.offset),
-  );
-  await heardAll();
-  client.close();
-  expect(said).toEqual([]);
-});
+/** The roles of the nodes: the primaries come first. */
+const roles = ({ nodes }: LostlockCluster): string[] => nodes.map(({ node }) => node.role);
+const AS_BEFORE = [...Array(3).fill('primary'), ...Array(3).fill('replica')];
+
+test.each(RUNS)(
+  'after a stall in which answers were due, nobody is suspected and none is promoted (run %i)',
+  async () => {
+    await using cluster = await startCluster({ replicas: 1, nodeTimeout: NODE_TIMEOUT });
+    const { said, heardAll } = watch(cluster);
+    for (let i = 0; i < sampleOf(1, 3); i++) {
+      await until(() => someoneWaits(cluster), { what: 'a ping without its answer' });
+      standStill(STALL_MS);
+    }
+    await heardAll();
+    expect(said).toEqual([]);
+    expect(roles(cluster)).toEqual(AS_BEFORE);
+  },
+  PATIENCE_MS,
+);
+
+test.each(RUNS)(
+  'while the nodes run a burst of writes and its stream, nobody is suspected and none is promoted (run %i)',
+  async (run) => {
+    // Every other run has the usual timeout.
+    const options = run % 2 === 1 ? { nodeTimeout: NODE_TIMEOUT } : {};
+    await using cluster = await startCluster({ replicas: 1, ...options });
+    const { said, heardAll } = watch(cluster);
+    const client = await RawClient.connect({ port: cluster.primaryOf('k').port });
+    const script = `for i=1,${WRITES} do redis.call('LPUSH',KEYS[1],i) end return 1`;
+    expect((await client.ask('EVAL', script, '1', 'k')).raw).toBe(':1\r\n');
+    const { node } = cluster.primaryOf('k');
+    const caughtUp = (): boolean =>
+      node.replication.online().length === 1 &&
+      node.replication.online().every(({ acknowledged }) => acknowledged === node.replication.offset);
+    await until(caughtUp, { what: 'the replica', limitMs: PATIENCE_MS });
+    await heardAll();
+    client.close();
+    expect(said).toEqual([]);
+    expect(roles(cluster)).toEqual(AS_BEFORE);
+  },
+  PATIENCE_MS,
+);
