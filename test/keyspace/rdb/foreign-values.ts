@@ -157,6 +157,14 @@ function* damaged(): Generator<[string, Stored]> {
   yield ['intset that counts 9', [11, text(intset([1, 2], 2, { count: 9 }))]];
   yield ['ziplist hash with half a pair', [13, text(ziplist(['a', 'b', 'c']))]];
   yield ['ziplist sorted set with a member twice', [12, text(ziplist(['a', '1', 'a', '2']))]];
+  yield ['ziplist sorted set out of order', [12, text(ziplist(['a', '3', 'b', '1', 'c', '2']))]];
+  yield ['ziplist hash with a field twice', [13, text(ziplist(['f', '1', 'g', '2', 'f', '3']))]];
+  yield ['listpack set with a member twice', [20, text(listpack(['a', 'b', 'a']))]];
+  yield ['listpack hash with a field twice', [16, text(listpack(['f', '1', 'g', '2', 'f', '3']))]];
+  yield ['listpack sorted set with a member twice', [17, text(listpack(['a', 1, 'a', 2]))]];
+  yield ['listpack sorted set out of order', [17, text(listpack(['a', 3, 'b', 1, 'c', 2]))]];
+  yield ['intset out of order', [11, text(intset([3, 1, 2], 2))]];
+  yield ['intset with a member twice', [11, text(intset([1, 1, 2], 2))]];
   yield ['sorted set with a score that is no number', [5, Buffer.concat([size(1), text('m'), double(NaN)])]];
   yield ['list without elements', [1, table([])]];
   yield ['ziplist list without elements', [10, text(ziplist([]))]];
