@@ -1,4 +1,4 @@
-/** Measures CPU-bound scripts inside the server: recursion, a loop, and a table that is built, sorted and joined. */
+/** Measures scripts inside the server: CPU-bound ones, and how long it takes to compile long ones. */
 import { Redis } from 'ioredis';
 import { startServer } from '../index.ts';
 import { median, startReal, stop } from './contestants.ts';
@@ -22,6 +22,19 @@ table.sort(t)
 return #table.concat(t, ',')`,
 };
 
+/** Texts that are compiled, not run. */
+const COMPILED: Record<string, string> = {
+  'SCRIPT LOAD of 4 MB of statements': 'y=1;'.repeat(1_000_000),
+  'SCRIPT LOAD of 20,000 functions': `local t = {} ${Array.from({ length: 20_000 }, (_, i) => `t[${i}] = function(a) return a + ${i} end\n`).join('')}`,
+};
+
+/** Loads a text that no round has loaded before, because known scripts are not compiled again. */
+async function millisecondsToLoad(redis: Redis, text: string, round: number): Promise<number> {
+  const started = performance.now();
+  await redis.script('LOAD', `${text} return ${round}`);
+  return performance.now() - started;
+}
+
 async function milliseconds(redis: Redis, script: string): Promise<number> {
   const started = performance.now();
   await redis.eval(script, 0);
@@ -41,6 +54,15 @@ export async function lua(rounds: number): Promise<Row[]> {
     const times: number[][] = [[], []];
     for (let round = 0; round < rounds; round++) {
       for (const [i, client] of clients.entries()) times[i]?.push(await milliseconds(client, script));
+    }
+    const [mine = 0, other = 0] = times.map(median);
+    rows.push({ name, ours: mine, other, unit: 'ms', lessIsBetter: true });
+  }
+  for (const [name, text] of Object.entries(COMPILED)) {
+    const times: number[][] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, client] of clients.entries())
+        times[i]?.push(await millisecondsToLoad(client, text, round));
     }
     const [mine = 0, other = 0] = times.map(median);
     rows.push({ name, ours: mine, other, unit: 'ms', lessIsBetter: true });

@@ -1,7 +1,7 @@
 /** Runs one command inside an execution unit, and notes its effect for the replication stream. */
 import { allocate, OverLimit } from '../protocol/allowance.ts';
 import type { Bytes } from '../protocol/bytes.ts';
-import { MapReply, ReplyError, SetReply } from '../protocol/reply.ts';
+import { MapReply, ReplyError, SetReply, SimpleString } from '../protocol/reply.ts';
 import { PRIMARY_LINK, UNREPLICATED, UNSTORED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
@@ -86,6 +86,7 @@ function countFailure(server: Server, client: Caller, command: Command<Caller>, 
 
 /** Counts the errors among the values that a script returns: as its failures, and as errors if no command raised them. */
 function countReturned(server: Server, command: Command<Caller>, outcome: Outcome): void {
+  if (typeof outcome !== 'object' || outcome === null || outcome instanceof SimpleString) return;
   const left: unknown[] = [outcome];
   while (left.length > 0) {
     const value = left.pop();

@@ -80,8 +80,11 @@ export class Table<R extends object> {
       if (slots >= MANY) allocate(slots * ENTRY_BYTES);
       this.#setSlots(slots);
     }
-    allocatePlaces(size);
-    if (size > 0) this.arr = new Array<Item<R>>(size).fill(undefined);
+    // Most tables reserve nothing. A call here would keep V8 from doing without the object of a table that nobody keeps.
+    if (size > 0) {
+      allocatePlaces(size);
+      this.arr = new Array<Item<R>>(size).fill(undefined);
+    }
   }
 
   /** A table with the items as 1 to n, as if they had been appended one by one; takes over the array. */

@@ -6,6 +6,7 @@ import { writeSync } from 'node:fs';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { nodeHost } from '../../../server/host/node.ts';
 import { createNode } from '../../../server/index.ts';
+import type { Server } from '../../../server/server.ts';
 import { Dice } from '../../scripting/dice.ts';
 import { RawClient } from '../../support/raw-client.ts';
 import { printReply } from '../../support/reply-text.ts';
@@ -104,6 +105,11 @@ const ITERATIONS = [20, 1000, 30_000];
 /** The most bytes that a program handles at one place. What is larger takes minutes, and is no more dangerous. */
 const MOST = 3e7;
 
+/** What takes about a millisecond each time, whatever the lengths are: a compiler runs, or thousands of items are read. */
+const SLOW = /loadstring|10000|redis\.call|gsub|unpack\(big/;
+/** The most iterations of a loop with something slow. More take minutes, and allocate nothing that is new. */
+const FEW = 1000;
+
 const PRELUDE = `
 local big = {} for i = 1, 7000 do big[i] = i end
 local row, rows = {}, {} for i = 1, 1000 do row[i] = i end for i = 1, 1000 do rows[i] = row end
@@ -112,7 +118,7 @@ local t, s = {}, string.rep('x', $N)
 `;
 
 function script(dice: Dice): string {
-  const times = dice.pick(ITERATIONS);
+  let times = dice.pick(ITERATIONS);
   const lengths = LENGTHS.filter((length) => length * times <= MOST);
   const sized = (text: string): string => text.replaceAll('$N', () => String(dice.pick(lengths)));
   const steps = Array.from({ length: 1 + dice.roll(3) }, () => {
@@ -129,12 +135,63 @@ function script(dice: Dice): string {
         return `t[#t + 1] = ${sized(dice.pick(VALUES))}`;
     }
   });
+  if (steps.some((step) => SLOW.test(step))) times = Math.min(times, FEW);
   return `${sized(PRELUDE)} for i = 1, ${times} do ${steps.join(' ')} end ${dice.pick(ENDS)}`;
 }
 
+/** Plain requests, with the number of the request and a text. */
+const PLAIN: readonly ((i: number, text: string) => Request)[] = [
+  (_, text) => ['APPEND', 'k', text],
+  (i, text) => ['SET', `k${i}`, text],
+  (i, text) => ['SET', `k${i % 3}`, text, 'GET'],
+  (i, text) => ['SET', `k${i}`, text, 'NX', 'GET'],
+  (i, text) => ['GETSET', `k${i % 3}`, text],
+  (i, text) => ['SETRANGE', `k${i}`, String(text.length), 'x'],
+  (i, text) => ['SETRANGE', 'k', String(i * text.length), text],
+  (i, text) => ['XADD', 'x', '*', `f${i}`, text],
+  (i, text) => [
+    'XADD',
+    'x',
+    '*',
+    ...Array.from({ length: 500 }, (_, at) => [`f${at}`, text.slice(0, i)]).flat(),
+  ],
+  (i, text) => ['RPUSH', 'l', text, String(i)],
+  (i, text) => ['HSET', 'h', `f${i}`, text],
+  (i, text) => ['EVAL', `return #'${text.slice(0, 1000)}' + ${i}`, '0'],
+  (i, text) => ['SCRIPT', 'LOAD', `return '${text}' .. ${i}`],
+  (_, text) => ['PUBLISH', 'c', text],
+  () => ['LRANGE', 'list', '0', '-1'],
+  () => ['GETRANGE', 'v', '0', '-1'],
+];
+
+/** How many requests of how many bytes. */
+const AMOUNTS = [
+  [3000, 10],
+  [3000, 30_000],
+  [300, 1_000_000],
+  [20, 20_000_000],
+] as const;
+
+function many(dice: Dice, request: (i: number, text: string) => Request): Request[] {
+  const [count, bytes] = dice.pick(AMOUNTS);
+  const text = 'x'.repeat(bytes);
+  return Array.from({ length: count }, (_, i) => request(i, text));
+}
+
+/** Statements that are compiled as tables, one by one, and with trees that are kept. */
+const CODE = [
+  'x=1;',
+  'x={1,2} ',
+  'do local a = 1 end ',
+  'x=function() end ',
+  'f(1)(2)\\n',
+  'return {',
+  'x={x={x={1}}}\\n',
+];
+
 /** The requests of a program. Most are one script. */
 function program(dice: Dice): Request[] {
-  switch (dice.roll(12)) {
+  switch (dice.roll(16)) {
     case 0:
       return [['DEBUG', 'POPULATE', String(dice.pick([1000, 1_000_000, 30_000_000])), 'p', '100']];
     case 1:
@@ -157,6 +214,14 @@ function program(dice: Dice): Request[] {
       return [['MULTI'], ...queued, ['EXEC']];
     }
     case 4:
+      return many(dice, dice.pick(PLAIN));
+    case 5:
+      return [['MULTI'], ...many(dice, dice.pick(PLAIN)), ['EXEC']];
+    case 6:
+      return [
+        ['EVAL', `return loadstring(string.rep('${dice.pick(CODE)}', ${dice.pick(LENGTHS) / 10}))`, '0'],
+      ];
+    case 7:
       return [['EVAL', `return {${'{1},{2},'.repeat(dice.pick(LENGTHS) / 100)}}`, '0']];
     default:
       return [['EVAL', script(dice), '0']];
@@ -176,18 +241,36 @@ const DATA: Request[] = [
   ],
 ];
 
+/** So many requests have one connection. The client keeps all replies of a connection, on the heap that is tested. */
+const CONVERSATION = 16;
+
+/** Sends requests on a connection of their own. Returns the last reply, or how the server ended the connection. */
+async function converse(node: Server, requests: readonly Request[]): Promise<string> {
+  const client = new RawClient(connectInMemory(node.connections));
+  let last = '';
+  for (const [command = '', ...words] of requests) {
+    if (client.ending !== undefined) break;
+    try {
+      last = printReply((await client.ask(command, ...words)).value).slice(0, 100);
+    } catch (error) {
+      if (client.ending === undefined) throw error;
+    }
+  }
+  client.close();
+  return client.ending === undefined ? last : client.ending;
+}
+
 async function play(first: number, count: number): Promise<void> {
   const node = createNode(nodeHost(), { settings: { 'enable-debug-command': 'yes' } });
   for (let number = first; number < first + count; number++) {
-    const client = new RawClient(connectInMemory(node.connections));
-    const ask = async ([command = '', ...words]: Request): Promise<string> =>
-      printReply((await client.ask(command, ...words)).value);
-    for (const request of DATA) await ask(request);
+    const requests = program(new Dice(number));
+    await converse(node, DATA);
     writeSync(1, `${number} `);
-    for (const request of program(new Dice(number))) await ask(request);
-    const alive = await ask(['PING']);
+    const isTransaction = requests[0]?.[0] === 'MULTI';
+    const size = isTransaction ? requests.length : CONVERSATION;
+    for (let at = 0; at < requests.length; at += size) await converse(node, requests.slice(at, at + size));
+    const alive = await converse(node, [['PING']]);
     writeSync(1, alive === '+PONG' ? 'ok\n' : `${alive}\n`);
-    client.close();
   }
   node.stop();
 }
