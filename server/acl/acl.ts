@@ -100,11 +100,14 @@ export class Acl {
     this.#become(client, this.default);
   }
 
-  /** Logs a client in. Returns false, and adds a log entry, if the name or the password is wrong. */
-  authenticate(client: Client, name: Bytes, password: Bytes): boolean {
+  /**
+   * Logs a client in. Returns false, and adds a log entry, if the name or the password is wrong.
+   * @param command the word that asks for it, as the client has written it
+   */
+  authenticate(client: Client, name: Bytes, password: Bytes, command: Bytes): boolean {
     const user = this.users.get(name);
     if (user?.accepts(password) !== true) {
-      this.#note(client, 'auth', client.has(IN_MULTI) ? 'multi' : 'toplevel', AUTH_OBJECT, name);
+      this.#note(client, 'auth', client.has(IN_MULTI) ? 'multi' : 'toplevel', command, name);
       return false;
     }
     client.mark(UNAUTHENTICATED, false);
@@ -242,8 +245,6 @@ export class Acl {
     } else client.drop();
   }
 }
-
-const AUTH_OBJECT = 'AUTH';
 
 /** Returns whether the user may use any channel. Otherwise Redis closes no connection, whatever its subscriptions. */
 function hasChannels(user: User): boolean {

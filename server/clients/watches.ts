@@ -25,12 +25,12 @@ class Watch implements Watcher {
 
   touch(): void {
     if (this.expired && !this.db.entries.has(this.key)) this.expired = false;
-    else this.#watches.touched = true;
+    else this.#watches.spoil();
   }
 
   replaced(existed: boolean, next: 'nothing' | 'expired' | 'live'): void {
     const wasLive = existed && !this.expired;
-    if (wasLive || next === 'live') this.#watches.touched = true;
+    if (wasLive || next === 'live') this.#watches.spoil();
     else this.expired = next === 'expired';
   }
 }
@@ -61,6 +61,12 @@ export class Watches {
   /** True when EXEC must not run: a watched key has changed or expired. */
   isSpoilt(): boolean {
     return this.touched || this.#watches.some(({ db, key, expired }) => !expired && isPastDeadline(db, key));
+  }
+
+  /** A watched key has changed: EXEC will fail, so that no key needs to be watched any more. */
+  spoil(): void {
+    this.clear();
+    this.touched = true;
   }
 
   /** Forgets all watched keys. */

@@ -195,7 +195,7 @@ function spoil(random: Random, argv: readonly Bytes[]): Bytes[] {
 const FRAGILE =
   /^(bl|br|bz|xread|xclaim|xauto|xadd|hello|client|script|config|h?p?expire$|restore|psetex|h?setex|h?getex|set$)/;
 /** With a word less these answer at random, or do something else altogether. */
-const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|VRANDMEMBER|VSIM|.*scan|shutdown|debug)/;
+export const RANDOM = /^(spop|srandmember|hrandfield|zrandmember|vrandmember|vsim|.*scan|shutdown|debug)/i;
 
 /** True for a command that is compared elsewhere, or left out with a reason. */
 function isLeftOut(name: string): boolean {

@@ -1,11 +1,11 @@
 /** Makes a program that shows a difference as short and plain as it can be, and prints it with both servers' answers. */
-import type { Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { printReply, type RawReply, readReply, replyEnd } from '../support/reply-text.ts';
 import { type Answer, type PlayOptions, play } from './compare/compare.ts';
 import type { Difference } from './compare/difference.ts';
 import { toldLines } from './compare/normalise.ts';
 import type { Program, Step } from './program.ts';
-import { ruleOf } from './requests.ts';
+import { RANDOM, ruleOf } from './requests.ts';
 import { callsOf, gathers } from './scripts.ts';
 import type { RealSide } from './sides.ts';
 
@@ -88,7 +88,8 @@ async function withPlainerWords(current: () => Program, accept: Accept): Promise
 async function dropWord(current: () => Program, accept: Accept, at: number, word: number): Promise<void> {
   const { steps } = current();
   const step = steps[at];
-  if (step === undefined || /^EVAL/i.test(step.argv[0] ?? '')) return;
+  if (step === undefined || /^EVAL/i.test(step.argv[0] ?? '') || RANDOM.test(asciiLower(step.argv[0] ?? '')))
+    return;
   const argv = step.argv.filter((_, i) => i !== word);
   await accept({
     ...current(),

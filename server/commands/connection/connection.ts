@@ -26,8 +26,8 @@ import { checkName } from './client.ts';
 const WRONGPASS = 'WRONGPASS invalid username-password pair or user is disabled.';
 
 /** Logs the client in. Throws WRONGPASS and changes nothing if the name or the password is wrong. */
-function authenticate(client: Caller, user: Bytes, password: Bytes): void {
-  if (!client.server.acl.authenticate(client, user, password)) fail(WRONGPASS);
+function authenticate(client: Caller, [command = '']: readonly Bytes[], user: Bytes, password: Bytes): void {
+  if (!client.server.acl.authenticate(client, user, password, command)) fail(WRONGPASS);
 }
 
 function switchProtocol(client: Caller, protocol: 2 | 3): void {
@@ -45,7 +45,7 @@ function applyHello(client: Caller, argv: readonly Bytes[]): Bytes | undefined {
     const left = argv.length - 1 - at;
     if (option === 'AUTH' && left >= 2) {
       account = [wordAt(argv, at + 1), wordAt(argv, at + 2)];
-      if (oneByOne) authenticate(client, ...account);
+      if (oneByOne) authenticate(client, argv, ...account);
       at += 2;
     } else if (option === 'SETNAME' && left >= 1) {
       name = checkName(client, wordAt(argv, at + 1));
@@ -55,7 +55,7 @@ function applyHello(client: Caller, argv: readonly Bytes[]): Bytes | undefined {
       fail(`ERR Syntax error in HELLO option '${cString(wordAt(argv, at))}'`);
     }
   }
-  if (account !== undefined && !oneByOne) authenticate(client, ...account);
+  if (account !== undefined && !oneByOne) authenticate(client, argv, ...account);
   return name;
 }
 
@@ -186,7 +186,7 @@ export const connectionCommands = defineCommands('connection', {
           'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',
         );
       }
-      authenticate(client, user, password);
+      authenticate(client, argv, user, password);
       return OK;
     },
   },

@@ -51,3 +51,32 @@ test('a command that has not finished is not counted: INFO within a script withi
   expect(counts(a.ask('INFO commandstats'), 'eval')).toBe('calls=1,rejected_calls=0,failed_calls=0');
   node.stop();
 });
+
+test('a changed key ends the watch of all keys', () => {
+  const node = createNode(new TestHost(), { dialect: 'redis-8.2' });
+  const [a, b] = [new Conversation(node), new Conversation(node)];
+  a.ask('WATCH k l');
+  expect(a.ask('CLIENT INFO')).toContain(' watch=2 ');
+  expect(a.ask('INFO clients')).toContain('total_watched_keys:2');
+  b.ask('SET k v');
+  expect(a.ask('CLIENT INFO')).toContain(' watch=0 ');
+  expect(a.ask('CLIENT INFO')).toContain(' flags=d ');
+  expect(a.ask('INFO clients')).toContain('total_watched_keys:0');
+  a.ask('WATCH l');
+  a.ask('MULTI');
+  a.ask('PING');
+  expect(a.ask('EXEC')).toBe('nil*');
+  node.stop();
+});
+
+test('ACL LOG has the word of a failed login as the client has written it', () => {
+  const node = createNode(new TestHost(), {});
+  const a = new Conversation(node);
+  a.ask('aUTH nobody wrong');
+  a.ask('Hello 3 AUTH nobody wrong');
+  expect([...a.ask('ACL LOG').matchAll(/"object" "(\w+)"/g)].map(([, word]) => word)).toEqual([
+    'Hello',
+    'aUTH',
+  ]);
+  node.stop();
+});
