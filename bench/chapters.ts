@@ -1,4 +1,5 @@
 /** The chapters of the bench. */
+import { cliffs } from './cliffs.ts';
 import { crowds } from './crowds.ts';
 import { entries } from './entries.ts';
 import { footprint } from './footprint.ts';
@@ -62,6 +63,11 @@ export function allChapters(extent: Extent, smoke: boolean): Chapters {
       title: 'What a server costs its host',
       beside: 'redis-server',
       rows: await hosting(smoke ? 1 : 5, smoke ? 10 : 100),
+    }),
+    cliffs: async () => ({
+      title: 'Requests on data of every size, CPU time',
+      beside: 'redis-server',
+      rows: await cliffs(smoke ? [1000] : undefined, extent.wanted),
     }),
     entries: async () => ({
       title: 'Loading an entry, above a bare node',
