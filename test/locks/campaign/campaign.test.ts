@@ -57,14 +57,17 @@ test.each(FOUND)('seed %i finds nothing any more: %s', async (seed) => {
   expect(violations, story.join('\n')).toEqual([]);
 });
 
-/** Worlds in which a fault that has to be borne found something once. */
-const NOT_BORNE: readonly (readonly [seed: number, what: string, kind: KindName | undefined])[] = [
-  [117, 'answers that took longer than a sixth of the lease lost a lock', undefined],
-  [271, 'the same with a segment, whose owner held several', undefined],
-  [317, 'a release that was refused for want of memory was not repeated', undefined],
-  [20, 'a release that was refused because of a full disk was not repeated', undefined],
+/**
+ * Worlds in which a fault that has to be borne found something once. They name their kind, because a seed alone draws another one
+ * when there are more kinds.
+ */
+const NOT_BORNE: readonly (readonly [seed: number, what: string, kind: KindName])[] = [
+  [117, 'answers that took longer than a sixth of the lease lost a lock', 'simple'],
+  [271, 'the same with a segment, whose owner held several', 'segmented'],
+  [317, 'a release that was refused for want of memory was not repeated', 'semaphore'],
+  [20, 'a release that was refused because of a full disk was not repeated', 'semaphore'],
   [39, 'two servers of a Redlock came back empty, one long after the other', 'redlock'],
-  [4000092, 'a lease of a client whose wall clock was set back by 7 ms seemed to end too early', undefined],
+  [4000092, 'a lease of a client whose wall clock was set back by 7 ms seemed to end too early', 'simple'],
 ];
 
 test.each(NOT_BORNE)('seed %i finds nothing any more: %s', async (seed, _what, kind) => {
