@@ -6,29 +6,29 @@ export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts'
 export type { Keep } from './lab/failover/disk.ts';
 export type { KeepData } from './lab/failover/journal.ts';
 export type { CrashOptions } from './lab/failover/node.ts';
-export type { Failover, FailoverOptions } from './lab/failover/roles.ts';
+export type { Failover, FailoverOptions } from './lab/failover/replica-group.ts';
 export type { SentinelChoice } from './lab/failover/sentinels.ts';
 export type { Shard } from './lab/failover/shards.ts';
 export type { Write } from './lab/failover/write-log.ts';
 export type { Amount, Delays, LaneControls } from './lab/links/gate.ts';
 export type { Link, ReplicationLink } from './lab/links/link.ts';
 export type { Pair, PairOptions, Servers, ServersOptions } from './lab/pair.ts';
-export type { ProcessNode } from './lab/processes/node.ts';
-export type { ProcessPairOptions, ProcessServersOptions } from './lab/processes/options.ts';
-export type { ProcessPair, ProcessServers } from './lab/processes/set.ts';
-export type { RealCluster, RealClusterActor, RealClusterNode } from './lab/real/cluster.ts';
-export type { RealLane } from './lab/real/lane.ts';
-export type { RealNetwork } from './lab/real/network.ts';
-export type { RealNode, RealNodeOptions } from './lab/real/node.ts';
-export type { RealClock } from './lab/real/process.ts';
-export type { RealSentinel } from './lab/real/sentinel.ts';
+export type { RealCluster, RealClusterActor, RealClusterNode } from './lab/real-clock/cluster.ts';
+export type { RealLane } from './lab/real-clock/lane.ts';
+export type { RealNetwork } from './lab/real-clock/network.ts';
+export type { RealNode, RealNodeOptions } from './lab/real-clock/node.ts';
 export type {
   RealActor,
   RealPair,
   RealPairOptions,
   RealServers,
   RealServersOptions,
-} from './lab/real/set.ts';
+} from './lab/real-clock/pair.ts';
+export type { RealClock } from './lab/real-clock/process.ts';
+export type { RealSentinel } from './lab/real-clock/sentinel.ts';
+export type { ProcessNode } from './lab/real-servers/node.ts';
+export type { ProcessPairOptions, ProcessServersOptions } from './lab/real-servers/options.ts';
+export type { ProcessPair, ProcessServers } from './lab/real-servers/pair.ts';
 export { startCluster, startPair, startServers } from './lab/start.ts';
 export type { Actor } from './lab/time/actor.ts';
 export type { TraceEvent } from './lab/time/event.ts';

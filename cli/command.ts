@@ -42,7 +42,7 @@ async function serveLab(invocation: Invocation): Promise<void> {
   const { configuration, replicas, dialect, strict, labPort } = invocation;
   const { port = 6379, logfile = '', ...settings } = configuration.settings;
   const file = toBuffer(logfile).toString();
-  const { startLab } = await import('../lab/wire/serve.ts');
+  const { startLab } = await import('../lab/remote/serve.ts');
   const lab = await startLab({
     port,
     settings,

@@ -1,5 +1,5 @@
 /** Keeps what the code under test prints out of the terminal: a library that complains in every world would flood it. */
-import { present } from '../lab/time/present.ts';
+import { present } from '../lab/time/current-world.ts';
 
 /** How many lines are kept. */
 const KEPT = 200;

@@ -1,5 +1,5 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
-import { present } from '../lab/time/present.ts';
+import { present } from '../lab/time/current-world.ts';
 import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
 import type { Participants, Scales } from './faults/fault.ts';
@@ -205,7 +205,7 @@ export class Explorer {
       this.#corpus.push(world.plan);
   }
 
-  /** A promise is broken: by a known cause, or by a new one, of which the shortest story is sought. */
+  /** A promise is broken: by a known cause, or by a new one, which is then shrunk. */
   async #found(rules: Rules, failing: Failing): Promise<void> {
     const kinds = kindsOf(failing.world);
     const known = this.#groups.find((group) => isSame(group, failing.breach) && isPartOf(group.cause, kinds));

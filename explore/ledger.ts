@@ -31,7 +31,7 @@ export class Ledger {
   onEvent: (client: string, text: string) => void = () => {};
   readonly #now: () => number;
   readonly #resources = new Map<string, ResourceState>();
-  /** The clients of the visits that last. */
+  /** The clients of the open visits. */
   readonly #inside = new Map<Visit, LedgerClient>();
   /** When each client last left a resource or started, by name. */
   readonly #lastAsked = new Map<string, number>();
@@ -58,7 +58,7 @@ export class Ledger {
     return this.#resources.get(resource)?.permits;
   }
 
-  /** The visits that last. */
+  /** The open visits. */
   get inside(): Visit[] {
     return [...this.#inside.keys()];
   }

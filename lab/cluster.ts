@@ -13,8 +13,8 @@ import {
 import { checkSettings } from '../start/node-options.ts';
 import type { LostlockCluster } from '../start/running/cluster.ts';
 import { checkDialects } from './failover/dialects.ts';
-import { refuseTls, refuseVirtual } from './failover/sets.ts';
-import { RealCluster } from './real/cluster.ts';
+import { refuseTls, refuseVirtual } from './failover/layout.ts';
+import { RealCluster } from './real-clock/cluster.ts';
 import { layRoutes } from './routes/routes.ts';
 import { type ClusterConstructor, loadClusterClient } from './virtual/client.ts';
 import { LabCluster } from './virtual/cluster.ts';

@@ -3,25 +3,25 @@
 import { badOption } from '../base/options.ts';
 import type { Timeline } from '../page/format.ts';
 import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from './account/queries.ts';
+import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './failover/layout.ts';
 import type { SentinelChoice } from './failover/sentinels.ts';
-import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './failover/sets.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
-import type { ProcessPairOptions, ProcessServersOptions } from './processes/options.ts';
-import { type ProcessPair, type ProcessServers, startProcessServers } from './processes/set.ts';
 import {
   type RealPair,
   type RealPairOptions,
   type RealServers,
   type RealServersOptions,
   startRealServers,
-} from './real/set.ts';
+} from './real-clock/pair.ts';
+import type { ProcessPairOptions, ProcessServersOptions } from './real-servers/options.ts';
+import { type ProcessPair, type ProcessServers, startProcessServers } from './real-servers/pair.ts';
 import { layRoutes } from './routes/routes.ts';
 import type { Actor } from './time/actor.ts';
 import type { Trace } from './time/trace.ts';
 import { type TimelineNotes, worldAccount, worldTimeline } from './timeline/world.ts';
 import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
 import { checkScripts, type LabNode, type LabNodeOptions } from './virtual/node.ts';
-import { ReplicaSet } from './virtual/set.ts';
+import { ReplicaSet } from './virtual/replica-set.ts';
 import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
 
 /** How to start a pair. */

@@ -2,7 +2,7 @@
 import type * as clusters from './cluster.ts';
 import type * as lab from './pair.ts';
 // Imported at once, because it saves Node's own functions before anything can replace them.
-import './time/present.ts';
+import './time/current-world.ts';
 
 type Start = (...args: unknown[]) => Promise<never>;
 

@@ -1,5 +1,5 @@
 /** Three members of etcd, and its lock over the JSON gateway of the v3 API. */
-import { freePort, ServerProcess } from '../../lab/processes/program.ts';
+import { freePort, ServerProcess } from '../../lab/real-servers/program.ts';
 import { type Host, HostNetwork, LOCALHOST } from './network.ts';
 import { type Ensemble, type LockClient, sleep } from './system.ts';
 

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
-import { findProgram } from '../../lab/processes/program.ts';
+import { findProgram } from '../../lab/real-servers/program.ts';
 import { buildProject, resolveProject } from '../../test/clients/maven.ts';
 import { startEtcd } from './etcd.ts';
 import { page, plot, type Row } from './page.ts';

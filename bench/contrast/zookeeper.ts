@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
-import { freePort, ServerProcess } from '../../lab/processes/program.ts';
+import { freePort, ServerProcess } from '../../lab/real-servers/program.ts';
 import { HostNetwork, LOCALHOST } from './network.ts';
 import { type Ensemble, type LockClient, sleep } from './system.ts';
 

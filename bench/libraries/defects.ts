@@ -1,6 +1,6 @@
 /** Four defects that our locks once had, each with the code that meets it. They are planted back one at a time. */
 import type { ClientSession, ExploreOptions, FaultName, History } from '../../explore/index.ts';
-import { type Inside, present } from '../../lab/time/present.ts';
+import { type Inside, present } from '../../lab/time/current-world.ts';
 import { createLocks, fromIoredis, type Locks } from '../../locks/index.ts';
 import { readReleaseScript } from '../../locks/scripts/read-write.ts';
 import { type Plant, plantInClient } from '../../test/locks/campaign/plants.ts';

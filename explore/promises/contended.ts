@@ -5,18 +5,18 @@ import type { ExplorationTotals, LockPromise } from './promise.ts';
 const CAUSES: readonly [cause: string, what: string, happened: (totals: ExplorationTotals) => boolean][] = [
   [
     'no contention',
-    'no client ever waited for another, so that nothing is proved',
+    'no client ever waited for another, so the run proves nothing',
     ({ clients, contended }) => clients > 1 && contended === 0,
   ],
   [
     'no fault struck',
-    'no fault ever struck, so that nothing is proved',
+    'no fault ever struck, so the run proves nothing',
     ({ faults, struck }) => faults > 0 && struck === 0,
   ],
 ];
 
 export const contended: LockPromise = {
-  sentence: 'in some world a client waited for another, and some fault struck. Otherwise nothing is proved',
+  sentence: 'in some world a client waited for another, and some fault struck. Otherwise the run proves nothing',
   *ofAllWorlds(totals) {
     for (const [cause, what, happened] of CAUSES) if (happened(totals)) yield [cause, what];
   },

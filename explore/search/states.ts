@@ -30,17 +30,17 @@ const PARTS = 4;
 
 /** The moments at which something happens to a client or a replica, with the states before them. */
 export function momentsOf(world: PlayedWorld, leaseMs: number): Moment[] {
-  const fold = new Fold(world, leaseMs);
+  const tracker = new StateTracker(world, leaseMs);
   const found: Moment[] = [];
   let last = -1;
   for (const event of world.events) {
     if (event.at < world.begunAt) continue;
     const at = (event.at - world.begunAt) / 1000;
-    if (event.what === 'data' && at !== last && fold.matters(event.who, event.detail)) {
-      found.push({ at, clients: fold.clientStates(at), rest: fold.rest() });
+    if (event.what === 'data' && at !== last && tracker.matters(event.who, event.detail)) {
+      found.push({ at, clients: tracker.clientStates(at), rest: tracker.rest() });
       last = at;
     }
-    if (event.what === 'data') fold.take(event.who, event.detail);
+    if (event.what === 'data') tracker.take(event.who, event.detail);
   }
   for (const { from, to } of world.visits) {
     // In the middle of a visit as well: nothing arrives while a client works.
@@ -53,13 +53,13 @@ export function momentsOf(world: PlayedWorld, leaseMs: number): Moment[] {
 
 /** The states of the world, as texts: the measure of what an exploration has seen. */
 export function statesOf(world: PlayedWorld, leaseMs: number): Set<string> {
-  const fold = new Fold(world, leaseMs);
+  const tracker = new StateTracker(world, leaseMs);
   const found = new Set<string>();
   for (const event of world.events) {
     if (event.at < world.begunAt || event.what !== 'data') continue;
-    if (!fold.matters(event.who, event.detail)) continue;
-    fold.take(event.who, event.detail);
-    const all = fold.texts((event.at - world.begunAt) / 1000);
+    if (!tracker.matters(event.who, event.detail)) continue;
+    tracker.take(event.who, event.detail);
+    const all = tracker.texts((event.at - world.begunAt) / 1000);
     if (all !== undefined) found.add(all.sort().join(' '));
   }
   return found;
@@ -75,7 +75,7 @@ export function stateText({ clients, rest }: Moment, on: string, struck = ''): s
   return `${states.sort().join(' ')} ${rest}`;
 }
 
-class Fold {
+class StateTracker {
   readonly #leaseMs: number;
   readonly #clients = new Map<string, ClientState>();
   readonly #nodes: ReadonlySet<string>;

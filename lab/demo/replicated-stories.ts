@@ -3,7 +3,7 @@
  * it.
  */
 import type { Redis } from 'ioredis';
-import type { Failover } from '../failover/roles.ts';
+import type { Failover } from '../failover/replica-group.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { type Played, StoryRecorder, type Verdict } from './recorder.ts';
 

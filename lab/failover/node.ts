@@ -28,7 +28,7 @@ export function checkCrash(where: string, options: CrashOptions): void {
 }
 
 /** A node on either clock. */
-export abstract class AnyNode {
+export abstract class NodeWithLog {
   /** The name of the node, such as redis-1. */
   readonly name: string;
   /** @internal The current process; after a crash, the one that died. */

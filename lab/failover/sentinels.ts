@@ -7,7 +7,13 @@ import type { LaneControls } from '../links/gate.ts';
 import type { DialectOptions } from './dialects.ts';
 import type { Losses } from './losses.ts';
 import type { CrashOptions } from './node.ts';
-import { checkFailover, type Failover, type FailoverOptions, type Member, Roles } from './roles.ts';
+import {
+  checkFailover,
+  type Failover,
+  type FailoverOptions,
+  type Member,
+  ReplicaGroup,
+} from './replica-group.ts';
 import type { AnySentinel, SentinelsPlan } from './sentinel.ts';
 
 /** The options of a set about its Sentinels. */
@@ -62,11 +68,11 @@ interface Crashing<N> extends Member<N> {
 }
 
 /** One primary and its replicas, with the Sentinels that decide on their roles, if there are any. */
-export abstract class SentinelRoles<
+export abstract class SentinelGroup<
   N extends Crashing<N>,
   L extends LaneControls,
   S extends AnySentinel,
-> extends Roles<N, L> {
+> extends ReplicaGroup<N, L> {
   /** The Sentinels that decide on failovers, if there are any. */
   readonly sentinels: readonly S[];
   readonly #plan: SentinelsPlan;
@@ -76,7 +82,7 @@ export abstract class SentinelRoles<
   /**
    * @internal
    * @param names the nodes' names, the primary's first
-   * @param make makes a node, as for `Roles`
+   * @param make makes a node, as for `ReplicaGroup`
    * @param makeSentinel makes a Sentinel that does not run yet
    */
   constructor(
@@ -144,7 +150,7 @@ export abstract class SentinelRoles<
       if (this.time > end) throw new Error('the Sentinels did not find each other within 60000 ms');
       await this.pass(10);
     }
-    this.obeySentinels();
+    this.letSentinelsDecide();
   }
 
   /** @internal Replaces the primary, or has the Sentinels replace it. */

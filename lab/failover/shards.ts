@@ -12,7 +12,7 @@ import { formCluster } from '../../start/cluster.ts';
 import { checkMillis } from '../checks.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { Lanes } from '../links/lanes.ts';
-import { type Member, Roles } from './roles.ts';
+import { type Member, ReplicaGroup } from './replica-group.ts';
 import type { Write } from './write-log.ts';
 
 /** The file in which a node keeps its place in the cluster. */
@@ -55,14 +55,14 @@ export function enterCluster(member: ClusterNode, note: (type: string, text: str
 }
 
 /** One primary and its replicas: which node is the primary now, and what promotions have lost. */
-export class Shard<N extends ShardMember<N>, L extends LaneControls> extends Roles<N, L> {
+export class Shard<N extends ShardMember<N>, L extends LaneControls> extends ReplicaGroup<N, L> {
   readonly #around: Surroundings<L>;
 
   /** @internal */
   constructor(around: Surroundings<L>, names: readonly string[], make: (name: string) => N) {
     super(names, false, make);
     this.#around = around;
-    this.obeySentinels();
+    this.letSentinelsDecide();
   }
 
   /** The lanes between all nodes and clients, by name. */

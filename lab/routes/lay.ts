@@ -1,5 +1,5 @@
 /** Lays routes over functions. A route looks like the function that it replaces, and no route is laid over another. */
-import { present } from '../time/present.ts';
+import { present } from '../time/current-world.ts';
 
 /** A function with unknown parameters and result. */
 export type AnyFunction = (...args: unknown[]) => unknown;

@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import dns from 'node:dns';
 import fs from 'node:fs';
 import net from 'node:net';
-import { type Inside, present } from '../time/present.ts';
+import { type Inside, present } from '../time/current-world.ts';
 import { type AnyFunction, lay } from './lay.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;

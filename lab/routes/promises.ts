@@ -1,6 +1,6 @@
 /** The promise timers of node:timers/promises and util.promisify, routed to the world whose code is running. */
 import timersPromises from 'node:timers/promises';
-import { type Inside, present } from '../time/present.ts';
+import { type Inside, present } from '../time/current-world.ts';
 
 interface WaitOptions {
   readonly signal?: AbortSignal;

@@ -2,7 +2,7 @@
 import crypto from 'node:crypto';
 import dns from 'node:dns';
 import zlib from 'node:zlib';
-import { present } from '../time/present.ts';
+import { present } from '../time/current-world.ts';
 import { type AnyFunction, lay } from './lay.ts';
 
 // The global object of Jest's jsdom has no such functions.

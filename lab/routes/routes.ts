@@ -1,7 +1,7 @@
 /** Replaces Node's timers, clocks and randomness by functions that ask which world's code is running. */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
-import { type Callback, outside, present, VIRTUAL } from '../time/present.ts';
+import { type Callback, outside, present, VIRTUAL } from '../time/current-world.ts';
 import { lay, routeOver } from './lay.ts';
 import { routeModules } from './modules.ts';
 import { routeTimerPromises } from './promises.ts';

@@ -1,6 +1,6 @@
 /** Detects when code in a world uses a real connection that existed before. Its answer would arrive in real time. */
 import { Socket } from 'node:net';
-import { present } from '../time/present.ts';
+import { present } from '../time/current-world.ts';
 
 type SocketWrite = (this: Socket, ...args: unknown[]) => unknown;
 

@@ -1,7 +1,7 @@
 /**
  * Moves the time of one world at a time, in batches of real macrotasks, so that code outside never sees virtual time.
  */
-import { countResources, type Inside, present } from './present.ts';
+import { countResources, type Inside, present } from './current-world.ts';
 
 /** The work of moving one world's time until nothing is left to do. */
 export interface Drive {

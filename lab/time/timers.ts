@@ -1,5 +1,5 @@
 /** The timer handles of a world: what setTimeout, setInterval and setImmediate return there. */
-import { type Callback, VIRTUAL } from './present.ts';
+import { type Callback, VIRTUAL } from './current-world.ts';
 import type { Schedule } from './schedule.ts';
 import { Task, type TaskOwner } from './task.ts';
 

@@ -3,7 +3,7 @@
 import { checkNames } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import { accountOf, type LockAccount } from '../account/account.ts';
-import type { RealTrace } from '../real/trace.ts';
+import type { RealTrace } from '../real-clock/trace.ts';
 import { readMessages } from './connections.ts';
 import type { RecordedRun } from './record.ts';
 import { timelineOf } from './timeline.ts';

@@ -1,6 +1,6 @@
 /** An ioredis Connector that dials in a world, for clients that follow whichever node is primary. */
 import type { Duplex } from 'node:stream';
-import type { Inside } from '../time/present.ts';
+import type { Inside } from '../time/current-world.ts';
 
 /** The address for a client's next connection. */
 export interface Address {

@@ -1,6 +1,7 @@
 /** Promises of a world that move its time while someone outside awaits them. */
+
+import { present } from '../time/current-world.ts';
 import { drive, RealInputOutput } from '../time/drive.ts';
-import { present } from '../time/present.ts';
 import { EndlessLoop } from '../time/schedule.ts';
 import { moves, type Standable, stands } from '../time/standing.ts';
 import { type Goal, type TimedWorld, WorldDrive } from './world-drive.ts';

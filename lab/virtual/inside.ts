@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Actor } from '../time/actor.ts';
-import type { Callback, Inside } from '../time/present.ts';
+import type { Callback, Inside } from '../time/current-world.ts';
 import type { Random } from '../time/random.ts';
 import type { Schedule } from '../time/schedule.ts';
 import { VirtualImmediate, VirtualTimeout } from '../time/timers.ts';

@@ -10,7 +10,7 @@ import type { Command } from '../../server/table/command.ts';
 import { checkMillis } from '../checks.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import type { Journal } from '../failover/journal.ts';
-import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
+import { type CrashOptions, checkCrash, NodeWithLog } from '../failover/node.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
@@ -47,7 +47,7 @@ export function checkScripts(scripts: Partial<ScriptPace> = {}): void {
 }
 
 /** A server in a world. */
-export class LabNode extends AnyNode {
+export class LabNode extends NodeWithLog {
   /** The port, in the world. */
   readonly port: number;
   /** @internal The machine that the node runs on. */

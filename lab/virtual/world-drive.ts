@@ -1,6 +1,7 @@
 /** One move of a world's time: up to the nearest instant or promise that someone waits for. */
+
+import type { Inside } from '../time/current-world.ts';
 import type { Drive } from '../time/drive.ts';
-import type { Inside } from '../time/present.ts';
 import { EndlessLoop, type Schedule } from '../time/schedule.ts';
 
 /** A world whose time is moved. */

@@ -7,7 +7,7 @@ import { checkCode, checkMillis, checkNumber, checkPromise, LAST_INSTANT } from 
 import type { Write } from '../failover/write-log.ts';
 import { checkDelays } from '../links/gate.ts';
 import { Actor } from '../time/actor.ts';
-import { present } from '../time/present.ts';
+import { present } from '../time/current-world.ts';
 import { Random } from '../time/random.ts';
 import { Schedule } from '../time/schedule.ts';
 import { moves } from '../time/standing.ts';
@@ -82,7 +82,7 @@ export class World {
   readonly driver = new Driver(this);
   readonly #start: number;
   readonly #actors = new Map<string, Actor>();
-  /** The actor of code that runs under no name. */
+  /** The actor used when none is set. */
   readonly #anyone: Actor;
   /** What nodes have written, when and by which: in columns, which leave less for V8's collector to trace. */
   readonly #written: Write[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Order } from '../../explore/stage/real-servers/order.ts';
 import type { ServersSet } from '../../explore/stage/real-servers/sets.ts';
 import { Streams } from '../../explore/stage/real-servers/streams.ts';
-import { RealLane } from '../../lab/real/lane.ts';
+import { RealLane } from '../../lab/real-clock/lane.ts';
 
 /** A primary and its replica, of which the replica has `received` bytes of the stream, and a stream that loses its end at 30 ms. */
 function start(received: number) {

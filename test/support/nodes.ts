@@ -3,7 +3,7 @@ import { createServer, connect as dial, type Server as Listener, type Socket } f
 import { Redis } from 'ioredis';
 import { afterEach, expect } from 'vitest';
 import { type LostlockServer, type StartOptions, startServer } from '../../index.ts';
-import { RealLane } from '../../lab/real/lane.ts';
+import { RealLane } from '../../lab/real-clock/lane.ts';
 import type { Server } from '../../server/server.ts';
 import { INSTALLED } from './oracles.ts';
 import { startRedisServer } from './redis-server.ts';

@@ -8,9 +8,11 @@ import type { Rule } from './rule.ts';
 export const RETIRED: Readonly<Record<string, string>> = {
   cast: 'participants: the clients and nodes of a run',
   embed: 'start: the room starts nodes in this process',
+  fold: 'tracker: what brings states to a moment',
   game: 'run: one plan, played once on a stage',
   hands: 'operator, or by hand',
   player: 'client: who runs the code on a stage',
+  processes: 'real-servers: the lab on real servers',
 };
 
 /** A file, type or function that may keep a retired word, because users or other programs know it by that name. */

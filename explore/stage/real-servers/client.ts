@@ -1,7 +1,7 @@
 /** A client of a play on real servers. It runs in this process: what it sends, receives and sleeps can be held up. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../../../lab/ioredis-types.ts';
 import type { Link } from '../../../lab/links/link.ts';
-import type { RealLane } from '../../../lab/real/lane.ts';
+import type { RealLane } from '../../../lab/real-clock/lane.ts';
 import { type ClientRun, StageClient } from '../../client.ts';
 import { linksOf, type ServersNodes } from './nodes.ts';
 import type { Order, Turn } from './order.ts';

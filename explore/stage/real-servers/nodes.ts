@@ -1,11 +1,11 @@
 /** The servers of a play on real servers, as a topology asks for them, and how clients reach them. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../../../lab/ioredis-types.ts';
 import type { Link } from '../../../lab/links/link.ts';
-import { startProcessCluster } from '../../../lab/processes/cluster.ts';
-import type { ProcessNode } from '../../../lab/processes/node.ts';
-import type { ProcessPair } from '../../../lab/processes/set.ts';
-import type { RealLane } from '../../../lab/real/lane.ts';
-import type { RealNetwork } from '../../../lab/real/network.ts';
+import type { RealLane } from '../../../lab/real-clock/lane.ts';
+import type { RealNetwork } from '../../../lab/real-clock/network.ts';
+import { startProcessCluster } from '../../../lab/real-servers/cluster.ts';
+import type { ProcessNode } from '../../../lab/real-servers/node.ts';
+import type { ProcessPair } from '../../../lab/real-servers/pair.ts';
 import { startServers } from '../../../lab/start.ts';
 import type { Entrances } from '../../client.ts';
 import { sizeOf, type Topology } from '../../topology.ts';

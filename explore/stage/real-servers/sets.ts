@@ -1,11 +1,11 @@
 /** Sets of real servers: a primary with its replicas, and the shards of a cluster. */
 import type { Redis, RedisOptions } from '../../../lab/ioredis-types.ts';
-import type { ProcessCluster } from '../../../lab/processes/cluster.ts';
-import type { ProcessNode } from '../../../lab/processes/node.ts';
-import type { ProcessPair } from '../../../lab/processes/set.ts';
-import type { ProcessShard } from '../../../lab/processes/shard.ts';
-import { comesTrue } from '../../../lab/processes/wait.ts';
-import type { RealNetwork } from '../../../lab/real/network.ts';
+import type { RealNetwork } from '../../../lab/real-clock/network.ts';
+import type { ProcessCluster } from '../../../lab/real-servers/cluster.ts';
+import type { ProcessNode } from '../../../lab/real-servers/node.ts';
+import type { ProcessPair } from '../../../lab/real-servers/pair.ts';
+import type { ProcessShard } from '../../../lab/real-servers/shard.ts';
+import { comesTrue } from '../../../lab/real-servers/wait.ts';
 import type { CrashKeeps, StageSet, Wait } from '../controls.ts';
 import { type NodesInSet, RoleSet } from '../role-set.ts';
 

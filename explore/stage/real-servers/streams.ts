@@ -1,5 +1,5 @@
 /** Holds up what a replica never received in the virtual world: all that came before must reach it, and nothing else. */
-import type { ProcessNode } from '../../../lab/processes/node.ts';
+import type { ProcessNode } from '../../../lab/real-servers/node.ts';
 import type { StreamLoss } from './milestones.ts';
 import { networkOf } from './nodes.ts';
 import type { Order } from './order.ts';

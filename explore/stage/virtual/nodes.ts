@@ -5,7 +5,7 @@ import { loadClusterClient, loadIoredis } from '../../../lab/virtual/client.ts';
 import type { LabCluster } from '../../../lab/virtual/cluster.ts';
 import { urlInWorld } from '../../../lab/virtual/network.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import type { Entrances } from '../../client.ts';
 import { DOWN_AFTER, sizeOf, type Topology } from '../../topology.ts';

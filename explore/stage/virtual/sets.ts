@@ -4,7 +4,7 @@ import type { Redis, RedisOptions } from '../../../lab/ioredis-types.ts';
 import { type IoredisConstructor, openClient } from '../../../lab/virtual/client.ts';
 import type { LabCluster } from '../../../lab/virtual/cluster.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { CrashKeeps, StageSet, Wait } from '../controls.ts';
 import { type NodesInSet, RoleSet } from '../role-set.ts';
 

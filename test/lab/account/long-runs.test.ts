@@ -1,7 +1,7 @@
 /** Long runs: what is recorded stays bounded, and what is forgotten is said. */
 import { expect, test } from 'vitest';
 import { type Pair, startPair } from '../../../index.ts';
-import { RealTrace } from '../../../lab/real/trace.ts';
+import { RealTrace } from '../../../lab/real-clock/trace.ts';
 import { type TimelineWorld, worldAccount, worldTimeline } from '../../../lab/timeline/world.ts';
 import { isLongRun, sampleOf } from '../../support/long.ts';
 

@@ -1,6 +1,6 @@
 /** S37 to S40: copies that WAIT counted and that are lost again, and WAIT without an answer. */
 import { expect } from 'vitest';
-import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
+import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './scene.ts';
 
 const onDisk = { settings: { appendonly: true } };
 

@@ -1,6 +1,6 @@
 /** S20 and S21: the only node loses its power, and starts again with what its append-only file has. */
 import { expect } from 'vitest';
-import { always, L, LEASE, type PairScene, safe, stored, unsafe } from './stage.ts';
+import { always, L, LEASE, type PairScene, safe, stored, unsafe } from './scene.ts';
 
 const EVERYSEC = { settings: { appendonly: true } };
 const ALWAYS = { settings: { appendonly: true, appendfsync: 'always' as const } };

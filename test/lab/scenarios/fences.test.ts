@@ -1,7 +1,7 @@
 /** S56 to S58: fencing tokens that a failover rolls back, tokens of re-entries, and a lock that the second failover loses. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { L, LEASE, type PairScene, Store, safe, unsafe } from './stage.ts';
+import { L, LEASE, type PairScene, Store, safe, unsafe } from './scene.ts';
 
 /** Takes the lock and returns the fence of the grant; undefined when the lock is held. */
 type Grant = (client: Redis, who: string) => Promise<number | undefined>;

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import { Redlock5 } from '../../clients/lock-libraries.ts';
-import { type FiveScene, L, LEASE, safeFive, unsafeFive } from './stage.ts';
+import { type FiveScene, L, LEASE, safeFive, unsafeFive } from './scene.ts';
 
 /** Another client holds the lock on every node, for so long. */
 async function occupy(scene: FiveScene, ms: number): Promise<void> {

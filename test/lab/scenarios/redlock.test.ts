@@ -1,7 +1,7 @@
 /** S60 to S69: Redlock on five nodes with clocks that jump, empty restarts, slow answers, or dependent nodes. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { type FiveScene, L, LEASE, RELEASE, Store, safeFive, stored, unsafeFive } from './stage.ts';
+import { type FiveScene, L, LEASE, RELEASE, Store, safeFive, stored, unsafeFive } from './scene.ts';
 
 const QUICK = { commandTimeout: 50, maxRetriesPerRequest: 0 };
 

@@ -1,7 +1,7 @@
 /** S47 to S55: clients on replicas, on promoted nodes, and on former primaries. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
+import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './scene.ts';
 
 /** A takes a lock on the primary; B decides by what a replica says about it. */
 async function decideBy(scene: PairScene, where: 'primary' | 'replica') {

@@ -1,7 +1,7 @@
 /** S51, S54: what a failover by Sentinels does to the clients of the old primary, and which errors are temporary. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import { always, L, LEASE, type PairScene, safe, stored, unsafe } from './stage.ts';
+import { always, L, LEASE, type PairScene, safe, stored, unsafe } from './scene.ts';
 
 const behind = { replicas: 1, sentinels: { count: 3, downAfter: 1000, failoverTimeout: 5000 } };
 /** How long a waiter may take to notice that the lock is free, in milliseconds. */

@@ -16,7 +16,7 @@ import {
   safe,
   stored,
   unsafe,
-} from './stage.ts';
+} from './scene.ts';
 
 const RENEW =
   "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0";

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import type { LabNode } from '../../../lab/virtual/node.ts';
-import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
+import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './scene.ts';
 
 const RENEW =
   "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0";

@@ -1,6 +1,6 @@
 /** S30 to S36b: a primary that dies before it has replicated, and what WAIT does and does not promise. */
 import { expect } from 'vitest';
-import { always, configure, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './stage.ts';
+import { always, configure, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './scene.ts';
 
 /** Slows replication down, so that some writes do not make it. */
 function slow({ pair, random }: PairScene, maxMs: number): void {

@@ -7,8 +7,8 @@ import { createServer, Socket } from 'node:net';
 import { setInterval as ticks, setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
+import { outside } from '../../../lab/time/current-world.ts';
 import { RealInputOutput } from '../../../lab/time/drive.ts';
-import { outside } from '../../../lab/time/present.ts';
 import { World } from '../../../lab/virtual/world.ts';
 import { observe } from '../../support/observe.ts';
 

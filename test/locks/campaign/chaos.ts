@@ -2,7 +2,7 @@
 
 import type { Lane } from '../../../lab/virtual/lane.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import type { Client, Names } from './clients.ts';
 import type { Judge } from './judge.ts';

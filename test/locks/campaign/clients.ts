@@ -1,7 +1,7 @@
 /** The clients of a world of the campaign: each a process of its own, with ioredis or node-redis. */
 import type { Actor } from '../../../lab/time/actor.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import {
   createLocks,

@@ -1,6 +1,6 @@
 /** Plays a plan in a world of its own, and gives the judge's verdict with the story that led to it. */
 import { startServers } from '../../../index.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { LockLost, OutcomeUnknown } from '../../../locks/index.ts';
 import { Chaos } from './chaos.ts';

@@ -1,6 +1,6 @@
 /** A primary that refuses releases, as one without memory or with a full disk does, or one that is busy or a replica. */
 import type { LabNode } from '../../../lab/virtual/node.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { LockScript } from '../../../locks/scripts/define.ts';
 import { fairReleaseScript } from '../../../locks/scripts/fair.ts';
 import { permitReleaseScript } from '../../../locks/scripts/permits.ts';

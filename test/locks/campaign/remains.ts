@@ -1,5 +1,5 @@
 /** What is left on the servers when all lives and faults are over and every lease has ended: the rule `returned`. */
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import type { Client } from './clients.ts';
 import type { Judge } from './judge.ts';
 import { FINAL } from './lives.ts';

@@ -4,7 +4,7 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { defined } from '../../../base/defined.ts';
 import { type LabNode, type Lane, startPair, startServers } from '../../../index.ts';
 import type { Pair } from '../../../lab/pair.ts';
-import type { ReplicaSet } from '../../../lab/virtual/set.ts';
+import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import type { Keep } from '../../lab/scenarios/plays.ts';
 import { check, type LockEvent } from '../lives/checker.ts';

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { type Pair, startPair } from '../../../lab/pair.ts';
-import type { ProcessPair } from '../../../lab/processes/set.ts';
+import type { ProcessPair } from '../../../lab/real-servers/pair.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { oracleOf } from '../../support/oracles.ts';

@@ -1,7 +1,7 @@
 /** Watches the connection of a replica to its primary, and tells the mirrors of both what passes. */
 import { asciiLower, fromBuffer, parseSafeInteger } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
-import type { WireTap } from '../real/network.ts';
+import type { WireTap } from '../real-clock/network.ts';
 import type { Mirror } from './mirror.ts';
 import { SyncReader } from './sync-reader.ts';
 

@@ -7,8 +7,8 @@ import type { Timeline } from '../../page/format.ts';
 import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import { checkClientOptions } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
-import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
-import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
+import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/replica-group.ts';
+import { type SentinelChoice, SentinelGroup } from '../failover/sentinels.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
@@ -27,7 +27,7 @@ import type { World } from './world.ts';
 const FIRST_SENTINEL_PORT = 26379;
 
 /** One primary and its replicas in a world. */
-export class ReplicaSet extends SentinelRoles<LabNode, Lane, LabSentinel> {
+export class ReplicaSet extends SentinelGroup<LabNode, Lane, LabSentinel> {
   /** The world that the nodes run in. */
   readonly world: World;
   /**

@@ -2,9 +2,9 @@
 import { type Bytes, fromText } from '../../protocol/bytes.ts';
 import { MapReply, type Reply } from '../../protocol/reply.ts';
 import type { LockHolder, LockOverlap } from '../account/queries.ts';
-import type { Failover } from '../failover/roles.ts';
+import type { Failover } from '../failover/replica-group.ts';
 import type { Write } from '../failover/write-log.ts';
-import type { RealNode } from '../real/node.ts';
+import type { RealNode } from '../real-clock/node.ts';
 
 /** What a node's process does. */
 export type NodeState = 'up' | 'paused' | 'down';

@@ -9,7 +9,7 @@ import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { DialectOptions } from '../failover/dialects.ts';
-import { type RealPair, startRealServers } from '../real/set.ts';
+import { type RealPair, startRealServers } from '../real-clock/pair.ts';
 import { labCommand } from './commands.ts';
 
 /** The options of a lab that other processes control. */

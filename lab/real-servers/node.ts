@@ -8,8 +8,8 @@ import type { Logged } from '../failover/losses.ts';
 import { type CrashOptions, checkCrash } from '../failover/node.ts';
 import type { WriteLog } from '../failover/write-log.ts';
 import type { Redis } from '../ioredis-types.ts';
-import { CLOSED } from '../real/lane.ts';
-import type { RealNetwork, RealWire } from '../real/network.ts';
+import { CLOSED } from '../real-clock/lane.ts';
+import type { RealNetwork, RealWire } from '../real-clock/network.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { fetchStream } from './fetch.ts';
 import { dialectOf, fieldsOf, type InfoFields, type Standing, standingOf } from './info.ts';
@@ -95,7 +95,7 @@ export class ProcessNode {
     return this.#mirror;
   }
 
-  /** @internal The mirror as a server. It answers nobody; ask the process itself with `ask`. */
+  /** @internal The mirror as a server. It serves no clients; query the process with `ask`. */
   get server(): Server {
     return this.#mirror.server;
   }

@@ -85,7 +85,7 @@ interface Judgement {
 }
 
 /** One primary and its replicas, and the controls that change their roles. */
-export abstract class Roles<N extends Member<N>, L extends LaneControls> {
+export abstract class ReplicaGroup<N extends Member<N>, L extends LaneControls> {
   /** All nodes. */
   readonly nodes: readonly N[];
   /** How many nodes are a majority, in quorum mode; otherwise 0. */
@@ -97,7 +97,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   /** The former primaries, with what was known of their writes when another node took over. */
   readonly #judged = new Map<N, Judgement>();
   /** True when Sentinels decide on the roles. */
-  #obeys = false;
+  #sentinelsDecide = false;
   /** True while this object itself changes roles. */
   #changing = false;
   #primary: N;
@@ -172,8 +172,8 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
   }
 
   /** @internal From now on Sentinels decide on the roles. What their decisions lose is noted when they take effect. */
-  protected obeySentinels(): void {
-    this.#obeys = true;
+  protected letSentinelsDecide(): void {
+    this.#sentinelsDecide = true;
     for (const node of this.nodes) {
       const obey = (role: 'primary' | 'replica'): void => {
         if (this.#changing) return;
@@ -184,10 +184,10 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
     }
   }
 
-  /** @internal The Sentinels have promoted the node at this port. They do not notice when it runs as a primary already. */
+  /** @internal The Sentinels have promoted the node at this port. No role change is reported if it already is a primary. */
   protected wasAnnounced(port: number): void {
     const node = this.nodes.find((each) => each.port === port);
-    if (this.#obeys && node?.up && node.server.primary === undefined) this.#wasPromoted(node);
+    if (this.#sentinelsDecide && node?.up && node.server.primary === undefined) this.#wasPromoted(node);
   }
 
   #wasPromoted(node: N): void {
@@ -329,7 +329,7 @@ export abstract class Roles<N extends Member<N>, L extends LaneControls> {
    */
   protected rejoin(node: N, upstream: number | undefined): void {
     const before = this.nodes.find(({ port }) => port === upstream);
-    const primary = this.#obeys ? before : this.#primary;
+    const primary = this.#sentinelsDecide ? before : this.#primary;
     if (primary !== undefined && node !== primary) this.#change(() => node.follow(primary));
   }
 

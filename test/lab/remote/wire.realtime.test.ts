@@ -1,8 +1,8 @@
 /** LAB over the wire: another process loses a lock on demand, reads which write was lost, and gets errors for what is wrong. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { labCommand } from '../../../lab/wire/commands.ts';
-import { type LabServer, startLab } from '../../../lab/wire/serve.ts';
+import { labCommand } from '../../../lab/remote/commands.ts';
+import { type LabServer, startLab } from '../../../lab/remote/serve.ts';
 import type { TimelineFile } from '../../../page/format.ts';
 import { lackSyntax } from '../../server/table/lacking-syntax.ts';
 import { until } from '../../support/until.ts';

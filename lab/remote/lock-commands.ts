@@ -4,7 +4,7 @@ import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkLocks } from '../account/queries.ts';
-import type { RealPair } from '../real/set.ts';
+import type { RealPair } from '../real-clock/pair.ts';
 import { LabArguments } from './arguments.ts';
 import { holderReply, overlapReply } from './replies.ts';
 import { about, done, HEAD } from './table.ts';

@@ -10,7 +10,7 @@ import type { Command } from '../../server/table/command.ts';
 import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
 import { VirtualDisk } from '../failover/disk.ts';
 import type { Journal } from '../failover/journal.ts';
-import { AnyNode, type CrashOptions, checkCrash } from '../failover/node.ts';
+import { type CrashOptions, checkCrash, NodeWithLog } from '../failover/node.ts';
 import type { Write } from '../failover/write-log.ts';
 import { RealConnection } from './connection.ts';
 import { CLOSED } from './lane.ts';
@@ -42,7 +42,7 @@ function mortal(near: Connection, end: { readonly silent: boolean }): Connection
 }
 
 /** A server on TCP in real time. */
-export class RealNode extends AnyNode {
+export class RealNode extends NodeWithLog {
   /** @internal */
   readonly disk = new VirtualDisk();
   /** @internal The current process; after a crash, the one that died. */

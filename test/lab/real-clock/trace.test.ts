@@ -1,6 +1,6 @@
 /** The record of a pair on the real clock: parts of messages, losses, and how much is kept. */
 import { expect, test } from 'vitest';
-import { RealTrace } from '../../../lab/real/trace.ts';
+import { RealTrace } from '../../../lab/real-clock/trace.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 

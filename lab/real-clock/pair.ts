@@ -11,11 +11,10 @@ import type { LockAccount } from '../account/account.ts';
 import { checkLocks, holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import { checkClientOptions, checkMillis } from '../checks.ts';
 import type { RestartOptions } from '../failover/dialects.ts';
-
+import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/layout.ts';
 import { obstacle } from '../failover/obstacle.ts';
-import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/roles.ts';
-import { type SentinelChoice, SentinelRoles } from '../failover/sentinels.ts';
-import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/sets.ts';
+import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/replica-group.ts';
+import { type SentinelChoice, SentinelGroup } from '../failover/sentinels.ts';
 import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
@@ -63,7 +62,7 @@ export interface RealActor {
 }
 
 /** A primary with its replicas, over TCP in real time. */
-export class RealPair extends SentinelRoles<RealNode, RealLane, RealSentinel> implements AsyncDisposable {
+export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealNetwork;
   readonly #ioredis: IoredisConstructor;

@@ -10,7 +10,7 @@ import type { Server } from '../../server/server.ts';
 import { commandOf } from '../../server/table/resolve.ts';
 import { touchedBy } from '../failover/touched.ts';
 import { NOBODY, type Origin, type WriteReply } from '../failover/write-log.ts';
-import type { RealWire, WireTap } from '../real/network.ts';
+import type { RealWire, WireTap } from '../real-clock/network.ts';
 import { ReplyScanner } from './replies.ts';
 
 /** How long a request whose reply has arrived may still cause a write that the lab has not seen, in milliseconds. */

@@ -1,6 +1,6 @@
 /** Which party a connection on the real clock belongs to: both of its ends decide. */
 import { expect, test } from 'vitest';
-import { RealNetwork, type RealWire } from '../../../lab/real/network.ts';
+import { RealNetwork, type RealWire } from '../../../lab/real-clock/network.ts';
 
 const wireTo = (from: string, port: number): RealWire => ({
   ...{ from, to: `:${port}`, port, ended: false },

@@ -1,5 +1,5 @@
 /** Independent primaries in real time, each with its replicas if any: our servers over TCP, or real ones. */
-import { type NodesInRoles, primariesFirst } from '../failover/sets.ts';
+import { type NodesInRoles, primariesFirst } from '../failover/layout.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 
 /** A primary with its replicas, as `startPair` returns it on the real clock. */

@@ -8,10 +8,10 @@ import type { Settings } from '../../server/settings/settings.ts';
 import { connectorFor } from '../../start/running/connector.ts';
 import { CLUSTER_FILE } from '../failover/shards.ts';
 import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../ioredis-types.ts';
-import { ANYBODY, RealEndpoint } from '../real/endpoint.ts';
-import { CLOSED } from '../real/lane.ts';
-import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
-import { RealSocket } from '../real/socket.ts';
+import { ANYBODY, RealEndpoint } from '../real-clock/endpoint.ts';
+import { CLOSED } from '../real-clock/lane.ts';
+import { RealNetwork, type RealWire, type WireTap } from '../real-clock/network.ts';
+import { RealSocket } from '../real-clock/socket.ts';
 import {
   type ClusterConstructor,
   type IoredisConstructor,

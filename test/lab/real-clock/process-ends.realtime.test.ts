@@ -63,7 +63,7 @@ const sample = [
 test.each(isLongRun ? inFull : sample)(
   'a process ends (Node $version, what it used is $state, $how)',
   async ({ version, state, how, names }) => {
-    const main = 'test/lab/real/process-ends-main.ts';
+    const main = 'test/lab/real-clock/process-ends-main.ts';
     const args = ['--import', './test/support/loader/register.mjs', main, names.join(','), state, how];
     const child = spawn(nodeProgram(version), args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let errors = '';

@@ -1,6 +1,6 @@
 /** The gate of a lane on the real clock: which waiting bytes pass and which stay. */
 import { expect, test } from 'vitest';
-import { RealLane } from '../../../lab/real/lane.ts';
+import { RealLane } from '../../../lab/real-clock/lane.ts';
 
 function heldLane(...messages: string[]) {
   const lane = new RealLane('A', 'B', Math.random);

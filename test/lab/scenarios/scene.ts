@@ -21,7 +21,7 @@ import {
   reasonAgainst,
   recordOutcome,
   startRealScene,
-} from './real-stage.ts';
+} from './real-scene.ts';
 
 /** The contended lock, and its lease in milliseconds. */
 export const L = 'my:lock';

@@ -4,20 +4,25 @@ import { badOption } from '../../base/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { connectorFor } from '../../start/running/connector.ts';
 import { checkMillis } from '../checks.ts';
+import { nodeNames, type Starter } from '../failover/layout.ts';
 import type { Losses } from '../failover/losses.ts';
-import { checkFailover, type Failover, type FailoverOptions, Roles } from '../failover/roles.ts';
-import { nodeNames, type Starter } from '../failover/sets.ts';
+import {
+  checkFailover,
+  type Failover,
+  type FailoverOptions,
+  ReplicaGroup,
+} from '../failover/replica-group.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
-import { ANYBODY, RealEndpoint } from '../real/endpoint.ts';
-import { IndependentSets } from '../real/independent.ts';
-import { CLOSED, type RealLane } from '../real/lane.ts';
-import { RealNetwork, type RealWire, type WireTap } from '../real/network.ts';
-import type { RealActor } from '../real/set.ts';
-import { RealSocket } from '../real/socket.ts';
+import { ANYBODY, RealEndpoint } from '../real-clock/endpoint.ts';
+import { IndependentSets } from '../real-clock/independent.ts';
+import { CLOSED, type RealLane } from '../real-clock/lane.ts';
+import { RealNetwork, type RealWire, type WireTap } from '../real-clock/network.ts';
+import type { RealActor } from '../real-clock/pair.ts';
+import { RealSocket } from '../real-clock/socket.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { ProcessNode } from './node.ts';
-import { checkProcesses, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
+import { checkRealServers, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
 import { ReplicationTap } from './replication-tap.ts';
 import { allUp, comesTrue } from './wait.ts';
 
@@ -46,7 +51,7 @@ class WorkInTurn {
  * A primary and its replicas, each a process of a real server, behind the lab's links. Roles are decided on the mirrors of the
  * nodes, and the resulting commands are sent to the processes one after another.
  */
-export class ProcessPair extends Roles<ProcessNode, RealLane> implements AsyncDisposable {
+export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealNetwork;
   readonly #ioredis: IoredisConstructor;
@@ -298,7 +303,7 @@ export async function startProcessServers(
   starter: Starter,
   ioredis: () => Promise<IoredisConstructor>,
 ): Promise<ProcessServers> {
-  const programs = checkProcesses(options, starter);
+  const programs = checkRealServers(options, starter);
   const Ioredis = await ioredis();
   const sets = nodeNames(options, starter).map((names) => {
     const own = new Map(names.map((name) => [name, programs.get(name) as string]));

@@ -1,7 +1,7 @@
 /** One primary and its replicas in a cluster of real servers: which node is the primary, and what promotions lose. */
-import { Roles } from '../failover/roles.ts';
-import { CLOSED, type RealLane } from '../real/lane.ts';
-import type { RealNetwork } from '../real/network.ts';
+import { ReplicaGroup } from '../failover/replica-group.ts';
+import { CLOSED, type RealLane } from '../real-clock/lane.ts';
+import type { RealNetwork } from '../real-clock/network.ts';
 import type { ProcessNode } from './node.ts';
 import { pass } from './wait.ts';
 
@@ -9,7 +9,7 @@ import { pass } from './wait.ts';
 const ANSWERS_WITHIN = 1000;
 
 /** A shard. The nodes of the cluster change its roles; the lab watches them. */
-export class ProcessShard extends Roles<ProcessNode, RealLane> {
+export class ProcessShard extends ReplicaGroup<ProcessNode, RealLane> {
   readonly network: RealNetwork;
   /** The configuration epoch of the primary. A node that claims the slots with a greater one has been promoted. */
   #epoch: number;
@@ -24,7 +24,7 @@ export class ProcessShard extends Roles<ProcessNode, RealLane> {
     super(names, false, make);
     this.network = network;
     this.#epoch = epoch;
-    this.obeySentinels();
+    this.letSentinelsDecide();
   }
 
   /** @internal */
