@@ -215,7 +215,7 @@ test('promises of the user are judged, and what nobody contends for proves nothi
   });
   expect(report.findings.map(({ promise, what }) => [promise, what])).toEqual([
     ['nobodySets', 'B sent set B 1'],
-    ['contended', 'no client ever waited for another, so that nothing is proved'],
+    ['contended', 'no client ever waited for another, so the run proves nothing'],
   ]);
   expect(report.output.lines.slice(0, 2)).toEqual(['A prints', 'B prints']);
 });
