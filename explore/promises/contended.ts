@@ -16,7 +16,8 @@ const CAUSES: readonly [cause: string, what: string, happened: (totals: Explorat
 ];
 
 export const contended: LockPromise = {
-  sentence: 'in some world a client waited for another, and some fault struck. Otherwise the run proves nothing',
+  sentence:
+    'in some world a client waited for another, and some fault struck. Otherwise the run proves nothing',
   *ofAllWorlds(totals) {
     for (const [cause, what, happened] of CAUSES) if (happened(totals)) yield [cause, what];
   },
