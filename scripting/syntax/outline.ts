@@ -4,6 +4,9 @@
  */
 import type { CallNode, Constant, Expression, FunctionNode, MethodNode, Statement, Variable } from './ast.ts';
 
+/** So many characters of a name count, from its end. */
+const HASHED = 32;
+
 /** The description of one statement at a time. */
 export class Outline {
   /*
@@ -66,7 +69,11 @@ export class Outline {
   }
 
   #text(word: string): void {
-    this.hash = (Math.imul(this.hash, 31) + word.length * 256 + word.charCodeAt(0)) | 0;
+    let hash = Math.imul(this.hash, 31) + word.length;
+    const { length } = word;
+    for (let i = length > HASHED ? length - HASHED : 0; i < length; i++)
+      hash = (Math.imul(hash, 31) + word.charCodeAt(i)) | 0;
+    this.hash = hash | 0;
     this.#words[this.#size++] = word;
   }
 

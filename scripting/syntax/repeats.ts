@@ -9,6 +9,9 @@ import { Outline } from './outline.ts';
 /** A block keeps so many statements as they are. Scripts that people write have fewer. */
 const ORDINARY = 256;
 
+/** After so many shapes with the same hash, a statement counts as one of a new shape. A script could have any number of them. */
+const COLLISIONS = 16;
+
 /** What a statement of a known shape takes, and each of its constants, in bytes. */
 const ROW_BYTES = 16;
 const CONSTANT_BYTES = 24;
@@ -57,7 +60,9 @@ class StatementRun {
     const { shapes, order } = this.node;
     const first = outline.isUnique ? undefined : this.#known.get(outline.hash);
     let known = first;
-    while (known !== undefined && !outline.matches(known.words)) known = known.before;
+    for (let tries = 0; known !== undefined && !outline.matches(known.words); tries++) {
+      known = tries < COLLISIONS ? known.before : undefined;
+    }
     if (known !== undefined) {
       allocate(ROW_BYTES + CONSTANT_BYTES * outline.width);
       repeat(known.shape, outline);

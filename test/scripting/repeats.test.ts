@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { StatementEmitter } from '../../scripting/compiler/statements.ts';
 import { fastRealm } from '../../scripting/library/realms.ts';
+import { Outline } from '../../scripting/syntax/outline.ts';
 import { parse } from '../../scripting/syntax/parser.ts';
 import { blockScript, blockSeeds } from './long-blocks.ts';
 import { evaluate, evaluateInSlices, FakeHost, withoutSha } from './script-host.ts';
@@ -44,4 +45,18 @@ test('statements in turns take a place in the source for each shape', () => {
   const [few, many] = [compiled(script(200)), compiled(script(5000))];
   expect(many.constants).toBe(few.constants);
   expect(many.length).toBeLessThan(few.length + 10);
+});
+
+test('statements that differ in names are told apart by their hashes, so that no search is long', () => {
+  const outline = new Outline();
+  const statements = parse(
+    Array.from({ length: 200 }, (_, i) => `if a${i + 100} then b() end `).join(''),
+    'user_script',
+  ).body;
+  const hashes = new Set<number>();
+  for (const statement of statements) {
+    outline.trace(statement);
+    hashes.add(outline.hash);
+  }
+  expect(hashes.size).toBe(200);
 });
