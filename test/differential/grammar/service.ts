@@ -203,6 +203,14 @@ export const server: Templates = {
 
 /** Refused: neither server is a node of a cluster. */
 export const cluster: Templates = {
+  'cluster|cancelslotmigrations': '',
+  'cluster|flushslot': '<value> <value>*',
+  'cluster|getslotmigrations': '',
+  'cluster|migrateslots': '<value> <value> <value>*',
+  'cluster|migration': '<value> <value> <value>*',
+  'cluster|syncslots': '<value> <value>*',
+  clusterscan: '<value> <value>*',
+  trimslots: '<value> <value> <value> <value> <value>*',
   'cluster|addslots': '<value> <value>*',
   'cluster|addslotsrange': '<value> <value> <value>*',
   'cluster|bumpepoch': '',
