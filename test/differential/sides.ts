@@ -57,6 +57,7 @@ function setUp(program: Program): Bytes[][] {
     ['SCRIPT', 'FLUSH'],
     ['FLUSHALL'],
     ['ACL', 'LOG', 'RESET'],
+    ['SLOWLOG', 'RESET'],
     // LASTSAVE answers alike from here on.
     ['SAVE'],
     ...program.settings.map((setting) => ['CONFIG', 'SET', ...setting]),

@@ -88,6 +88,7 @@ export class FieldEffects {
     if (timed.length > 0) db.changed(name, 'hexpire', timed.length, timed);
     if (persisted.length > 0) db.changed(name, 'hpersist', persisted.length, persisted);
     if (deleted.length > 0) db.changed(name, 'hdel', deleted.length, deleted);
+    server.stats.expiredFields += deleted.length;
     const changes = timed.length + persisted.length + deleted.length;
     if (!server.effects.feeding || changes === 0) return;
     if (deleted.length === 0) server.effects.propagateAs(effect);

@@ -80,3 +80,19 @@ test('ACL LOG has the word of a failed login as the client has written it', () =
   ]);
   node.stop();
 });
+
+test('SPOP of a whole set is a hit, and a field whose new time has passed is an expired one', () => {
+  const node = createNode(new TestHost(), { dialect: 'redis-8.2' });
+  const a = new Conversation(node);
+  const figures = (): string =>
+    [...a.ask('INFO stats').matchAll(/(?:keyspace_hits|expired_subkeys):(\d+)/g)].map(([, n]) => n).join();
+  a.ask('SADD s a b c');
+  a.ask('SPOP s 2');
+  expect(figures()).toBe('0,0');
+  a.ask('SPOP s 5');
+  expect(figures()).toBe('0,1');
+  a.ask('HSET h a 1 b 2');
+  a.ask('HPEXPIREAT h 4 FIELDS 1 a');
+  expect(figures()).toBe('1,1');
+  node.stop();
+});
