@@ -45,7 +45,7 @@ const someoneWaits = (cluster: LostlockCluster): boolean =>
 const RUNS = Array.from({ length: sampleOf(20, 1) }, (_, i) => i + 1);
 const STALL_MS = sampleOf(5000, NODE_TIMEOUT * 4);
 const WRITES = sampleOf(3_000_000, 150_000);
-const PATIENCE_MS = sampleOf(600_000, 60_000);
+const PATIENCE_MS = sampleOf(3_600_000, 60_000);
 
 /** The roles of the nodes: the primaries come first. */
 const roles = ({ nodes }: LostlockCluster): string[] => nodes.map(({ node }) => node.role);
