@@ -56,8 +56,8 @@ test('the report has members without their comments, and notices which have a do
 }`,
   );
   expect(declared.get('Pair')?.members).toEqual([
-    { name: 'size', hasDoc: true },
-    { name: 'bare', hasDoc: false },
+    { name: 'size', hasDoc: true, text: 'readonly size: number;' },
+    { name: 'bare', hasDoc: false, text: 'bare(options?: {\n        ms: number;\n    }): void;' },
   ]);
   expect(declared.get('f')?.text).toBe('function f(a: string): void;\nfunction f(a: number): void;');
   expect([...exported.keys()].sort()).toEqual(['Pair', 'default', 'f']);
