@@ -66,7 +66,7 @@ export interface Fault<How extends string = string, Needs extends keyof Abilitie
   strike(context: FaultContext<Needs>, fault: Planned<string, How>): Promise<void>;
 }
 
-/** Why a fault cannot strike on a stage; undefined when it can. */
+/** @internal Why a fault cannot strike on a stage; undefined when it can. */
 export function reasonAgainst(
   { needs = [] }: Pick<Fault<never, keyof Abilities>, 'needs'>,
   stage: StageName,
