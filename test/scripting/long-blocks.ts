@@ -2,7 +2,7 @@
 import { sampleOf } from '../support/long.ts';
 import { Dice } from './dice.ts';
 
-/** `#` is a number, `@` a name, and `$` a text; all differ from one statement to the next. Each statement adds to `out`. */
+/** `#` is a number, `~` a step, `@` a name, and `$` a text; all differ from one statement to the next. Each statement adds to `out`. */
 const SHAPES = [
   'out[#out + 1] = #',
   "out[#out + 1] = '$' .. # .. '$'",
@@ -16,6 +16,8 @@ const SHAPES = [
   'do local x = # local function g(d) if d == 0 then return x end return g(d - 1) + # end out[#out + 1] = g(3) end',
   'for i = #, # + 5, 2 do if i > # + 2 then break end out[#out + 1] = i end',
   'for i = # + 5, #, -2 do out[#out + 1] = i end',
+  'for i = #, #, ~ do out[#out + 1] = i end',
+  'out[#out + 1] = select(2, pcall(function() return # + {}\n\n end))',
   'for i, v in ipairs({#, "$"}) do out[#out + 1] = i .. v end',
   'while n < # do n = n + 1 if n == # then break end end out[#out + 1] = n',
   'repeat local m = n n = n + # until m > # or m == n  out[#out + 1] = n',
@@ -41,6 +43,7 @@ export function blockScript(seed: number, isLong: boolean): string {
     dice
       .pick(shapes)
       .replace(/(?<![\w)])#(?![\w])/g, () => String(dice.pick([0, 1, 2, 3, 7, 12, 255])))
+      .replaceAll('~', () => dice.pick(['1', '-1', '2', '-2']))
       .replaceAll('@', name)
       .replaceAll('$', () => dice.pick(['', 'a', 'text', 'a longer text than the others'])),
   );

@@ -60,3 +60,10 @@ test('statements that differ in names are told apart by their hashes, so that no
   }
   expect(hashes.size).toBe(200);
 });
+
+test('a long body of a loop may leave the loop', () => {
+  const source = `local n = 0 for i = 1, 9 do ${'n = n + 1 '.repeat(400)} if i == 2 then break end if i == 3 then break end end
+    while true do ${'n = n + 1 '.repeat(400)} do break end end return n`;
+  expect(evaluate(source, new FakeHost())).toBe(':1200');
+  expect(evaluateInSlices(source, new FakeHost())).toBe(':1200');
+});
