@@ -69,7 +69,7 @@ test('lostlock/locks has the code of the locks and their wrong options, and noth
 });
 
 test('the lab is not loaded before its first node is started', () => {
-  const inLab = (path: string): boolean => /^lab\/(?!start|time\/present)/.test(path);
+  const inLab = (path: string): boolean => /^lab\/(?!start|time\/current-world)/.test(path);
   expect(sourcesOf(loadedWith('dist/index.js', false)).filter(inLab)).toEqual([]);
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('lab/virtual/world.ts');
 });
