@@ -121,8 +121,8 @@ const REQUESTS: [name: string, requests: string[][]][] = [
     'a list with a gap',
     [['EVAL', 'cjson.encode_sparse_array(true,0,0) return #cjson.encode({[1]=1,[50000000]=1})', '0']],
   ],
-  ['a text to compile', [['EVAL', "return type(loadstring(string.rep('x=1;',300000)))", '0']]],
-  ['an EVAL with a long script', [['EVAL', 'x=1;'.repeat(300_000), '0']]],
+  ['a text to compile', [['EVAL', "return type(loadstring('t={'..string.rep('{},',300000)..'}'))", '0']]],
+  ['an EVAL with a long script', [['EVAL', `local t={${'{},'.repeat(300_000)}}`, '0']]],
   ['many small arrays of JSON', [['EVAL', "return #cjson.decode('['..string.rep('[],',300000)..'1]')", '0']]],
   [
     'many empty arrays of MessagePack',
@@ -150,7 +150,7 @@ const REQUESTS: [name: string, requests: string[][]][] = [
   ],
   [
     'a long library',
-    [['FUNCTION', 'LOAD', `#!lua name=l\nlocal function f() ${'x=1;'.repeat(300_000)} end`]],
+    [['FUNCTION', 'LOAD', `#!lua name=l\nlocal function f() return {${'{},'.repeat(300_000)}} end`]],
   ],
   [
     'copies in a loop',

@@ -174,7 +174,7 @@ const SOURCES = ['server', 'lab', 'start', 'scripting', 'cli']
   )
   .filter(
     (file) =>
-      !/(settings|refusals|variants|tuning|configuration|configuration-lines)\.ts$|^server\/dialects\/|^lab\/processes\//.test(
+      !/(settings|refusals|variants|tuning|configuration|configuration-lines)\.ts$|^server\/dialects\/|^lab\/real-servers\//.test(
         file,
       ),
   )
