@@ -1,6 +1,6 @@
 /**
  * Keeps the statements of a long block as tables. Scripts of many thousand statements are written by programs: most of their
- * statements differ in constants and lines only (docs/decisions/0040).
+ * statements differ in constants and lines only (docs/decisions/0042).
  */
 import { allocate } from '../../protocol/allowance.ts';
 import type { Constant, Repeated, Statement, StatementShape } from './ast.ts';

@@ -55,6 +55,11 @@ export class Pausing {
     return { reason: 'client_pause', actions: this.#all ? 'all' : 'write', remaining };
   }
 
+  /** True after the end of a pause, until the requests that it held have run. */
+  get releasing(): boolean {
+    return this.#postponed.running;
+  }
+
   /** Ends CLIENT PAUSE. */
   unpause(): void {
     this.#timer?.cancel();

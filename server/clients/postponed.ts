@@ -13,9 +13,16 @@ interface PostponingNode extends HasHost, Requests, Units {
 export class PostponedRequests {
   readonly #server: PostponingNode;
   #requests: { readonly client: Client; readonly argv: Bytes[] }[] = [];
+  /** How many requests that `runInTurn` has released have not run yet. */
+  #due = 0;
 
   constructor(server: PostponingNode) {
     this.#server = server;
+  }
+
+  /** True while requests that `runInTurn` has released have not all run. */
+  get running(): boolean {
+    return this.#due > 0;
   }
 
   /** Postpones a request, and blocks its client. */
@@ -33,9 +40,10 @@ export class PostponedRequests {
   runInTurn(): void {
     const server = this.#server;
     this.#release((client, argv) => {
+      this.#due++;
       server.host.clock.soon(() => {
-        if (client.gone) return;
-        this.#execute(client, argv);
+        this.#due--;
+        if (!client.gone) this.#execute(client, argv);
         server.settle();
       });
     });

@@ -21,6 +21,7 @@ interface WaitingNode extends Pick<Gated, 'state'> {
   readonly role: 'primary' | 'replica';
   readonly blocking: Pick<Blocking, 'block' | 'release'>;
   readonly replication: { askForAcknowledgement(): void };
+  readonly pausing: { readonly releasing: boolean };
 }
 
 /** The clients that wait for acknowledgements (https://redis.io/docs/latest/commands/wait/). */
@@ -53,11 +54,12 @@ export class Waiting {
 
   /**
    * Asks the replicas if a client has begun to wait. Called at the end of every event, so that the question is asked once
-   * for all, and comes after the offset that each of them waits for. It is put off while the node is paused.
+   * for all, and comes after the offset that each of them waits for. It is put off while the node is paused, and until the
+   * requests that the pause held have run: those among them that wait must not wait for the question itself.
    */
   askOnce(): void {
     const server = this.#server;
-    if (!this.#asks || (server.state & GATE_PAUSED) !== 0) return;
+    if (!this.#asks || (server.state & GATE_PAUSED) !== 0 || server.pausing.releasing) return;
     this.#asks = false;
     if (server.role === 'primary') server.replication.askForAcknowledgement();
   }
