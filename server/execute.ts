@@ -48,15 +48,16 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
   if (command instanceof ReplyError) {
     if (isSecurityProbe(server, client, argv[0] ?? '')) return;
-    reject(server, client, named instanceof ReplyError ? undefined : step(named, argv), command);
+    client.lastCommand = named instanceof ReplyError ? undefined : step(named, argv);
+    reject(server, client, client.lastCommand, command);
     return;
   }
+  client.lastCommand = command;
   const forbidden = (command.bits & GUARDED) === 0 ? undefined : refusedByGuard(client, command);
   if (forbidden !== undefined) {
     reject(server, client, command, forbidden);
     return;
   }
-  client.lastCommand = command;
   if (!plain && !isAdmitted(server, client, command, argv)) return;
   const before = server.replication.offset;
   const holds = client.protocol === 3 && server.dialect.ownMessages === 'after the reply';
