@@ -25,7 +25,7 @@ export interface StageSet {
   readonly nodes: readonly StageNode[];
   readonly primary: StageNode;
   readonly replicas: readonly StageNode[];
-  /** Who decides on the roles: whoever plays the world, Sentinels, or the votes of a cluster. */
+  /** What decides on the roles: the player of the world, Sentinels, or the votes of a cluster. */
   readonly decides: 'the player' | 'Sentinels' | 'a cluster';
   /** The Sentinels, if there are any. */
   readonly sentinels: readonly { readonly name: string }[];

@@ -1,4 +1,4 @@
-/** What tests ask about locks: who holds one, or believes so, and when two clients held one. */
+/** Answers what tests ask about locks: the holders, the clients that believe they hold one, and the overlaps of two holders. */
 import { badOption } from '../../base/options.ts';
 import type { LockAccount } from './account.ts';
 import { believedUntil } from './overlaps.ts';

@@ -145,7 +145,7 @@ export class Recognition {
     const [value = ''] = values;
     const isShared = clients.size > 1 || (this.#writers.get(value)?.size ?? 0) > 1;
     return isShared || CONSTANT.test(value)
-      ? 'has the same value whoever sets it, and nobody compares, renews or deletes it or asks for it again'
+      ? 'has the same value for all clients, and no client compares it, renews it, deletes it or asks for it again'
       : undefined;
   }
 

@@ -1,4 +1,4 @@
-/** Finds who waits for a lock, and for what: a message, an element of a list, a place in a queue; and what WAIT answered. */
+/** Finds the clients that wait for a lock (for a message, a list element or a place in a queue), and the answers of WAIT. */
 import type { ReadMessage } from '../timeline/connections.ts';
 import type { RecordedRun } from '../timeline/record.ts';
 import type { Calls, SentCommand } from './calls.ts';

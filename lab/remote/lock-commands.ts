@@ -1,4 +1,4 @@
-/** The subcommands of LAB about what happened to locks: who holds one, and when two clients held one. */
+/** The subcommands of LAB that show the holders of locks, and the times at which two clients held one. */
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';

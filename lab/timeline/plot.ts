@@ -1,10 +1,10 @@
-/** What a story is told of, and the words that its sentences share. */
+/** The data that a story is written from, and the words that its sentences share. */
 import type { TimelineMark } from '../../page/format.ts';
 import type { LockAccount } from '../account/account.ts';
 import type { ReadMessage } from './connections.ts';
 import type { RecordedRun } from './record.ts';
 
-/** What the story is told of. */
+/** The data that a story is written from. */
 export interface Plot {
   readonly run: RecordedRun;
   readonly messages: readonly ReadMessage[];

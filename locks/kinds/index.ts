@@ -288,7 +288,7 @@ const registry = {
         setUp: (locks, name, permits) => locks.semaphore(name).trySetPermits(permits),
         notIn: {
           'short leases': WITHOUT_LEASE,
-          replicas: 'no key says who holds a permit',
+          replicas: 'no key names the holder of a permit',
         },
       },
     },
