@@ -67,3 +67,22 @@ test('the receiver of a message may close the gate for the next one', () => {
   lane.release();
   expect([arrived, lane.waiting]).toEqual([['a'], 1]);
 });
+
+test('a message waits for earlier ones of its own connection, and not for those of others', () => {
+  const lane = new RealLane('A', 'B', Math.random);
+  const arrived: string[] = [];
+  const [one, other] = [{}, {}];
+  const send = (carrier: object, name: string): void =>
+    lane.pass(carrier, undefined, () => void arrived.push(name));
+  lane.delay(100_000);
+  send(one, 'late');
+  lane.delay(0);
+  send(one, 'behind it');
+  send(other, 'of another connection');
+  expect([arrived, lane.waiting]).toEqual([['of another connection'], 2]);
+  lane.hold();
+  send(other, 'held');
+  lane.release({ messages: 3 });
+  expect(arrived.slice(1)).toEqual(['held', 'late', 'behind it']);
+  lane.close();
+});
