@@ -20,7 +20,7 @@ import { flagMeant, UsageError } from './usage.ts';
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
        lostlock path/to/sentinel.conf [--sentinel]
-       lostlock demo | explore | playground   (each has a --help of its own)
+       lostlock demo | explore | timeline | playground   (each has a --help of its own)
 
 A Redis-compatible server for testing distributed locks. It reads a redis.conf, or standard input (-).
 Parameters have the names of redis.conf, and override those in the file:

@@ -291,6 +291,8 @@ async function main(argv: readonly string[]): Promise<void> {
     const { exploreAsWorker, exploreCommand } = await import('./explore/command.ts');
     if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
     else process.exitCode = await exploreCommand(argv.slice(1));
+  } else if (argv[0] === 'timeline') {
+    process.exitCode = await (await import('./timeline.ts')).timelineCommand(argv.slice(1));
   } else if (argv[0] === 'playground') {
     if (isSea()) refuseInExecutable('playground');
     const { playgroundCommand } = await import('./playground.ts');

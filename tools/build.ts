@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { traceCode } from '../lab/remote/trace-code.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { pageCode } from '../page/bundle.ts';
 import type { PageCode } from '../page/html.ts';
@@ -42,6 +43,7 @@ const entryPoints = [
   ]);
 
 const code = await pageCode();
+const thread = await traceCode();
 const { metafile } = await build({
   entryPoints,
   outbase: '.',
@@ -56,7 +58,7 @@ const { metafile } = await build({
   chunkNames: 'chunks/[name]-[hash]',
   packages: 'external',
   metafile: true,
-  plugins: [requireDependencies(), bundledPage(code), builtWorker()],
+  plugins: [requireDependencies(), bundledPage(code), bundledThread(thread), builtWorker()],
 });
 writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAll('".dist/', '"dist/'));
 
@@ -129,6 +131,18 @@ function bundledPage(code: PageCode): Plugin {
       // The package has the playground's files (cli/playground.ts).
       onLoad({ filter: /[\\/]playground[\\/]bundle\.ts$/ }, () => ({
         contents: `export const playgroundFiles = () => Promise.reject(new Error('the package is incomplete'));`,
+      }));
+    },
+  };
+}
+
+/** Puts the code of a trace's thread into the package as text. */
+function bundledThread(code: string): Plugin {
+  return {
+    name: 'bundled-thread',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]remote[\\/]trace-code\.ts$/ }, () => ({
+        contents: `const code = ${JSON.stringify(code)}; export const traceCode = async () => code;`,
       }));
     },
   };

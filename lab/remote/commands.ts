@@ -14,11 +14,12 @@ import type { CrashOptions } from '../failover/node.ts';
 import { ANYBODY } from '../real-clock/endpoint.ts';
 import type { RealNode } from '../real-clock/node.ts';
 import type { RealPair } from '../real-clock/pair.ts';
-import { timelineFile } from '../timeline/timeline.ts';
+import { recordedRun } from '../timeline/real.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
 import { lockCommands } from './lock-commands.ts';
 import { failoverReply, type NodeState, nodeReply, stateOf, writeReply } from './replies.ts';
 import { about, attempt, done, HEAD, problem } from './table.ts';
+import { traceInThread } from './trace-thread.ts';
 
 /** Answers the client when the control has ended. Until then it is blocked. */
 function whenDone(client: Caller, control: () => Promise<Reply>): Outcome {
@@ -189,12 +190,10 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
       summary: 'Returns what happened so far as the data of a timeline in JSON; with STORY, as sentences.',
       syntax: '[STORY]',
       arity: -2,
-      run(_client, argv) {
-        const timeline = lab().timelineData({ title: 'A run of lostlock --lab' });
-        if (!new LabArguments(argv.slice(2), [], ['STORY']).has('STORY')) {
-          return fromText(JSON.stringify(timelineFile([timeline])));
-        }
-        return timeline.story.map(({ at, text }) => fromText(`${(at / 1000).toFixed(3)} ms: ${text}`));
+      run(client, argv) {
+        const form = new LabArguments(argv.slice(2), [], ['STORY']).has('STORY') ? 'story' : 'data';
+        const run = recordedRun(lab(), 'A run of lostlock --lab');
+        return whenDone(client, () => traceInThread(run, form));
       },
     },
     actor: {

@@ -28,16 +28,17 @@ export interface RealTimelineNotes {
  */
 export function realTimeline(pair: RecordedPair, notes: RealTimelineNotes): Timeline {
   checkNames(notes, ['title'], 'timelineData');
-  return timelineOf(recordedPair(pair, notes.title));
+  return timelineOf(recordedRun(pair, notes.title));
 }
 
 /** The account of the locks of a pair. */
 export function realAccount(pair: RecordedPair): LockAccount {
-  const run = recordedPair(pair);
+  const run = recordedRun(pair);
   return accountOf(run, readMessages(run.messages));
 }
 
-function recordedPair(pair: RecordedPair, title = 'A run on the real clock'): RecordedRun {
+/** What a pair has recorded so far. It does not change when more is recorded. */
+export function recordedRun(pair: RecordedPair, title = 'A run on the real clock'): RecordedRun {
   const nodes = pair.nodes.map(({ name }) => name);
   const sentinels = pair.sentinels.map(({ name }) => name);
   const { trace } = pair.network;
@@ -49,9 +50,9 @@ function recordedPair(pair: RecordedPair, title = 'A run on the real clock'): Re
     end: trace.elapsed(),
     lanes,
     messages,
-    events,
-    writes,
-    restarts,
+    events: [...events],
+    writes: [...writes],
+    restarts: [...restarts],
     knownFrom: forgottenUpTo,
     locks: trace.locks,
     primaries: 1,

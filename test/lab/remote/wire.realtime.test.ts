@@ -129,6 +129,24 @@ test('TRACE returns what the links, nodes and clients did as the data of a timel
   await expect(lab('TRACE', 'TALE')).rejects.toThrow('ERR syntax error');
 });
 
+test('while TRACE is made, the nodes go on answering', async () => {
+  for (let i = 0; i < 1000; i++) await client.set(`key:${i}`, 'v');
+  for (const [form, part] of [
+    [[], 'key:999'],
+    [['STORY'], 'redis-2 becomes a replica of redis-1'],
+  ] as const) {
+    let made: unknown;
+    void lab('TRACE', ...form).then((trace) => {
+      made = trace;
+    });
+    let answered = 0;
+    for (; made === undefined; answered++) await client.ping();
+    // Made in one turn of the event loop, it would keep all but the first PINGs from being answered before.
+    expect(answered).toBeGreaterThan(10);
+    expect(String(made)).toContain(part);
+  }
+});
+
 test('a client that has its own URL has links and losses of its own', async () => {
   const a = open(Number(new URL(String(await lab('ACTOR', 'A'))).port));
   await a.set('mine', '1');
