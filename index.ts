@@ -1,34 +1,38 @@
 /** The package's main entry: starts a Redis-compatible server in this process, or a failover lab on a virtual clock. */
 
 export type { LockHolder, LockOverlap } from './lab/account/queries.ts';
-export type { LabClusterOptions, RealClusterOptions, VirtualClusterOptions } from './lab/cluster.ts';
-export type { DialectOptions, RestartOptions } from './lab/failover/dialects.ts';
-export type { Keep } from './lab/failover/disk.ts';
-export type { KeepData } from './lab/failover/journal.ts';
-export type { CrashOptions } from './lab/failover/node.ts';
-export type { Failover, FailoverOptions } from './lab/failover/replica-group.ts';
-export type { SentinelChoice } from './lab/failover/sentinels.ts';
-export type { Shard } from './lab/failover/shards.ts';
-export type { Write } from './lab/failover/write-log.ts';
+export type { LabClusterOptions, RealClockClusterOptions, VirtualClusterOptions } from './lab/cluster.ts';
 export type { Amount, Delays, LaneControls } from './lab/links/gate.ts';
 export type { Link, ReplicationLink } from './lab/links/link.ts';
 export type { Pair, PairOptions, Servers, ServersOptions } from './lab/pair.ts';
-export type { RealCluster, RealClusterActor, RealClusterNode } from './lab/real-clock/cluster.ts';
-export type { RealLane } from './lab/real-clock/lane.ts';
-export type { RealNetwork } from './lab/real-clock/network.ts';
-export type { RealNode, RealNodeOptions } from './lab/real-clock/node.ts';
 export type {
-  RealActor,
-  RealPair,
-  RealPairOptions,
-  RealServers,
-  RealServersOptions,
+  RealClockCluster,
+  RealClockClusterActor,
+  RealClockClusterNode,
+} from './lab/real-clock/cluster.ts';
+export type { RealClockLane } from './lab/real-clock/lane.ts';
+export type { RealClockNetwork } from './lab/real-clock/network.ts';
+export type { RealClockNode, RealClockNodeOptions } from './lab/real-clock/node.ts';
+export type {
+  RealClockActor,
+  RealClockPair,
+  RealClockPairOptions,
+  RealClockServers,
+  RealClockServersOptions,
 } from './lab/real-clock/pair.ts';
 export type { RealClock } from './lab/real-clock/process.ts';
-export type { RealSentinel } from './lab/real-clock/sentinel.ts';
-export type { ProcessNode } from './lab/real-servers/node.ts';
-export type { ProcessPairOptions, ProcessServersOptions } from './lab/real-servers/options.ts';
-export type { ProcessPair, ProcessServers } from './lab/real-servers/pair.ts';
+export type { RealClockSentinel } from './lab/real-clock/sentinel.ts';
+export type { RealServerNode } from './lab/real-servers/node.ts';
+export type { RealServerPairOptions, RealServersOptions } from './lab/real-servers/options.ts';
+export type { RealServerPair, RealServers } from './lab/real-servers/pair.ts';
+export type { DialectOptions, RestartOptions } from './lab/replica-group/dialects.ts';
+export type { Keep } from './lab/replica-group/disk.ts';
+export type { KeepData } from './lab/replica-group/journal.ts';
+export type { CrashOptions } from './lab/replica-group/node.ts';
+export type { Failover, FailoverOptions } from './lab/replica-group/replica-group.ts';
+export type { SentinelChoice } from './lab/replica-group/sentinels.ts';
+export type { Shard } from './lab/replica-group/shards.ts';
+export type { Write } from './lab/replica-group/write-log.ts';
 export { startCluster, startPair, startServers } from './lab/start.ts';
 export type { Actor } from './lab/time/actor.ts';
 export type { TraceEvent } from './lab/time/event.ts';

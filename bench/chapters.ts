@@ -10,7 +10,7 @@ import { lua } from './lua.ts';
 import { platform } from './platform/index.ts';
 import type { Chapter } from './report.ts';
 import { roundTrips } from './round-trips.ts';
-import { type Extent, wire } from './wire.ts';
+import { type Extent, overTcp } from './tcp.ts';
 
 type Chapters = Record<string, () => Promise<Chapter>>;
 
@@ -19,7 +19,7 @@ export function detailedChapters(extent: Extent): Chapters {
   const measured = (title: string, loads: readonly Load[]) => async (): Promise<Chapter> => ({
     title,
     beside: 'redis-server',
-    rows: await wire(loads, extent),
+    rows: await overTcp(loads, extent),
   });
   return {
     wire: measured('Requests per second over TCP (redis-benchmark)', WIRE),

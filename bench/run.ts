@@ -12,7 +12,7 @@ import { allChapters, detailedChapters } from './chapters.ts';
 import { drawCurves, panelsOf } from './curves.ts';
 import { machine } from './machine.ts';
 import { type Row, table } from './report.ts';
-import type { Extent } from './wire.ts';
+import type { Extent } from './tcp.ts';
 
 const { values } = parseArgs({
   options: {

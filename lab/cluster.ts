@@ -12,10 +12,10 @@ import {
 } from '../start/cluster.ts';
 import { checkSettings } from '../start/node-options.ts';
 import type { LostlockCluster } from '../start/running/cluster.ts';
-import { checkDialects } from './failover/dialects.ts';
-import { refuseTls, refuseVirtual } from './failover/layout.ts';
-import { RealCluster } from './real-clock/cluster.ts';
-import { layRoutes } from './routes/routes.ts';
+import { replaceNodeFunctions } from './node-functions/node-functions.ts';
+import { RealClockCluster } from './real-clock/cluster.ts';
+import { checkDialects } from './replica-group/dialects.ts';
+import { refuseTls, refuseVirtual } from './replica-group/layout.ts';
 import { type ClusterConstructor, loadClusterClient } from './virtual/client.ts';
 import { LabCluster } from './virtual/cluster.ts';
 import { checkWorld, World, type WorldOptions } from './virtual/world.ts';
@@ -39,7 +39,7 @@ export interface VirtualClusterOptions extends WorldOptions, LabClusterOptions {
 }
 
 /** The options of a cluster of the lab in real time. */
-export interface RealClusterOptions extends LabClusterOptions {
+export interface RealClockClusterOptions extends LabClusterOptions {
   /** Real time over TCP, with links that a test holds and cuts. */
   readonly clock: 'real';
   /** The TCP port of the first node; the others take the ports after it. 0, the default, picks free ones. */
@@ -68,9 +68,9 @@ function readOptions(options: LabClusterOptions, names: readonly string[]) {
   return { size, nodeTimeout, node };
 }
 
-/** Loads ioredis after the routes are laid, because another cluster may later need it in a world. */
+/** Loads ioredis after Node's functions are replaced, because another cluster may later need it in a world. */
 function clientIfInstalled(): Promise<ClusterConstructor | undefined> {
-  layRoutes();
+  replaceNodeFunctions();
   return loadClusterClient().catch(() => undefined);
 }
 
@@ -83,13 +83,13 @@ async function startVirtualCluster(options: VirtualClusterOptions): Promise<LabC
   return cluster;
 }
 
-async function startRealCluster(options: RealClusterOptions): Promise<RealCluster> {
+async function startRealCluster(options: RealClockClusterOptions): Promise<RealClockCluster> {
   refuseVirtual(options, 'startCluster');
   const { size, nodeTimeout, node } = readOptions(options, ['port', 'trace']);
   const { port = 0, trace = false } = options;
   checkInteger('port', port, 0, 65535 - size.primaries * (size.replicas + 1));
   checkFlag('trace', trace);
-  const cluster = new RealCluster(size, node, await clientIfInstalled(), trace);
+  const cluster = new RealClockCluster(size, node, await clientIfInstalled(), trace);
   await cluster.start(port, nodeTimeout);
   return cluster;
 }
@@ -99,14 +99,14 @@ export async function startCluster(options?: ClusterOptions): Promise<LostlockCl
 /** Starts a cluster in a world of its own, on a virtual clock. Rejects with TypeError for a wrong option. */
 export async function startCluster(options: VirtualClusterOptions): Promise<LabCluster>;
 /** Starts a cluster over TCP in real time, behind the lab's links. Rejects with TypeError for a wrong option. */
-export async function startCluster(options: RealClusterOptions): Promise<RealCluster>;
+export async function startCluster(options: RealClockClusterOptions): Promise<RealClockCluster>;
 export async function startCluster(
-  options: ClusterOptions | VirtualClusterOptions | RealClusterOptions = {},
-): Promise<LostlockCluster | LabCluster | RealCluster> {
+  options: ClusterOptions | VirtualClusterOptions | RealClockClusterOptions = {},
+): Promise<LostlockCluster | LabCluster | RealClockCluster> {
   // A caller without types may pass null, which is refused below.
   const clock: unknown = (options as typeof options | null)?.clock;
   if (clock === 'virtual') return startVirtualCluster(options as VirtualClusterOptions);
-  if (clock === 'real') return startRealCluster(options as RealClusterOptions);
+  if (clock === 'real') return startRealCluster(options as RealClockClusterOptions);
   if (clock !== undefined) throw badOption('clock', clock, "'real' or 'virtual'");
   return startServersOfCluster(options as ClusterOptions);
 }

@@ -3,19 +3,19 @@
 import { badOption } from '../base/options.ts';
 import type { Timeline } from '../page/format.ts';
 import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from './account/queries.ts';
-import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './failover/layout.ts';
-import type { SentinelChoice } from './failover/sentinels.ts';
 import type { Redis, RedisOptions } from './ioredis-types.ts';
+import { replaceNodeFunctions } from './node-functions/node-functions.ts';
 import {
-  type RealPair,
-  type RealPairOptions,
-  type RealServers,
-  type RealServersOptions,
+  type RealClockPair,
+  type RealClockPairOptions,
+  type RealClockServers,
+  type RealClockServersOptions,
   startRealServers,
 } from './real-clock/pair.ts';
-import type { ProcessPairOptions, ProcessServersOptions } from './real-servers/options.ts';
-import { type ProcessPair, type ProcessServers, startProcessServers } from './real-servers/pair.ts';
-import { layRoutes } from './routes/routes.ts';
+import type { RealServerPairOptions, RealServersOptions } from './real-servers/options.ts';
+import { type RealServerPair, type RealServers, startProcessServers } from './real-servers/pair.ts';
+import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './replica-group/layout.ts';
+import type { SentinelChoice } from './replica-group/sentinels.ts';
 import type { Actor } from './time/actor.ts';
 import type { Trace } from './time/trace.ts';
 import { type TimelineNotes, worldAccount, worldTimeline } from './timeline/world.ts';
@@ -159,49 +159,49 @@ export class Servers implements AsyncDisposable {
  */
 export async function startPair(options?: PairOptions): Promise<Pair>;
 /** Starts real servers behind the lab's links, in real time. Rejects with TypeError for a wrong option. */
-export async function startPair(options: ProcessPairOptions): Promise<ProcessPair>;
+export async function startPair(options: RealServerPairOptions): Promise<RealServerPair>;
 /** Starts a primary with its replicas over TCP, in real time. Rejects with TypeError for a wrong option. */
-export async function startPair(options: RealPairOptions): Promise<RealPair>;
+export async function startPair(options: RealClockPairOptions): Promise<RealClockPair>;
 export async function startPair(
-  options: PairOptions | RealPairOptions | ProcessPairOptions = {},
-): Promise<Pair | RealPair | ProcessPair> {
+  options: PairOptions | RealClockPairOptions | RealServerPairOptions = {},
+): Promise<Pair | RealClockPair | RealServerPair> {
   checkClock('startPair', options);
-  if (isOfProcesses(options)) {
+  if (isOfRealServers(options)) {
     const { sets } = await startProcessServers(options, 'startPair', ioredisAfterRoutes);
-    return sets[0] as ProcessPair;
+    return sets[0] as RealServerPair;
   }
   if (options.clock === 'real') {
     const { sets } = await startRealServers(options, 'startPair', ioredisAfterRoutes);
-    return sets[0] as RealPair;
+    return sets[0] as RealClockPair;
   }
   const { sets } = await startVirtual(options, 'startPair');
   return sets[0] as ReplicaSet;
 }
 
 /** True for the options of real servers. */
-function isOfProcesses<O extends object>(options: O): options is O & ProcessPairOptions {
+function isOfRealServers<O extends object>(options: O): options is O & RealServerPairOptions {
   if (!('nodes' in options) || options.nodes === undefined) return false;
   if ('clock' in options && options.clock === 'real') return true;
   throw badOption('nodes', options.nodes, "only with clock: 'real' (real servers have no virtual clock)");
 }
 
-/** Loads ioredis after the routes are laid, because another pair may later need ioredis in a world. */
+/** Loads ioredis after Node's functions are replaced, because another pair may later need ioredis in a world. */
 function ioredisAfterRoutes(): Promise<IoredisConstructor> {
-  layRoutes();
+  replaceNodeFunctions();
   return loadIoredis();
 }
 
 /** Starts independent primaries, with replicas in sync. Rejects as `startPair` does. */
 export async function startServers(options?: ServersOptions): Promise<Servers>;
 /** Starts independent real servers behind the lab's links, in real time. Rejects with TypeError for a wrong option. */
-export async function startServers(options: ProcessServersOptions): Promise<ProcessServers>;
-/** Starts independent primaries over TCP, in real time. Rejects with TypeError for a wrong option. */
 export async function startServers(options: RealServersOptions): Promise<RealServers>;
+/** Starts independent primaries over TCP, in real time. Rejects with TypeError for a wrong option. */
+export async function startServers(options: RealClockServersOptions): Promise<RealClockServers>;
 export async function startServers(
-  options: ServersOptions | RealServersOptions | ProcessServersOptions = {},
-): Promise<Servers | RealServers | ProcessServers> {
+  options: ServersOptions | RealClockServersOptions | RealServersOptions = {},
+): Promise<Servers | RealClockServers | RealServers> {
   checkClock('startServers', options);
-  if (isOfProcesses(options)) return startProcessServers(options, 'startServers', ioredisAfterRoutes);
+  if (isOfRealServers(options)) return startProcessServers(options, 'startServers', ioredisAfterRoutes);
   if (options.clock === 'real') return startRealServers(options, 'startServers', ioredisAfterRoutes);
   return startVirtual(options, 'startServers');
 }

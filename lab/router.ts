@@ -1,4 +1,4 @@
 /** The entry point `lostlock/router`. Import it before a client library, so that the library can run in a world. */
-import { layRoutes } from './routes/routes.ts';
+import { replaceNodeFunctions } from './node-functions/node-functions.ts';
 
-layRoutes();
+replaceNodeFunctions();

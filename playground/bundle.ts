@@ -55,7 +55,7 @@ const written: Readonly<Record<string, string>> = {
 /** Files that need processes, sockets, files or real time. In a browser what they export does not exist. */
 const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
   [/[\\/]lab[\\/]real[\\/]set\.ts$/, ['startRealServers']],
-  [/[\\/]lab[\\/]real[\\/]cluster\.ts$/, ['RealCluster']],
+  [/[\\/]lab[\\/]real[\\/]cluster\.ts$/, ['RealClockCluster']],
   [/[\\/]lab[\\/]processes[\\/]set\.ts$/, ['startProcessServers']],
   [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline', 'checkTimelineFile']],
   [/[\\/]start[\\/]thread[\\/]threaded-server\.ts$/, ['startThread']],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Contestant, launch, startOurs, startReal, stop } from '../contestants.ts';
 import { type Load, WIRE } from '../loads/loads.ts';
 import type { Row } from '../report.ts';
-import { type Extent, type Measured, measure, requestsOf, rowsOf } from '../wire.ts';
+import { type Extent, type Measured, measure, requestsOf, rowsOf } from '../tcp.ts';
 
 const SET = ['SET', 'key:__rand_int__', 'xxx'];
 const SET_4_KIB = [...SET.slice(0, 2), 'x'.repeat(4096)];

@@ -61,7 +61,7 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
 
 async function realStory(): Promise<Played> {
   await loadIoredis(); // Rejects with what to install.
-  return (await import('../../lab/demo/real-story.ts')).realFailover();
+  return (await import('../../lab/demo/real-server-story.ts')).realServerFailover();
 }
 
 function noStory(name: string): string {

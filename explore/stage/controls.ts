@@ -1,7 +1,8 @@
 /** What faults and runs can do on every stage, and what only some stages can do: nodes, sets, links and clients. */
-import type { Write, WriteLog } from '../../lab/failover/write-log.ts';
+
 import type { Redis } from '../../lab/ioredis-types.ts';
 import type { LaneControls } from '../../lab/links/gate.ts';
+import type { Write, WriteLog } from '../../lab/replica-group/write-log.ts';
 
 /** A node of any stage. */
 export interface StageNode {

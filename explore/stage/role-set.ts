@@ -1,6 +1,7 @@
 /** What all sets of all stages have in common: their nodes and roles, as the lab knows them. */
-import type { Write } from '../../lab/failover/write-log.ts';
+
 import type { Redis, RedisOptions } from '../../lab/ioredis-types.ts';
+import type { Write } from '../../lab/replica-group/write-log.ts';
 import { needsReadyCheck } from '../../lab/virtual/client.ts';
 import type { CrashKeeps, StageNode, StageSet, Wait } from './controls.ts';
 

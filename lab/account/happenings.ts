@@ -58,7 +58,7 @@ function eventsIn({ events, restarts = [] }: RecordedRun): Happening[] {
   });
 }
 
-/** What Sentinels and operators told nodes over the wire, and when replicas were in step. */
+/** What Sentinels and operators told nodes, and when replicas were in step. */
 function ordersIn({ lanes }: RecordedRun, messages: readonly ReadMessage[]): Happening[] {
   const nodes = new Set(lanes.filter(({ kind }) => kind === 'node').map(({ name }) => name));
   /** How far each node has got in the stream. */

@@ -3,8 +3,8 @@
  * it.
  */
 import type { Redis } from 'ioredis';
-import type { Failover } from '../failover/replica-group.ts';
 import { type Pair, startPair } from '../pair.ts';
+import type { Failover } from '../replica-group/replica-group.ts';
 import { type Played, StoryRecorder, type Verdict } from './recorder.ts';
 
 const KEY = 'my:lock';

@@ -8,7 +8,7 @@ export abstract class Lanes<L extends LaneControls> {
   readonly #lanes = new Map<string, L>();
 
   /** @internal */
-  protected abstract lay(from: string, to: string): L;
+  protected abstract create(from: string, to: string): L;
 
   /** Breaks the connections between two parties, in whichever direction they were opened. */
   abstract reset(one: string, other: string): void;
@@ -22,7 +22,7 @@ export abstract class Lanes<L extends LaneControls> {
   lane(from: string, to: string): L {
     const key = `${from}>${to}`;
     let lane = this.#lanes.get(key);
-    if (lane === undefined) this.#lanes.set(key, (lane = this.lay(from, to)));
+    if (lane === undefined) this.#lanes.set(key, (lane = this.create(from, to)));
     return lane;
   }
 

@@ -10,28 +10,28 @@ import { nodeClock } from '../../server/host/node.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import { type ClusterSize, SETUP_TIMEOUT } from '../../start/cluster.ts';
 import { connectorFor } from '../../start/running/connector.ts';
-import type { RestartOptions } from '../failover/dialects.ts';
-import { AnyCluster, enterCluster, memberOf } from '../failover/shards.ts';
 import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';
-import { type RealTimelineNotes, realTimeline } from '../timeline/real.ts';
+import type { RestartOptions } from '../replica-group/dialects.ts';
+import { AnyCluster, enterCluster, memberOf } from '../replica-group/shards.ts';
+import { type RealClockTimelineNotes, realClockTimeline } from '../timeline/real-clock.ts';
 import type { ClusterConstructor } from '../virtual/client.ts';
-import { ANYBODY, RealEndpoint } from './endpoint.ts';
-import { CLOSED, type RealLane } from './lane.ts';
-import { RealNetwork } from './network.ts';
-import { RealNode, type RealNodeOptions } from './node.ts';
-import { RealSocket } from './socket.ts';
+import { ANYBODY, RealClockEndpoint } from './endpoint.ts';
+import { CLOSED, type RealClockLane } from './lane.ts';
+import { RealClockNetwork } from './network.ts';
+import { RealClockNode, type RealClockNodeOptions } from './node.ts';
+import { RealClockSocket } from './socket.ts';
 
 /** A node of a cluster on TCP. After a restart it knows the cluster as its disk does. */
-export class RealClusterNode extends RealNode {
+export class RealClockClusterNode extends RealClockNode {
   /** The port that the cluster announces. What connects to it passes the link of `client`. */
-  readonly #entrance: RealEndpoint;
+  readonly #entrance: RealClockEndpoint;
   /** Where the process itself listens: for clients, and for the bus. */
   readonly #own = { clients: 0, bus: 0 };
 
   /** @internal */
-  constructor(network: RealNetwork, name: string, options: RealNodeOptions) {
+  constructor(network: RealClockNetwork, name: string, options: RealClockNodeOptions) {
     super(network, name, options);
-    this.#entrance = new RealEndpoint(network, ANYBODY, () => this.port);
+    this.#entrance = new RealClockEndpoint(network, ANYBODY, () => this.port);
   }
 
   /** @internal */
@@ -84,7 +84,7 @@ export class RealClusterNode extends RealNode {
   }
 
   /** CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
-  override follow(primary: RealClusterNode): void {
+  override follow(primary: RealClockClusterNode): void {
     this.checkOpen();
     this.network.trace.note(this.name, 'follow', primary.name);
     replicateNode(this.member, primary.member);
@@ -97,7 +97,7 @@ export class RealClusterNode extends RealNode {
 }
 
 /** A client of any library on the real clock, whose connections the links know by its name. */
-export interface RealClusterActor {
+export interface RealClockClusterActor {
   /** The name of the client on the links and in `lost`. */
   readonly name: string;
   /** Where the client begins. */
@@ -107,22 +107,22 @@ export interface RealClusterActor {
 }
 
 /** A cluster in real time, over TCP. */
-export class RealCluster extends AnyCluster<RealClusterNode, RealLane> {
+export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClockLane> {
   /** The lanes between all nodes and clients, by name. */
-  readonly network: RealNetwork;
+  readonly network: RealClockNetwork;
   readonly #ioredis: ClusterConstructor | undefined;
   readonly #clients: Cluster[] = [];
-  readonly #actors = new Map<string, Promise<RealClusterActor>>();
-  readonly #endpoints: RealEndpoint[] = [];
+  readonly #actors = new Map<string, Promise<RealClockClusterActor>>();
+  readonly #endpoints: RealClockEndpoint[] = [];
 
   /** @internal @param ioredis the client of clusters; undefined where it is not installed */
   constructor(
     size: Required<ClusterSize>,
-    options: RealNodeOptions,
+    options: RealClockNodeOptions,
     ioredis: ClusterConstructor | undefined,
     trace: boolean,
   ) {
-    const network = new RealNetwork();
+    const network = new RealClockNetwork();
     const around = {
       network,
       checkOpen: () => {
@@ -130,7 +130,7 @@ export class RealCluster extends AnyCluster<RealClusterNode, RealLane> {
       },
       note: (who: string, what: string, detail: string) => network.trace.note(who, what, detail),
     };
-    super(size, around, (name) => new RealClusterNode(network, name, options));
+    super(size, around, (name) => new RealClockClusterNode(network, name, options));
     this.network = network;
     this.#ioredis = ioredis;
     if (trace) network.trace.begin();
@@ -164,22 +164,22 @@ export class RealCluster extends AnyCluster<RealClusterNode, RealLane> {
    * A client of any library: connections to its `addresses` pass links under its name, if the client knows its `natMap`.
    * Rejects with TypeError for a name that a client cannot have.
    */
-  async actor(name: string): Promise<RealClusterActor> {
+  async actor(name: string): Promise<RealClockClusterActor> {
     this.#check('actor', name);
     let actor = this.#actors.get(name);
     if (actor === undefined) this.#actors.set(name, (actor = this.#open(name)));
     return actor;
   }
 
-  async #open(name: string): Promise<RealClusterActor> {
+  async #open(name: string): Promise<RealClockClusterActor> {
     const opened = this.nodes.map((node) => {
-      const endpoint = new RealEndpoint(this.network, name, () => node.port);
+      const endpoint = new RealClockEndpoint(this.network, name, () => node.port);
       this.#endpoints.push(endpoint);
       return endpoint.listen().then(() => ({ host: '127.0.0.1', port: endpoint.port }));
     });
     const addresses = await Promise.all(opened);
     const pairs = this.nodes.map(({ port }, i) => [`127.0.0.1:${port}`, addresses[i]] as const);
-    return { name, addresses, natMap: Object.fromEntries(pairs) as RealClusterActor['natMap'] };
+    return { name, addresses, natMap: Object.fromEntries(pairs) as RealClockClusterActor['natMap'] };
   }
 
   /**
@@ -190,7 +190,7 @@ export class RealCluster extends AnyCluster<RealClusterNode, RealLane> {
   client(name: string, options: RedisClusterOptions = {}): Cluster {
     this.#check('client', name);
     if (this.#ioredis === undefined) throw new Error("client() needs the package 'ioredis'");
-    const Connector = connectorFor(({ port }) => new RealSocket(this.network, name, port as number));
+    const Connector = connectorFor(({ port }) => new RealClockSocket(this.network, name, port as number));
     const { redisOptions = {} } = options as { redisOptions?: object };
     const own = { ...redisOptions, connectionName: name, Connector };
     const redis = new this.#ioredis(this.addresses, { ...options, redisOptions: own } as RedisClusterOptions);
@@ -220,9 +220,9 @@ export class RealCluster extends AnyCluster<RealClusterNode, RealLane> {
    * What has happened so far, as the data of a timeline (docs/timeline.md). A message counts as arrived when it has passed its
    * link. About the last 20,000 messages are kept. Throws Error without the option `trace`.
    */
-  timelineData(notes: RealTimelineNotes = {}): Timeline {
+  timelineData(notes: RealClockTimelineNotes = {}): Timeline {
     if (!this.network.trace.isOn) throw new Error('timelineData() needs startCluster with trace: true');
-    return realTimeline({ network: this.network, nodes: this.nodes, sentinels: [] }, notes);
+    return realClockTimeline({ network: this.network, nodes: this.nodes, sentinels: [] }, notes);
   }
 
   /** Disconnects the cluster's clients and stops every node. Resolves when no handle is left. */

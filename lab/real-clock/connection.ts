@@ -4,15 +4,15 @@
  */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
-import type { NextSend, Watched } from '../failover/write-log.ts';
-import type { RealNetwork, RealWire } from './network.ts';
-import type { RealProcess } from './process.ts';
+import type { NextSend, Watched } from '../replica-group/write-log.ts';
+import type { NetworkConnection, RealClockNetwork } from './network.ts';
+import type { RealClockProcess } from './process.ts';
 
 /** Stands between a node and its socket; delays both directions while the node is paused. */
-export class RealConnection implements Connection, Receiver, Watched {
+export class RealClockConnection implements Connection, Receiver, Watched {
   readonly #near: Connection;
-  readonly #process: RealProcess;
-  readonly #network: RealNetwork;
+  readonly #process: RealClockProcess;
+  readonly #network: RealClockNetwork;
   #receiver: Receiver | undefined;
   #silent = false;
   #sent = 0;
@@ -20,7 +20,7 @@ export class RealConnection implements Connection, Receiver, Watched {
   #read = 0;
   #replying: NextSend[] = [];
 
-  constructor(near: Connection, process: RealProcess, network: RealNetwork) {
+  constructor(near: Connection, process: RealClockProcess, network: RealClockNetwork) {
     this.#near = near;
     this.#process = process;
     this.#network = network;
@@ -39,12 +39,12 @@ export class RealConnection implements Connection, Receiver, Watched {
   }
 
   /** The connection as the network sees it. */
-  get #wire(): RealWire | undefined {
-    return this.#network.wireBetween(this.remote, this.local);
+  get #dialled(): NetworkConnection | undefined {
+    return this.#network.connectionBetween(this.remote, this.local);
   }
 
   get peer(): string | undefined {
-    return this.#wire?.from;
+    return this.#dialled?.from;
   }
 
   attach(receiver: Receiver): void {
@@ -72,7 +72,7 @@ export class RealConnection implements Connection, Receiver, Watched {
     this.#process.run(() => {
       this.#read += kept.length;
       this.#receiver?.receive(kept);
-      this.#wire?.wasRead(this.#read);
+      this.#dialled?.wasRead(this.#read);
     });
   }
 
@@ -94,7 +94,7 @@ export class RealConnection implements Connection, Receiver, Watched {
   }
 
   delivered(position: number): boolean {
-    return this.#wire?.tookUpTo(position) ?? true;
+    return this.#dialled?.tookUpTo(position) ?? true;
   }
 
   send(bytes: Bytes): void {

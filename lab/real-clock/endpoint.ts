@@ -4,17 +4,17 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { resetSocket } from '../../server/host/reset.ts';
-import type { RealNetwork } from './network.ts';
-import { RealSocket } from './socket.ts';
+import type { RealClockNetwork } from './network.ts';
+import { RealClockSocket } from './socket.ts';
 
 /** The party to which clients without a name belong. On the virtual clock, code that runs without a name has the same one. */
 export const ANYBODY = 'client';
 
 /** A listening port that forwards to the primary of the moment. */
-export class RealEndpoint {
+export class RealClockEndpoint {
   /** The name of the party to which the connections belong. */
   readonly name: string;
-  readonly #network: RealNetwork;
+  readonly #network: RealClockNetwork;
   readonly #port: () => number;
   readonly #partyOf: (address: string) => string;
   readonly #listener: Server;
@@ -26,7 +26,7 @@ export class RealEndpoint {
    * @param partyOf returns the party that dials from an IP address, where several parties use the endpoint
    */
   constructor(
-    network: RealNetwork,
+    network: RealClockNetwork,
     name: string,
     port: () => number,
     partyOf: (address: string) => string = () => name,
@@ -58,7 +58,7 @@ export class RealEndpoint {
   }
 
   #forward(near: Socket): void {
-    const far = new RealSocket(this.#network, this.#partyOf(near.remoteAddress ?? ''), this.#port());
+    const far = new RealClockSocket(this.#network, this.#partyOf(near.remoteAddress ?? ''), this.#port());
     this.#sockets.add(near);
     near.on('close', () => {
       this.#sockets.delete(near);

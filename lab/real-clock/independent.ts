@@ -1,9 +1,10 @@
 /** Independent primaries in real time, each with its replicas if any: our servers over TCP, or real ones. */
-import { type NodesInRoles, primariesFirst } from '../failover/layout.ts';
+
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
+import { type NodesInRoles, primariesFirst } from '../replica-group/layout.ts';
 
 /** A primary with its replicas, as `startPair` returns it on the real clock. */
-interface RealTimeSet<N> extends NodesInRoles<N> {
+interface RealClockSet<N> extends NodesInRoles<N> {
   /** An ioredis client that follows the primary. */
   client(name: string, options?: RedisOptions): Redis;
   /** Stops the nodes. */
@@ -11,7 +12,7 @@ interface RealTimeSet<N> extends NodesInRoles<N> {
 }
 
 /** What `startServers` returns on the real clock. */
-export class IndependentSets<N, S extends RealTimeSet<N>> implements AsyncDisposable {
+export class IndependentSets<N, S extends RealClockSet<N>> implements AsyncDisposable {
   /** Each primary with its replicas. */
   readonly sets: readonly S[];
 

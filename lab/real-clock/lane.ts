@@ -26,7 +26,7 @@ interface Queued {
 export const CLOSED = 'these nodes are closed: nothing happens in them any more';
 
 /** One direction. A message is a chunk as the socket delivers it, so TCP decides where messages begin and end. */
-export class RealLane extends Gate {
+export class RealClockLane extends Gate {
   readonly #random: () => number;
   readonly #noted: (what: string, detail: string) => void;
   #timer: { cancel(): void } | undefined;

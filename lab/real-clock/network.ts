@@ -6,11 +6,11 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import { Lanes } from '../links/lanes.ts';
-import { CLOSED, RealLane } from './lane.ts';
-import { RealTrace, type SentMessage } from './trace.ts';
+import { CLOSED, RealClockLane } from './lane.ts';
+import { RealClockTrace, type SentMessage } from './trace.ts';
 
 /** A connection between two parties, as the network sees it. */
-export interface RealWire {
+export interface NetworkConnection {
   readonly from: string;
   readonly to: string;
   /** The port at which the dialling end knows the other one. */
@@ -28,7 +28,7 @@ export interface RealWire {
 }
 
 /** Watches the bytes of a client's connection. */
-export interface WireTap {
+export interface ConnectionTap {
   /** The dialling end's bytes are handed to the server. */
   asked(bytes: Uint8Array): void;
   /** The server's bytes have arrived at the lane. */
@@ -38,25 +38,25 @@ export interface WireTap {
 }
 
 /** The lanes and connections of a pair on the real clock. */
-export class RealNetwork extends Lanes<RealLane> {
+export class RealClockNetwork extends Lanes<RealClockLane> {
   readonly #host = nodeHost();
   readonly #owners = new Map<number, string>();
   /** Where a party listens in fact, by the port at which it is known. */
   readonly #behind = new Map<number, number>();
   #closed = false;
-  readonly #wires = new Set<RealWire>();
+  readonly #connections = new Set<NetworkConnection>();
   /** By the addresses of both ends, as `endsOf` writes them. */
-  readonly #byEnds = new Map<string, RealWire>();
+  readonly #byEnds = new Map<string, NetworkConnection>();
 
   /** @internal The record of what happens on the links and to their parties. */
-  readonly trace = new RealTrace();
+  readonly trace = new RealClockTrace();
 
   /** @internal Chooses what watches a new connection, if anything does. */
-  tapFor: (wire: RealWire) => WireTap | undefined = () => undefined;
+  tapFor: (connection: NetworkConnection) => ConnectionTap | undefined = () => undefined;
 
   /** @internal */
-  protected lay(from: string, to: string): RealLane {
-    const lane = new RealLane(from, to, this.#host.random, (what, detail) =>
+  protected create(from: string, to: string): RealClockLane {
+    const lane = new RealClockLane(from, to, this.#host.random, (what, detail) =>
       this.trace.note(`${from}>${to}`, what, detail),
     );
     if (this.#closed) lane.close();
@@ -66,16 +66,16 @@ export class RealNetwork extends Lanes<RealLane> {
   /** Breaks the connections between two parties, whichever of them dialled. */
   reset(one: string, other: string): void {
     if (this.#closed) throw new Error(CLOSED);
-    const broken = [...this.#wires].filter(
+    const broken = [...this.#connections].filter(
       ({ from, to }) => [from, to].includes(one) && [from, to].includes(other),
     );
     if (broken.length > 0) this.trace.note(`${one}>${other}`, 'reset');
-    for (const wire of broken) wire.reset();
+    for (const connection of broken) connection.reset();
   }
 
   /** @internal The open connections. */
-  get wires(): readonly RealWire[] {
-    return [...this.#wires];
+  get connections(): readonly NetworkConnection[] {
+    return [...this.#connections];
   }
 
   /** @internal Records which party listens on the port. @param behind where it listens in fact, past the entrance of others */
@@ -100,24 +100,24 @@ export class RealNetwork extends Lanes<RealLane> {
   }
 
   /** @internal Records a new connection. @param local the dialling end's address, if known */
-  add(wire: RealWire, local?: string): void {
-    this.#wires.add(wire);
-    if (local !== undefined) this.#byEnds.set(endsOf(local, this.behind(wire.port)), wire);
+  add(connection: NetworkConnection, local?: string): void {
+    this.#connections.add(connection);
+    if (local !== undefined) this.#byEnds.set(endsOf(local, this.behind(connection.port)), connection);
   }
 
   /** @internal Forgets a connection that has ended. */
-  remove(wire: RealWire, local?: string): void {
-    this.#wires.delete(wire);
+  remove(connection: NetworkConnection, local?: string): void {
+    this.#connections.delete(connection);
     if (local === undefined) return;
-    const ends = endsOf(local, this.behind(wire.port));
-    if (this.#byEnds.get(ends) === wire) this.#byEnds.delete(ends);
+    const ends = endsOf(local, this.behind(connection.port));
+    if (this.#byEnds.get(ends) === connection) this.#byEnds.delete(ends);
   }
 
   /**
    * @internal The connection that a party has dialled from the first address to the second; undefined when a program that
    * the network does not know has dialled it.
    */
-  wireBetween(remote: string, local: string): RealWire | undefined {
+  connectionBetween(remote: string, local: string): NetworkConnection | undefined {
     return this.#byEnds.get(endsOf(remote, portOf(local)));
   }
 
@@ -127,9 +127,9 @@ export class RealNetwork extends Lanes<RealLane> {
     return {
       ...host,
       connect: (address, port, receiver, opened) => {
-        const wire = new NodeWire(this, party, port, receiver);
-        wire.out.pass(wire, undefined, () =>
-          host.connect(address, this.behind(port), wire, (near) => opened(wire.attach(near))),
+        const connection = new NodeConnection(this, party, port, receiver);
+        connection.out.pass(connection, undefined, () =>
+          host.connect(address, this.behind(port), connection, (near) => opened(connection.attach(near))),
         );
         return undefined;
       },
@@ -140,7 +140,7 @@ export class RealNetwork extends Lanes<RealLane> {
   close(): void {
     this.#closed = true;
     for (const lane of this.all) lane.close();
-    for (const wire of [...this.#wires]) wire.reset();
+    for (const connection of [...this.#connections]) connection.reset();
   }
 }
 
@@ -159,7 +159,7 @@ export const DROPPED = 'the link lost it (drop)';
 
 /** How the messages of a new connection are labelled, in each direction. */
 export function labelsOf(
-  network: RealNetwork,
+  network: RealClockNetwork,
   from: string,
   to: string,
 ): readonly [out: string, back: string] {
@@ -178,13 +178,13 @@ export function noteArrival(
 }
 
 /** A connection that a node has dialled. */
-class NodeWire implements RealWire, Receiver {
+class NodeConnection implements NetworkConnection, Receiver {
   readonly from: string;
   readonly to: string;
   readonly port: number;
-  readonly out: RealLane;
-  readonly #back: RealLane;
-  readonly #network: RealNetwork;
+  readonly out: RealClockLane;
+  readonly #back: RealClockLane;
+  readonly #network: RealClockNetwork;
   readonly #receiver: Receiver;
   #near: Connection | undefined;
   #closed = false;
@@ -198,7 +198,7 @@ class NodeWire implements RealWire, Receiver {
   #backLost = false;
   readonly #labels: readonly [out: string, back: string];
 
-  constructor(network: RealNetwork, from: string, port: number, receiver: Receiver) {
+  constructor(network: RealClockNetwork, from: string, port: number, receiver: Receiver) {
     const to = network.ownerOf(port);
     this.from = from;
     this.to = to;

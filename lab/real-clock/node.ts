@@ -7,18 +7,23 @@ import { promote, replicateFrom } from '../../server/replication/role.ts';
 import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
-import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
-import { VirtualDisk } from '../failover/disk.ts';
-import type { Journal } from '../failover/journal.ts';
-import { type CrashOptions, checkCrash, NodeWithLog } from '../failover/node.ts';
-import type { Write } from '../failover/write-log.ts';
-import { RealConnection } from './connection.ts';
+import {
+  checkRestart,
+  type DialectOptions,
+  dialectFor,
+  type RestartOptions,
+} from '../replica-group/dialects.ts';
+import { VirtualDisk } from '../replica-group/disk.ts';
+import type { Journal } from '../replica-group/journal.ts';
+import { type CrashOptions, checkCrash, NodeWithLog } from '../replica-group/node.ts';
+import type { Write } from '../replica-group/write-log.ts';
+import { RealClockConnection } from './connection.ts';
 import { CLOSED } from './lane.ts';
-import type { RealNetwork } from './network.ts';
-import { type RealClock, RealProcess } from './process.ts';
+import type { RealClockNetwork } from './network.ts';
+import { type RealClock, RealClockProcess } from './process.ts';
 
 /** The options of a node on the real clock. */
-export interface RealNodeOptions extends DialectOptions {
+export interface RealClockNodeOptions extends DialectOptions {
   /** Parameters of the node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** @internal Additional commands, such as LAB. */
@@ -42,15 +47,15 @@ function mortal(near: Connection, end: { readonly silent: boolean }): Connection
 }
 
 /** A server on TCP in real time. */
-export class RealNode extends NodeWithLog {
+export class RealClockNode extends NodeWithLog {
   /** @internal */
   readonly disk = new VirtualDisk();
   /** @internal The current process; after a crash, the one that died. */
   server: Server;
   /** @internal */
-  protected readonly network: RealNetwork;
-  readonly #process = new RealProcess(() => this.checkOpen());
-  #options: RealNodeOptions;
+  protected readonly network: RealClockNetwork;
+  readonly #process = new RealClockProcess(() => this.checkOpen());
+  #options: RealClockNodeOptions;
   /** Those of the current process. */
   #listeners: Listener[] = [];
   /** Whether the current process has ended, and whether it did so without closing its connections. */
@@ -60,10 +65,10 @@ export class RealNode extends NodeWithLog {
   #closed = false;
   /** Listeners of processes that ended silently, whose connections still hang. */
   readonly #ghosts: Listener[] = [];
-  readonly #connections = new Set<RealConnection>();
+  readonly #connections = new Set<RealClockConnection>();
 
   /** @internal */
-  constructor(network: RealNetwork, name: string, options: RealNodeOptions = {}, writeQuorum = 0) {
+  constructor(network: RealClockNetwork, name: string, options: RealClockNodeOptions = {}, writeQuorum = 0) {
     super(name, writeQuorum);
     this.network = network;
     this.#options = options;
@@ -121,7 +126,7 @@ export class RealNode extends NodeWithLog {
   }
 
   #accept(acceptor: Acceptor, near: Connection): Receiver {
-    const connection = new RealConnection(near, this.#process, this.network);
+    const connection = new RealClockConnection(near, this.#process, this.network);
     this.#connections.add(connection);
     this.#process.run(() => {
       const client = acceptor.accept(connection);
@@ -266,7 +271,7 @@ export class RealNode extends NodeWithLog {
   }
 
   /** REPLICAOF: the node follows another one. Its data is replaced unless the two histories agree. */
-  follow(primary: RealNode): void {
+  follow(primary: RealClockNode): void {
     this.checkOpen();
     this.network.trace.note(this.name, 'follow', primary.name);
     this.server.unit(() => replicateFrom(this.server, '127.0.0.1', primary.port));

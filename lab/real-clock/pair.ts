@@ -10,26 +10,26 @@ import { connectorFor } from '../../start/running/connector.ts';
 import type { LockAccount } from '../account/account.ts';
 import { checkLocks, holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import { checkClientOptions, checkMillis } from '../checks.ts';
-import type { RestartOptions } from '../failover/dialects.ts';
-import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '../failover/layout.ts';
-import { obstacle } from '../failover/obstacle.ts';
-import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/replica-group.ts';
-import { type SentinelChoice, SentinelGroup } from '../failover/sentinels.ts';
-import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
-import { type RealTimelineNotes, realAccount, realTimeline } from '../timeline/real.ts';
+import type { RestartOptions } from '../replica-group/dialects.ts';
+import { checkPort, checkSets, nodeNames, refuseVirtual, type Starter } from '../replica-group/layout.ts';
+import { obstacle } from '../replica-group/obstacle.ts';
+import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../replica-group/replica-group.ts';
+import { type SentinelChoice, SentinelGroup } from '../replica-group/sentinels.ts';
+import type { Write } from '../replica-group/write-log.ts';
+import { type RealClockTimelineNotes, realClockAccount, realClockTimeline } from '../timeline/real-clock.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
-import { ANYBODY, RealEndpoint } from './endpoint.ts';
+import { ANYBODY, RealClockEndpoint } from './endpoint.ts';
 import { IndependentSets } from './independent.ts';
-import { CLOSED, type RealLane } from './lane.ts';
-import { RealNetwork } from './network.ts';
-import { RealNode, type RealNodeOptions } from './node.ts';
-import { RealSentinel } from './sentinel.ts';
-import { RealSocket } from './socket.ts';
+import { CLOSED, type RealClockLane } from './lane.ts';
+import { RealClockNetwork } from './network.ts';
+import { RealClockNode, type RealClockNodeOptions } from './node.ts';
+import { RealClockSentinel } from './sentinel.ts';
+import { RealClockSocket } from './socket.ts';
 
 /** The options of a pair on the real clock. */
-export interface RealPairOptions extends RealNodeOptions, SentinelChoice {
+export interface RealClockPairOptions extends RealClockNodeOptions, SentinelChoice {
   /** Real time over TCP. */
   readonly clock: 'real';
   /** How many replicas the primary has; default 1. */
@@ -48,13 +48,13 @@ export interface RealPairOptions extends RealNodeOptions, SentinelChoice {
 }
 
 /** The options of several independent primaries on the real clock. */
-export interface RealServersOptions extends RealPairOptions {
+export interface RealClockServersOptions extends RealClockPairOptions {
   /** How many independent primaries to start; default 1. */
   readonly primaries?: number;
 }
 
 /** A client on the real clock. */
-export interface RealActor {
+export interface RealClockActor {
   /** The name of the client in `clientLink` and `lost`. */
   readonly name: string;
   /** The URL to which the client connects. */
@@ -62,23 +62,26 @@ export interface RealActor {
 }
 
 /** A primary with its replicas, over TCP in real time. */
-export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> implements AsyncDisposable {
+export class RealClockPair
+  extends SentinelGroup<RealClockNode, RealClockLane, RealClockSentinel>
+  implements AsyncDisposable
+{
   /** The lanes between the nodes and the pair's clients, by name. */
-  readonly network: RealNetwork;
+  readonly network: RealClockNetwork;
   readonly #ioredis: IoredisConstructor;
   readonly #clients: Redis[] = [];
-  readonly #endpoints = new Map<string, RealEndpoint>();
+  readonly #endpoints = new Map<string, RealClockEndpoint>();
   readonly #port: number;
   #closed = false;
 
   /** @internal @param names the nodes' names, the primary's first; `start` makes them listen and follow */
-  constructor(names: readonly string[], options: RealPairOptions, ioredis: IoredisConstructor) {
-    const network = new RealNetwork();
+  constructor(names: readonly string[], options: RealClockPairOptions, ioredis: IoredisConstructor) {
+    const network = new RealClockNetwork();
     super(
       names,
       options,
-      (name, _, writeQuorum) => new RealNode(network, name, options, writeQuorum),
-      (name, _, plan) => new RealSentinel(network, name, plan),
+      (name, _, writeQuorum) => new RealClockNode(network, name, options, writeQuorum),
+      (name, _, plan) => new RealClockSentinel(network, name, plan),
     );
     this.network = network;
     if (options.trace === true) network.trace.begin();
@@ -94,7 +97,7 @@ export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> im
   }
 
   /** @internal */
-  protected override noteLost(old: RealNode, lost: readonly Write[]): void {
+  protected override noteLost(old: RealClockNode, lost: readonly Write[]): void {
     for (const { client = '-', command } of lost) {
       this.network.trace.note(old.name, 'lost', `${client} ${command.join(' ')}`);
     }
@@ -131,31 +134,31 @@ export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> im
    * accepted and reset.
    */
   get url(): string {
-    return (this.#endpoints.get(ANYBODY) as RealEndpoint).url;
+    return (this.#endpoints.get(ANYBODY) as RealClockEndpoint).url;
   }
 
   /**
    * A client of any library. Connections to the actor's `url` follow the primary as those to `pair.url` do, and
    * `clientLink` and `lost` know them by the name. Rejects with TypeError for a name that a client cannot have.
    */
-  async actor(name: string): Promise<RealActor> {
+  async actor(name: string): Promise<RealClockActor> {
     this.checkOpen();
     this.checkParty('actor', name);
     this.clientNames.add(name);
     return this.#endpoint(name);
   }
 
-  async #endpoint(name: string, port = 0): Promise<RealEndpoint> {
+  async #endpoint(name: string, port = 0): Promise<RealClockEndpoint> {
     let endpoint = this.#endpoints.get(name);
     if (endpoint !== undefined) return endpoint;
-    endpoint = new RealEndpoint(this.network, name, () => this.primary.port);
+    endpoint = new RealClockEndpoint(this.network, name, () => this.primary.port);
     this.#endpoints.set(name, endpoint);
     await endpoint.listen(port);
     return endpoint;
   }
 
   /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
-  clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
+  clientLink(client: string, node: string = this.primary.name): Link<RealClockLane> {
     this.checkOpen();
     this.node(node);
     return this.network.link(client, node);
@@ -166,7 +169,7 @@ export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> im
     this.checkOpen();
     this.checkParty('client', name);
     checkClientOptions(options);
-    const Connector = connectorFor(() => new RealSocket(this.network, name, this.primary.port));
+    const Connector = connectorFor(() => new RealClockSocket(this.network, name, this.primary.port));
     this.clientNames.add(name);
     const dials = options.sentinels === undefined ? { Connector } : {};
     const redis = new this.#ioredis({ ...options, connectionName: name, ...dials });
@@ -263,9 +266,9 @@ export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> im
    * What has happened so far, as the data of a timeline (docs/timeline.md). A message counts as arrived when it has passed its
    * link. About the last 20,000 messages are kept. Throws Error without the option `trace`.
    */
-  timelineData(notes: RealTimelineNotes = {}): Timeline {
+  timelineData(notes: RealClockTimelineNotes = {}): Timeline {
     if (!this.network.trace.isOn) throw new Error('timelineData() needs startPair with trace: true');
-    return realTimeline(this, notes);
+    return realClockTimeline(this, notes);
   }
 
   /**
@@ -296,14 +299,14 @@ export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> im
 
   #account(asked: string): LockAccount {
     if (!this.network.trace.isOn) throw new Error(`${asked}() needs startPair with trace: true`);
-    return realAccount(this);
+    return realClockAccount(this);
   }
 
   /**
    * Writes a timeline of what has happened so far: a self-contained page for a browser (a name that ends in `.html`), or its
    * data (`.json`). Rejects with TypeError for another name, and as `timelineData` does.
    */
-  async timeline(file: string, notes: RealTimelineNotes = {}): Promise<void> {
+  async timeline(file: string, notes: RealClockTimelineNotes = {}): Promise<void> {
     await (await import('../timeline/write.ts')).writeTimeline(file, [this.timelineData(notes)]);
   }
 
@@ -323,9 +326,9 @@ export class RealPair extends SentinelGroup<RealNode, RealLane, RealSentinel> im
 }
 
 /** Independent primaries, each with its replicas if any, over TCP in real time. */
-export type RealServers = IndependentSets<RealNode, RealPair>;
+export type RealClockServers = IndependentSets<RealClockNode, RealClockPair>;
 
-function checkOptions(options: RealServersOptions, starter: Starter): void {
+function checkOptions(options: RealClockServersOptions, starter: Starter): void {
   refuseVirtual(options, starter);
   checkSets(options, ['port', 'trace', 'locks'], starter, 100);
   if (options.trace !== undefined) checkFlag('trace', options.trace);
@@ -338,14 +341,14 @@ function checkOptions(options: RealServersOptions, starter: Starter): void {
  * Node's error for a port in use.
  */
 export async function startRealServers(
-  options: RealServersOptions,
+  options: RealClockServersOptions,
   starter: Starter,
   ioredis: () => Promise<IoredisConstructor>,
-): Promise<RealServers> {
+): Promise<RealClockServers> {
   checkOptions(options, starter);
   const Ioredis = await ioredis();
-  const sets = nodeNames(options, starter).map((names) => new RealPair(names, options, Ioredis));
-  const servers = new IndependentSets<RealNode, RealPair>(sets);
+  const sets = nodeNames(options, starter).map((names) => new RealClockPair(names, options, Ioredis));
+  const servers = new IndependentSets<RealClockNode, RealClockPair>(sets);
   // What is still starting cannot be closed.
   const started = await Promise.allSettled(sets.map((set) => set.start()));
   const failed = started.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;

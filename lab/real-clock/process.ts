@@ -5,7 +5,7 @@ import { nodeClock } from '../../server/host/node.ts';
 import { checkJump, checkNumber } from '../checks.ts';
 
 /** A process that can be stopped as by SIGSTOP. Tasks that come due in the meantime run in order when it resumes. */
-export class RealProcess {
+export class RealClockProcess {
   readonly clock: RealClock;
   #paused = false;
   #waiting: (() => void)[] = [];
@@ -46,7 +46,7 @@ export class RealProcess {
 
 /** A wall clock that follows the machine's until a test makes it jump or drift. */
 export class RealClock implements Clock {
-  readonly #process: RealProcess;
+  readonly #process: RealClockProcess;
   readonly #checkOpen: () => void;
   /** @internal Called when a test has set the clock, with what it did. */
   onSet: (text: string) => void = () => {};
@@ -54,12 +54,12 @@ export class RealClock implements Clock {
   #shown = 0;
   #since = 0;
   #rate = 1;
-  readonly #alarms = new Set<RealAlarm>();
+  readonly #alarms = new Set<RealClockAlarm>();
   /** Tasks that `after` has scheduled. Setting the clock does not move them. */
-  readonly #delays = new Set<RealAlarm>();
+  readonly #delays = new Set<RealClockAlarm>();
 
   /** @internal */
-  constructor(process: RealProcess, checkOpen: () => void) {
+  constructor(process: RealClockProcess, checkOpen: () => void) {
     this.#process = process;
     this.#checkOpen = checkOpen;
   }
@@ -108,7 +108,7 @@ export class RealClock implements Clock {
 
   /** Runs the task when the clock shows this time, in milliseconds since the epoch. */
   at(deadline: Millis, task: () => void): Timer {
-    const alarm = new RealAlarm(this.#alarms, deadline, task);
+    const alarm = new RealClockAlarm(this.#alarms, deadline, task);
     this.#alarms.add(alarm);
     this.#arm(alarm);
     return alarm;
@@ -117,7 +117,7 @@ export class RealClock implements Clock {
   /** Runs the task after so many milliseconds at this clock's rate, however the clock is set meanwhile. */
   after(delay: number, task: () => void): Timer {
     const process = this.#process;
-    const alarm = new RealAlarm(this.#delays, Infinity, task);
+    const alarm = new RealClockAlarm(this.#delays, Infinity, task);
     this.#delays.add(alarm);
     alarm.timer = nodeClock.after(delay / this.#rate, () => {
       process.run(() => {
@@ -127,7 +127,7 @@ export class RealClock implements Clock {
     return alarm;
   }
 
-  #arm(alarm: RealAlarm): void {
+  #arm(alarm: RealClockAlarm): void {
     alarm.timer?.cancel();
     const left = Math.ceil(Math.max(0, alarm.deadline - this.now()) / this.#rate);
     alarm.timer = nodeClock.at(nodeClock.now() + left, () => {
@@ -159,13 +159,13 @@ export class RealClock implements Clock {
 }
 
 /** A task that `at` has scheduled. */
-class RealAlarm implements Timer {
+class RealClockAlarm implements Timer {
   readonly deadline: Millis;
   readonly task: () => void;
   timer: Timer | undefined;
-  readonly #alarms: Set<RealAlarm>;
+  readonly #alarms: Set<RealClockAlarm>;
 
-  constructor(alarms: Set<RealAlarm>, deadline: Millis, task: () => void) {
+  constructor(alarms: Set<RealClockAlarm>, deadline: Millis, task: () => void) {
     this.#alarms = alarms;
     this.deadline = deadline;
     this.task = task;

@@ -4,26 +4,26 @@ import { createSentinel } from '../../sentinel/index.ts';
 import type { SentinelServer } from '../../sentinel/server.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { Listener } from '../../server/host/tcp.ts';
-import { VirtualDisk } from '../failover/disk.ts';
-import { AnySentinel, type SentinelsPlan, spokenBy } from '../failover/sentinel.ts';
-import { RealConnection } from './connection.ts';
+import { VirtualDisk } from '../replica-group/disk.ts';
+import { AnySentinel, type SentinelsPlan, spokenBy } from '../replica-group/sentinel.ts';
+import { RealClockConnection } from './connection.ts';
 import { CLOSED } from './lane.ts';
-import type { RealNetwork } from './network.ts';
-import { type RealClock, RealProcess } from './process.ts';
+import type { RealClockNetwork } from './network.ts';
+import { type RealClock, RealClockProcess } from './process.ts';
 
 /** A Sentinel on TCP in real time. */
-export class RealSentinel extends AnySentinel {
+export class RealClockSentinel extends AnySentinel {
   /** @internal The current process; after a crash, the one that died. */
   server: SentinelServer;
   readonly #plan: SentinelsPlan;
-  readonly #network: RealNetwork;
-  readonly #process = new RealProcess(() => this.#checkOpen());
+  readonly #network: RealClockNetwork;
+  readonly #process = new RealClockProcess(() => this.#checkOpen());
   readonly #disk = new VirtualDisk();
   #listener: Listener;
   #port = 0;
 
   /** @internal */
-  constructor(network: RealNetwork, name: string, plan: SentinelsPlan) {
+  constructor(network: RealClockNetwork, name: string, plan: SentinelsPlan) {
     super(name, plan);
     this.#network = network;
     this.#plan = plan;
@@ -55,7 +55,7 @@ export class RealSentinel extends AnySentinel {
   }
 
   #accept(server: SentinelServer, near: Connection): Receiver {
-    const connection = new RealConnection(near, this.#process, this.#network);
+    const connection = new RealClockConnection(near, this.#process, this.#network);
     this.#process.run(() => {
       const client = server.connections.accept(connection);
       connection.attach({

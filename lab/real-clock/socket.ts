@@ -6,20 +6,27 @@ import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nodeClock } from '../../server/host/node.ts';
 import { resetSocket } from '../../server/host/reset.ts';
-import type { RealLane } from './lane.ts';
-import { DROPPED, labelsOf, noteArrival, type RealNetwork, type RealWire, type WireTap } from './network.ts';
+import type { RealClockLane } from './lane.ts';
+import {
+  type ConnectionTap,
+  DROPPED,
+  labelsOf,
+  type NetworkConnection,
+  noteArrival,
+  type RealClockNetwork,
+} from './network.ts';
 
 /** A client's connection, as ioredis uses it. */
-export class RealSocket extends Duplex implements RealWire {
+export class RealClockSocket extends Duplex implements NetworkConnection {
   readonly from: string;
   readonly to: string;
   readonly port: number;
   connecting = true;
   readonly #socket: Socket;
-  readonly #network: RealNetwork;
-  readonly #out: RealLane;
-  readonly #back: RealLane;
-  readonly #tap: WireTap | undefined;
+  readonly #network: RealClockNetwork;
+  readonly #out: RealClockLane;
+  readonly #back: RealClockLane;
+  readonly #tap: ConnectionTap | undefined;
   /** True when the server's machine has vanished: the client is not told that the connection has ended. */
   #silent = false;
   /** How many of the server's bytes the client has received. */
@@ -35,7 +42,7 @@ export class RealSocket extends Duplex implements RealWire {
   readonly #labels: readonly [out: string, back: string];
 
   /** Dials at once. @param from the client's name */
-  constructor(network: RealNetwork, from: string, port: number) {
+  constructor(network: RealClockNetwork, from: string, port: number) {
     super();
     this.from = from;
     this.port = port;

@@ -1,7 +1,7 @@
 /** Records what happens in a pair on the real clock: the messages of its links, faults, roles and writes. */
 import { fromBuffer } from '../../protocol/bytes.ts';
 import { realMicros } from '../../server/host/real-time.ts';
-import type { Write } from '../failover/write-log.ts';
+import type { Write } from '../replica-group/write-log.ts';
 import type { RecordedMessage } from '../timeline/connections.ts';
 import type { RecordedEvent, RecordedRestart } from '../timeline/record.ts';
 
@@ -19,12 +19,12 @@ const FIRST = 12;
 
 /** A message that has been sent. Its lane tells what becomes of it. */
 export class SentMessage {
-  readonly #trace: RealTrace;
+  readonly #trace: RealClockTrace;
   readonly #who: string;
   readonly #sent: number;
   #left: string;
 
-  constructor(trace: RealTrace, who: string, bytes: string) {
+  constructor(trace: RealClockTrace, who: string, bytes: string) {
     this.#trace = trace;
     this.#who = who;
     this.#left = bytes;
@@ -61,7 +61,7 @@ export class SentMessage {
 }
 
 /** The record of a pair. It records nothing until `begin` is called. */
-export class RealTrace {
+export class RealClockTrace {
   readonly #limits: TraceLimits;
   /** In microseconds since the epoch; undefined: nothing is recorded. */
   #begun: number | undefined;

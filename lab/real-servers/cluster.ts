@@ -6,23 +6,23 @@ import { slotsOf } from '../../cluster/arrange.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { connectorFor } from '../../start/running/connector.ts';
-import { CLUSTER_FILE } from '../failover/shards.ts';
 import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../ioredis-types.ts';
-import { ANYBODY, RealEndpoint } from '../real-clock/endpoint.ts';
+import { ANYBODY, RealClockEndpoint } from '../real-clock/endpoint.ts';
 import { CLOSED } from '../real-clock/lane.ts';
-import { RealNetwork, type RealWire, type WireTap } from '../real-clock/network.ts';
-import { RealSocket } from '../real-clock/socket.ts';
+import { type ConnectionTap, type NetworkConnection, RealClockNetwork } from '../real-clock/network.ts';
+import { RealClockSocket } from '../real-clock/socket.ts';
+import { CLUSTER_FILE } from '../replica-group/shards.ts';
 import {
   type ClusterConstructor,
   type IoredisConstructor,
   loadClusterClient,
   loadIoredis,
 } from '../virtual/client.ts';
-import { ProcessNode } from './node.ts';
+import { RealServerNode } from './node.ts';
 import { programFor } from './options.ts';
 import { freePort } from './program.ts';
 import { ReplicationTap } from './replication-tap.ts';
-import { ProcessShard } from './shard.ts';
+import { RealServerShard } from './shard.ts';
 import { allUp, comesTrue, pass } from './wait.ts';
 
 /** How long the nodes may take to agree after the start, in milliseconds. */
@@ -33,7 +33,7 @@ const LOOKS_EVERY = 20;
 const PATIENT = 60_000;
 
 /** What a cluster of real servers consists of. */
-export interface ProcessClusterOptions {
+export interface RealServerClusterOptions {
   /** The program of every node: a name on PATH or a path. It must take the arguments of redis-server 7.0 or later. */
   readonly program: string;
   /** How many primaries share the slots. */
@@ -53,22 +53,22 @@ interface NodePlace {
   /** The address from which the process dials: by it the links know who does. */
   readonly dialsFrom: string;
   /** What the cluster announces: where the others, and clients, reach the node. */
-  readonly clients: RealEndpoint;
-  readonly bus: RealEndpoint;
+  readonly clients: RealClockEndpoint;
+  readonly bus: RealClockEndpoint;
   /** Where the process itself listens for the others. */
   ownBus: number;
 }
 
 /** The cluster. */
-export class ProcessCluster {
+export class RealServerCluster {
   /** The lanes between all nodes and clients, by name. */
-  readonly network = new RealNetwork();
+  readonly network = new RealClockNetwork();
   /** Each primary with its replicas. */
-  readonly shards: readonly ProcessShard[];
+  readonly shards: readonly RealServerShard[];
   /** All nodes, node-1 and so on, those that began as primaries first. */
-  readonly nodes: readonly ProcessNode[];
+  readonly nodes: readonly RealServerNode[];
   readonly #places: readonly NodePlace[];
-  readonly #options: ProcessClusterOptions;
+  readonly #options: RealServerClusterOptions;
   readonly #ioredis: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor };
   readonly #clients: (Redis | Cluster)[] = [];
   #timeout = PATIENT;
@@ -76,7 +76,7 @@ export class ProcessCluster {
 
   /** @internal */
   constructor(
-    options: ProcessClusterOptions,
+    options: RealServerClusterOptions,
     path: string,
     ioredis: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor },
   ) {
@@ -85,7 +85,7 @@ export class ProcessCluster {
     this.#ioredis = ioredis;
     const names = Array.from({ length: primaries * (replicas + 1) }, (_, i) => `node-${i + 1}`);
     this.#places = names.map((name, i) => this.#place(name, `127.0.1.${i + 1}`));
-    this.network.tapFor = (wire) => this.#tap(wire);
+    this.network.tapFor = (connection) => this.#tap(connection);
     const around = {
       ...{ network: this.network, ioredis: ioredis.Redis, settings, isAlone: replicas === 0 },
       isNode: (name: string) => names.includes(name),
@@ -96,7 +96,12 @@ export class ProcessCluster {
     };
     this.shards = Array.from({ length: primaries }, (_, shard) => {
       const own = names.filter((_name, i) => i % primaries === shard);
-      return new ProcessShard(own, shard + 1, this.network, (name) => new ProcessNode(name, path, around));
+      return new RealServerShard(
+        own,
+        shard + 1,
+        this.network,
+        (name) => new RealServerNode(name, path, around),
+      );
     });
     const all = this.shards.flatMap(({ nodes }) => nodes);
     this.nodes = names.flatMap((name) => all.find((node) => node.name === name) ?? []);
@@ -108,8 +113,8 @@ export class ProcessCluster {
     const place: NodePlace = {
       id: Array.from({ length: 40 }, () => Math.floor(nodeHost().random() * 16).toString(16)).join(''),
       ...{ name, dialsFrom, ownBus: 0 },
-      clients: new RealEndpoint(this.network, ANYBODY, () => this.node(name).port, partyOf),
-      bus: new RealEndpoint(this.network, ANYBODY, () => place.ownBus, partyOf),
+      clients: new RealClockEndpoint(this.network, ANYBODY, () => this.node(name).port, partyOf),
+      bus: new RealClockEndpoint(this.network, ANYBODY, () => place.ownBus, partyOf),
     };
     return place;
   }
@@ -118,13 +123,13 @@ export class ProcessCluster {
     return this.#places.find((place) => place.name === name) as NodePlace;
   }
 
-  #tap(wire: RealWire): WireTap | undefined {
-    const to = this.nodes.find(({ name }) => name === wire.to);
-    const from = this.nodes.find(({ name }) => name === wire.from);
-    if (to === undefined || wire.port === this.#placeOf(to.name).ownBus) return undefined;
-    if (from === undefined) return to.requests.tap(wire);
+  #tap(connection: NetworkConnection): ConnectionTap | undefined {
+    const to = this.nodes.find(({ name }) => name === connection.to);
+    const from = this.nodes.find(({ name }) => name === connection.from);
+    if (to === undefined || connection.port === this.#placeOf(to.name).ownBus) return undefined;
+    if (from === undefined) return to.requests.tap(connection);
     const tap = new ReplicationTap(from.mirror, to.mirror);
-    to.feed(wire, tap);
+    to.feed(connection, tap);
     return tap;
   }
 
@@ -199,7 +204,7 @@ export class ProcessCluster {
   }
 
   /** The node with this name. Throws RangeError when there is none. */
-  node(name: string): ProcessNode {
+  node(name: string): RealServerNode {
     const found = this.nodes.find((node) => node.name === name);
     if (found !== undefined) return found;
     throw new RangeError(
@@ -219,16 +224,16 @@ export class ProcessCluster {
   client(name: string, options: RedisClusterOptions = {}): Cluster {
     if (this.network.closed) throw new Error(CLOSED);
     const { redisOptions = {} } = options as { redisOptions?: object };
-    const Connector = connectorFor(({ port }) => new RealSocket(this.network, name, port as number));
+    const Connector = connectorFor(({ port }) => new RealClockSocket(this.network, name, port as number));
     const own = { ...redisOptions, connectionName: name, Connector };
     const all = { ...options, redisOptions: own } as RedisClusterOptions;
     return this.#kept(new this.#ioredis.Cluster(this.addresses, all));
   }
 
   /** An ioredis client with this name that connects to whichever node `of` returns then. `close` disconnects it. */
-  nodeClient(name: string, options: RedisOptions, of: () => ProcessNode): Redis {
+  nodeClient(name: string, options: RedisOptions, of: () => RealServerNode): Redis {
     if (this.network.closed) throw new Error(CLOSED);
-    const Connector = connectorFor(() => new RealSocket(this.network, name, of().port));
+    const Connector = connectorFor(() => new RealClockSocket(this.network, name, of().port));
     return this.#kept(new this.#ioredis.Redis({ ...options, connectionName: name, Connector }));
   }
 
@@ -264,9 +269,9 @@ async function checkAddresses(addresses: readonly string[]): Promise<void> {
 }
 
 /** Starts real servers as a cluster. Rejects with a TypeError for a program that is not there. */
-export async function startProcessCluster(options: ProcessClusterOptions): Promise<ProcessCluster> {
+export async function startProcessCluster(options: RealServerClusterOptions): Promise<RealServerCluster> {
   const ioredis = { Redis: await loadIoredis(), Cluster: await loadClusterClient() };
-  const cluster = new ProcessCluster(options, programFor(options.program), ioredis);
+  const cluster = new RealServerCluster(options, programFor(options.program), ioredis);
   try {
     await cluster.start();
   } catch (error) {

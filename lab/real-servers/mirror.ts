@@ -12,8 +12,8 @@ import { createNode } from '../../server/index.ts';
 import type { Effect } from '../../server/ports.ts';
 import { ReplicaSide } from '../../server/replication/replica.ts';
 import type { Server } from '../../server/server.ts';
-import { VirtualDisk } from '../failover/disk.ts';
-import { NOBODY, type Origin, WriteLog } from '../failover/write-log.ts';
+import { VirtualDisk } from '../replica-group/disk.ts';
+import { NOBODY, type Origin, WriteLog } from '../replica-group/write-log.ts';
 import type { StreamReceiver } from './sync-reader.ts';
 
 /** Finds out which client caused the writes of one unit of the stream. */

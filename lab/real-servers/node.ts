@@ -4,12 +4,12 @@ import { badOption } from '../../base/options.ts';
 import { type DialectName, dialectNames } from '../../server/dialects/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import type { Logged } from '../failover/losses.ts';
-import { type CrashOptions, checkCrash } from '../failover/node.ts';
-import type { WriteLog } from '../failover/write-log.ts';
 import type { Redis } from '../ioredis-types.ts';
 import { CLOSED } from '../real-clock/lane.ts';
-import type { RealNetwork, RealWire } from '../real-clock/network.ts';
+import type { NetworkConnection, RealClockNetwork } from '../real-clock/network.ts';
+import type { Logged } from '../replica-group/losses.ts';
+import { type CrashOptions, checkCrash } from '../replica-group/node.ts';
+import type { WriteLog } from '../replica-group/write-log.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { fetchStream } from './fetch.ts';
 import { dialectOf, fieldsOf, type InfoFields, type Standing, standingOf } from './info.ts';
@@ -29,8 +29,8 @@ const IN_FLIGHT = 100;
 const SECOND_CHANNELS = ['repl-rdb-channel', 'dual-channel-replication-enabled'];
 
 /** What the nodes of a set share. */
-export interface ProcessSurroundings {
-  readonly network: RealNetwork;
+export interface RealServerSurroundings {
+  readonly network: RealClockNetwork;
   readonly ioredis: IoredisConstructor;
   readonly settings: Partial<Settings>;
   /** True for the name of a node. */
@@ -48,18 +48,18 @@ export interface ProcessSurroundings {
 }
 
 /** A redis-server or valkey-server behind the lab's links. */
-export class ProcessNode {
+export class RealServerNode {
   /** The name of the node, such as 'redis-1'. */
   readonly name: string;
   /** @internal Called when the node was told to follow a primary, or to be one. */
   onRoleChanged: (role: 'primary' | 'replica') => void = () => {};
   /** @internal Called in a restart: after it if the data is gone, otherwise before it, because the lab does not know what was kept. */
   onRestart: (dead: Logged) => void = () => {};
-  readonly #around: ProcessSurroundings;
+  readonly #around: RealServerSurroundings;
   readonly #program: ServerProcess;
   readonly #requests = new SeenRequests(() => this.server);
   /** The connections of replicas. */
-  readonly #feeds = new Map<RealWire, { readonly streams: boolean }>();
+  readonly #feeds = new Map<NetworkConnection, { readonly streams: boolean }>();
   #mirror: Mirror;
   #control: Redis | undefined;
   #fetches = 0;
@@ -72,7 +72,7 @@ export class ProcessNode {
   #dialect: DialectName = dialectNames[0] as DialectName;
 
   /** @internal @param path the program */
-  constructor(name: string, path: string, around: ProcessSurroundings) {
+  constructor(name: string, path: string, around: RealServerSurroundings) {
     this.name = name;
     this.#around = around;
     this.#program = new ServerProcess(path);
@@ -261,14 +261,14 @@ export class ProcessNode {
   }
 
   /** @internal Notes a replica's connection to this node. */
-  feed(wire: RealWire, tap: { readonly streams: boolean }): void {
+  feed(connection: NetworkConnection, tap: { readonly streams: boolean }): void {
     for (const known of this.#feeds.keys()) if (known.ended) this.#feeds.delete(known);
-    this.#feeds.set(wire, tap);
+    this.#feeds.set(connection, tap);
   }
 
   /** True while this node's stream passes the lab, on its way to a replica. */
   get #isFed(): boolean {
-    return [...this.#feeds].some(([wire, { streams }]) => streams && !wire.ended);
+    return [...this.#feeds].some(([connection, { streams }]) => streams && !connection.ended);
   }
 
   /** Waits until the replica has applied what has reached it. */
@@ -303,26 +303,26 @@ export class ProcessNode {
     // A server sends a reply before the stream. What it has answered must have left it, so that its loss is noticed.
     await this.refresh();
     if (keep === 'everything' && !this.#paused) await this.ask('SAVE');
-    if (silent) for (const wire of this.#wires()) wire.silence();
+    if (silent) for (const connection of this.#connections()) connection.silence();
     await this.#end();
     if (keep === 'nothing') this.#program.wipe(this.#around.keeps);
   }
 
   /** The connections of clients and of other nodes, on either end of which this node is. */
-  #wires(): RealWire[] {
-    return this.#around.network.wires.filter(({ from, to }) => [from, to].includes(this.name));
+  #connections(): NetworkConnection[] {
+    return this.#around.network.connections.filter(({ from, to }) => [from, to].includes(this.name));
   }
 
   async #end(): Promise<void> {
     this.#up = false;
     this.#paused = false;
     this.#later = [];
-    const wires = this.#wires().filter(({ to }) => to === this.name);
+    const connections = this.#connections().filter(({ to }) => to === this.name);
     this.#control?.disconnect();
     this.#control = undefined;
     await this.#program.kill();
     // What the process had sent still arrives.
-    await comesTrue(() => wires.every(({ ended }) => ended), PATIENCE);
+    await comesTrue(() => connections.every(({ ended }) => ended), PATIENCE);
   }
 
   /** Starts a new process with the files that were kept, as a primary. Does nothing when the node is up. */
@@ -377,7 +377,7 @@ export class ProcessNode {
   }
 
   /** REPLICAOF, in turn: the node follows another one through the lab's link. */
-  follow(primary: ProcessNode): void {
+  follow(primary: RealServerNode): void {
     this.#checkOpen();
     this.#inTurn(async () => {
       // A primary reaches this node here when it hands its role over by FAILOVER.
@@ -390,8 +390,8 @@ export class ProcessNode {
 
   /** Resets the connections of the lab's clients at once, and ends others by CLIENT KILL. */
   disconnectClients(): void {
-    for (const wire of this.#wires()) {
-      if (wire.to === this.name && !this.#around.isNode(wire.from)) wire.reset();
+    for (const connection of this.#connections()) {
+      if (connection.to === this.name && !this.#around.isNode(connection.from)) connection.reset();
     }
     this.#inTurn(async () => {
       for (const type of ['normal', 'pubsub']) await this.ask('CLIENT', 'KILL', 'TYPE', type);

@@ -3,11 +3,11 @@
 import { badOption, checkInteger, checkNames } from '../../base/options.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { checkSettingNames } from '../../start/node-options.ts';
-import { checkPort, nodeNames, type Starter } from '../failover/layout.ts';
+import { checkPort, nodeNames, type Starter } from '../replica-group/layout.ts';
 import { findProgram } from './program.ts';
 
 /** The options of a pair of real servers. */
-export interface ProcessPairOptions {
+export interface RealServerPairOptions {
   /** Real time over TCP. */
   readonly clock: 'real';
   /**
@@ -24,7 +24,7 @@ export interface ProcessPairOptions {
 }
 
 /** The options of several independent primaries that are real servers. */
-export interface ProcessServersOptions extends ProcessPairOptions {
+export interface RealServersOptions extends RealServerPairOptions {
   /** How many independent primaries to start; default 1. */
   readonly primaries?: number;
 }
@@ -44,7 +44,7 @@ const SET_BY_LAB = ['port', 'bind', 'dir', 'daemonize', 'supervised', 'cluster-e
 const ALLOWED = ['clock', 'nodes', 'replicas', 'settings', 'port'];
 
 /** Throws TypeError for a wrong option. Returns each node's program as a path, by the node's name. */
-export function checkRealServers(options: ProcessServersOptions, starter: Starter): Map<string, string> {
+export function checkRealServers(options: RealServersOptions, starter: Starter): Map<string, string> {
   for (const [name, why] of Object.entries(OWN_ONLY)) {
     const value = (options as object as Record<string, unknown>)[name];
     if (value !== undefined)

@@ -4,25 +4,25 @@ import { badOption } from '../../base/options.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { connectorFor } from '../../start/running/connector.ts';
 import { checkMillis } from '../checks.ts';
-import { nodeNames, type Starter } from '../failover/layout.ts';
-import type { Losses } from '../failover/losses.ts';
+import type { Redis, RedisOptions } from '../ioredis-types.ts';
+import type { Link } from '../links/link.ts';
+import { ANYBODY, RealClockEndpoint } from '../real-clock/endpoint.ts';
+import { IndependentSets } from '../real-clock/independent.ts';
+import { CLOSED, type RealClockLane } from '../real-clock/lane.ts';
+import { type ConnectionTap, type NetworkConnection, RealClockNetwork } from '../real-clock/network.ts';
+import type { RealClockActor } from '../real-clock/pair.ts';
+import { RealClockSocket } from '../real-clock/socket.ts';
+import { nodeNames, type Starter } from '../replica-group/layout.ts';
+import type { Losses } from '../replica-group/losses.ts';
 import {
   checkFailover,
   type Failover,
   type FailoverOptions,
   ReplicaGroup,
-} from '../failover/replica-group.ts';
-import type { Redis, RedisOptions } from '../ioredis-types.ts';
-import type { Link } from '../links/link.ts';
-import { ANYBODY, RealEndpoint } from '../real-clock/endpoint.ts';
-import { IndependentSets } from '../real-clock/independent.ts';
-import { CLOSED, type RealLane } from '../real-clock/lane.ts';
-import { RealNetwork, type RealWire, type WireTap } from '../real-clock/network.ts';
-import type { RealActor } from '../real-clock/pair.ts';
-import { RealSocket } from '../real-clock/socket.ts';
+} from '../replica-group/replica-group.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
-import { ProcessNode } from './node.ts';
-import { checkRealServers, type ProcessPairOptions, type ProcessServersOptions } from './options.ts';
+import { RealServerNode } from './node.ts';
+import { checkRealServers, type RealServerPairOptions, type RealServersOptions } from './options.ts';
 import { ReplicationTap } from './replication-tap.ts';
 import { allUp, comesTrue } from './wait.ts';
 
@@ -51,27 +51,27 @@ class WorkInTurn {
  * A primary and its replicas, each a process of a real server, behind the lab's links. Roles are decided on the mirrors of the
  * nodes, and the resulting commands are sent to the processes one after another.
  */
-export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements AsyncDisposable {
+export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> implements AsyncDisposable {
   /** The lanes between the nodes and the pair's clients, by name. */
-  readonly network: RealNetwork;
+  readonly network: RealClockNetwork;
   readonly #ioredis: IoredisConstructor;
   readonly #port: number;
   readonly #clients: Redis[] = [];
   /** The ports that lead to the current primary, by client. */
-  readonly #endpoints = new Map<string, Promise<RealEndpoint>>();
+  readonly #endpoints = new Map<string, Promise<RealClockEndpoint>>();
   /** The ports at which one node reaches another, by both names. */
-  readonly #between = new Map<string, Promise<RealEndpoint>>();
+  readonly #between = new Map<string, Promise<RealClockEndpoint>>();
   readonly #work: WorkInTurn;
-  #own: RealEndpoint | undefined;
+  #own: RealClockEndpoint | undefined;
   #closed = false;
 
   /** @internal @param programs the path of each node's program, by name, the primary's first */
   constructor(
     programs: ReadonlyMap<string, string>,
-    options: ProcessPairOptions,
+    options: RealServerPairOptions,
     ioredis: IoredisConstructor,
   ) {
-    const network = new RealNetwork();
+    const network = new RealClockNetwork();
     const work = new WorkInTurn();
     let portBetween = (_from: string, _to: string): Promise<number> => Promise.reject(new Error(CLOSED));
     const around = {
@@ -80,12 +80,16 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
       inTurn: (task: () => Promise<unknown>) => work.add(task),
       portBetween: (from: string, to: string) => portBetween(from, to),
     };
-    super([...programs.keys()], false, (name) => new ProcessNode(name, programs.get(name) as string, around));
+    super(
+      [...programs.keys()],
+      false,
+      (name) => new RealServerNode(name, programs.get(name) as string, around),
+    );
     this.network = network;
     this.#work = work;
     this.#ioredis = ioredis;
     this.#port = options.port ?? 0;
-    network.tapFor = (wire) => this.#tap(wire);
+    network.tapFor = (connection) => this.#tap(connection);
     portBetween = async (from, to) => {
       const leadsTo = (): number => this.node(to).port;
       return (await this.#open(this.#between, `${from}>${to}`, from, leadsTo)).port;
@@ -104,13 +108,13 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
     this.clientNames.add(name);
   }
 
-  #tap(wire: RealWire): WireTap | undefined {
-    const to = this.nodes.find(({ name }) => name === wire.to);
-    const from = this.nodes.find(({ name }) => name === wire.from);
+  #tap(connection: NetworkConnection): ConnectionTap | undefined {
+    const to = this.nodes.find(({ name }) => name === connection.to);
+    const from = this.nodes.find(({ name }) => name === connection.from);
     if (to === undefined) return undefined;
-    if (from === undefined) return to.requests.tap(wire);
+    if (from === undefined) return to.requests.tap(connection);
     const tap = new ReplicationTap(from.mirror, to.mirror);
-    to.feed(wire, tap);
+    to.feed(connection, tap);
     return tap;
   }
 
@@ -121,15 +125,15 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
   }
 
   #open(
-    all: Map<string, Promise<RealEndpoint>>,
+    all: Map<string, Promise<RealClockEndpoint>>,
     key: string,
     party: string,
     leadsTo: () => number,
     port = 0,
-  ): Promise<RealEndpoint> {
+  ): Promise<RealClockEndpoint> {
     let opened = all.get(key);
     if (opened === undefined) {
-      const endpoint = new RealEndpoint(this.network, party, leadsTo);
+      const endpoint = new RealClockEndpoint(this.network, party, leadsTo);
       opened = endpoint.listen(port).then(() => endpoint);
       all.set(key, opened);
     }
@@ -146,7 +150,7 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
   }
 
   /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
-  clientLink(client: string, node: string = this.primary.name): Link<RealLane> {
+  clientLink(client: string, node: string = this.primary.name): Link<RealClockLane> {
     this.checkOpen();
     this.node(node);
     return this.network.link(client, node);
@@ -154,11 +158,11 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
 
   /** A URL for any client. It leads to the node that is primary when the client connects, as on lostlock nodes. */
   get url(): string {
-    return (this.#own as RealEndpoint).url;
+    return (this.#own as RealClockEndpoint).url;
   }
 
   /** A client of any library, whose connections `clientLink` and `lost` know by its name. */
-  async actor(name: string): Promise<RealActor> {
+  async actor(name: string): Promise<RealClockActor> {
     this.#enroll('actor', name);
     return this.#open(this.#endpoints, name, name, () => this.primary.port);
   }
@@ -170,7 +174,7 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
   client(name: string, options: RedisOptions = {}, node?: string): Redis {
     this.#enroll('client', name);
     const port = node === undefined ? () => this.primary.port : () => this.node(node).port;
-    const Connector = connectorFor(() => new RealSocket(this.network, name, port()));
+    const Connector = connectorFor(() => new RealClockSocket(this.network, name, port()));
     const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
     // Without a listener, ioredis prints each error.
     redis.on('error', () => {});
@@ -217,7 +221,7 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
     this.#processOf(name).resume();
   }
 
-  #processOf(name: string): ProcessNode {
+  #processOf(name: string): RealServerNode {
     if (!this.clientNames.has(name)) return this.node(name);
     const allowed = `a node: a client's timers are this process' own; hold clientLink('${name}') instead`;
     throw badOption('pause', name, allowed);
@@ -295,21 +299,21 @@ export class ProcessPair extends ReplicaGroup<ProcessNode, RealLane> implements 
 }
 
 /** Independent primaries, each with its replicas if any, that are real servers. */
-export type ProcessServers = IndependentSets<ProcessNode, ProcessPair>;
+export type RealServers = IndependentSets<RealServerNode, RealServerPair>;
 
 /** Starts real servers as nodes, with the replicas in sync. Rejects with a TypeError that names a wrong option. */
 export async function startProcessServers(
-  options: ProcessServersOptions,
+  options: RealServersOptions,
   starter: Starter,
   ioredis: () => Promise<IoredisConstructor>,
-): Promise<ProcessServers> {
+): Promise<RealServers> {
   const programs = checkRealServers(options, starter);
   const Ioredis = await ioredis();
   const sets = nodeNames(options, starter).map((names) => {
     const own = new Map(names.map((name) => [name, programs.get(name) as string]));
-    return new ProcessPair(own, options, Ioredis);
+    return new RealServerPair(own, options, Ioredis);
   });
-  const servers = new IndependentSets<ProcessNode, ProcessPair>(sets);
+  const servers = new IndependentSets<RealServerNode, RealServerPair>(sets);
   try {
     await allUp(sets.map((set) => set.start()));
   } catch (error) {

@@ -1,12 +1,12 @@
 /** Watches the connection of a replica to its primary, and tells the mirrors of both what passes. */
 import { asciiLower, fromBuffer, parseSafeInteger } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
-import type { WireTap } from '../real-clock/network.ts';
+import type { ConnectionTap } from '../real-clock/network.ts';
 import type { Mirror } from './mirror.ts';
 import { SyncReader } from './sync-reader.ts';
 
 /** Reads both directions of one connection. */
-export class ReplicationTap implements WireTap {
+export class ReplicationTap implements ConnectionTap {
   readonly #requests = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
   readonly #sent: SyncReader;
   readonly #received: SyncReader;

@@ -8,9 +8,9 @@ import { nodeClock } from '../../server/host/node.ts';
 import type { Effect } from '../../server/ports.ts';
 import type { Server } from '../../server/server.ts';
 import { commandOf } from '../../server/table/resolve.ts';
-import { touchedBy } from '../failover/touched.ts';
-import { NOBODY, type Origin, type WriteReply } from '../failover/write-log.ts';
-import type { RealWire, WireTap } from '../real-clock/network.ts';
+import type { ConnectionTap, NetworkConnection } from '../real-clock/network.ts';
+import { touchedBy } from '../replica-group/touched.ts';
+import { NOBODY, type Origin, type WriteReply } from '../replica-group/write-log.ts';
 import { ReplyScanner } from './replies.ts';
 
 /** How long a request whose reply has arrived may still cause a write that the lab has not seen, in milliseconds. */
@@ -27,7 +27,7 @@ const LISTENING: ReadonlySet<Bytes> = new Set(['subscribe', 'psubscribe', 'ssubs
 
 /** One request that may write, or a transaction. */
 class SeenRequest {
-  readonly wire: RealWire;
+  readonly connection: NetworkConnection;
   readonly words: ReadonlySet<Bytes>;
   readonly names: ReadonlySet<Bytes>;
   readonly isScript: boolean;
@@ -44,8 +44,8 @@ class SeenRequest {
   /** True when the stream has been seen up to a point behind the request. */
   decided = false;
 
-  constructor(wire: RealWire, all: readonly (readonly Bytes[])[]) {
-    this.wire = wire;
+  constructor(connection: NetworkConnection, all: readonly (readonly Bytes[])[]) {
+    this.connection = connection;
     this.words = new Set(all.flatMap((argv) => argv.slice(1)));
     this.names = new Set(all.map(([name = '']) => asciiLower(name)));
     this.isScript = [...this.names].some((name) => SCRIPTS.has(name));
@@ -92,8 +92,8 @@ export class SeenRequests {
   }
 
   /** Watches one client's connection. */
-  tap(wire: RealWire): WireTap {
-    return new Conversation(wire, this);
+  tap(connection: NetworkConnection): ConnectionTap {
+    return new Conversation(connection, this);
   }
 
   /** True for a command that may write. */
@@ -103,8 +103,8 @@ export class SeenRequests {
   }
 
   /** Remembers a request. */
-  add(wire: RealWire, all: readonly (readonly Bytes[])[]): SeenRequest {
-    const request = new SeenRequest(wire, all);
+  add(connection: NetworkConnection, all: readonly (readonly Bytes[])[]): SeenRequest {
+    const request = new SeenRequest(connection, all);
     this.#open.push(request);
     if (this.#open.length > MOST) this.#open.shift();
     return request;
@@ -123,12 +123,14 @@ export class SeenRequests {
 
   /** True while a request that may write waits for its reply. */
   hasOpen(client: string): boolean {
-    return this.#open.some(({ wire, end }) => wire.from === client && !wire.ended && end === undefined);
+    return this.#open.some(
+      ({ connection, end }) => connection.from === client && !connection.ended && end === undefined,
+    );
   }
 
   /** The requests that have perhaps written, and whose replies wait on the client's link. */
   unreadBy(client: string): readonly UnreadReply[] {
-    return this.#unread.filter((request) => request.wire.from === client && !isRead(request));
+    return this.#unread.filter((request) => request.connection.from === client && !isRead(request));
   }
 
   /**
@@ -168,21 +170,21 @@ export class SeenRequests {
     found.effects.push(...effects);
     const reply: WriteReply = {
       get arrived() {
-        return found.end !== undefined && found.wire.tookUpTo(found.end);
+        return found.end !== undefined && found.connection.tookUpTo(found.end);
       },
     };
-    return { client: found.wire.from, reply };
+    return { client: found.connection.from, reply };
   }
 }
 
 /** True when the reply has reached the client, or never will. */
-function isRead({ wire, end = 0 }: SeenRequest): boolean {
-  return wire.ended || wire.tookUpTo(end);
+function isRead({ connection, end = 0 }: SeenRequest): boolean {
+  return connection.ended || connection.tookUpTo(end);
 }
 
 /** One client's connection: requests, and the replies to them in the same order. */
-class Conversation implements WireTap {
-  readonly #wire: RealWire;
+class Conversation implements ConnectionTap {
+  readonly #connection: NetworkConnection;
   readonly #requests: SeenRequests;
   readonly #decoder = new RequestDecoder({ maxBulk: Number.MAX_SAFE_INTEGER, authenticated: true });
   readonly #scanner = new ReplyScanner();
@@ -192,8 +194,8 @@ class Conversation implements WireTap {
   /** True when replies can no longer be told from messages. */
   #listens = false;
 
-  constructor(wire: RealWire, requests: SeenRequests) {
-    this.#wire = wire;
+  constructor(connection: NetworkConnection, requests: SeenRequests) {
+    this.#connection = connection;
     this.#requests = requests;
   }
 
@@ -211,12 +213,12 @@ class Conversation implements WireTap {
       const all = this.#transaction;
       this.#transaction = undefined;
       const writes = all.some((each) => this.#requests.writes(each));
-      this.#awaiting.push(writes ? this.#requests.add(this.#wire, all) : undefined);
+      this.#awaiting.push(writes ? this.#requests.add(this.#connection, all) : undefined);
       return;
     } else if (name === 'discard') this.#transaction = undefined;
     else if (this.#transaction !== undefined) this.#transaction.push(argv);
     else if (this.#requests.writes(argv)) {
-      this.#awaiting.push(this.#requests.add(this.#wire, [argv]));
+      this.#awaiting.push(this.#requests.add(this.#connection, [argv]));
       return;
     }
     this.#awaiting.push(undefined);

@@ -1,16 +1,17 @@
 /** One primary and its replicas in a cluster of real servers: which node is the primary, and what promotions lose. */
-import { ReplicaGroup } from '../failover/replica-group.ts';
-import { CLOSED, type RealLane } from '../real-clock/lane.ts';
-import type { RealNetwork } from '../real-clock/network.ts';
-import type { ProcessNode } from './node.ts';
+
+import { CLOSED, type RealClockLane } from '../real-clock/lane.ts';
+import type { RealClockNetwork } from '../real-clock/network.ts';
+import { ReplicaGroup } from '../replica-group/replica-group.ts';
+import type { RealServerNode } from './node.ts';
 import { pass } from './wait.ts';
 
 /** How long a server may take to tell its role, in milliseconds. One that was stopped in between never does. */
 const ANSWERS_WITHIN = 1000;
 
 /** A shard. The nodes of the cluster change its roles; the lab watches them. */
-export class ProcessShard extends ReplicaGroup<ProcessNode, RealLane> {
-  readonly network: RealNetwork;
+export class RealServerShard extends ReplicaGroup<RealServerNode, RealClockLane> {
+  readonly network: RealClockNetwork;
   /** The configuration epoch of the primary. A node that claims the slots with a greater one has been promoted. */
   #epoch: number;
 
@@ -18,8 +19,8 @@ export class ProcessShard extends ReplicaGroup<ProcessNode, RealLane> {
   constructor(
     names: readonly string[],
     epoch: number,
-    network: RealNetwork,
-    make: (name: string) => ProcessNode,
+    network: RealClockNetwork,
+    make: (name: string) => RealServerNode,
   ) {
     super(names, false, make);
     this.network = network;
@@ -60,7 +61,7 @@ export class ProcessShard extends ReplicaGroup<ProcessNode, RealLane> {
 }
 
 /** The configuration epoch of a node that counts itself as a primary; undefined for a replica. */
-async function epochOf(node: ProcessNode): Promise<number | undefined> {
+async function epochOf(node: RealServerNode): Promise<number | undefined> {
   const { isReplica } = await node.standing();
   if (isReplica) return undefined;
   const info = String(await node.ask('CLUSTER', 'INFO'));

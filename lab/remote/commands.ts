@@ -9,12 +9,12 @@ import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
-import type { KeepData } from '../failover/journal.ts';
-import type { CrashOptions } from '../failover/node.ts';
 import { ANYBODY } from '../real-clock/endpoint.ts';
-import type { RealNode } from '../real-clock/node.ts';
-import type { RealPair } from '../real-clock/pair.ts';
-import { recordedRun } from '../timeline/real.ts';
+import type { RealClockNode } from '../real-clock/node.ts';
+import type { RealClockPair } from '../real-clock/pair.ts';
+import type { KeepData } from '../replica-group/journal.ts';
+import type { CrashOptions } from '../replica-group/node.ts';
+import { recordedRun } from '../timeline/real-clock.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
 import { lockCommands } from './lock-commands.ts';
 import { failoverReply, type NodeState, nodeReply, stateOf, writeReply } from './replies.ts';
@@ -55,7 +55,7 @@ function crashOf(options: LabArguments): CrashOptions | undefined {
 }
 
 /** The name of a party of a link. Throws Redis' error for one that does not exist, whose link would affect nobody. */
-function partyOf(lab: RealPair, word: Bytes): string {
+function partyOf(lab: RealClockPair, word: Bytes): string {
   const name = textOf(word);
   const { parties } = lab;
   if (parties.includes(name)) return name;
@@ -63,13 +63,13 @@ function partyOf(lab: RealPair, word: Bytes): string {
 }
 
 /** The names of two parties. Throws an error for one party twice, which has no link to itself. */
-function partiesOf(lab: RealPair, one: Bytes, other: Bytes): [string, string] {
+function partiesOf(lab: RealClockPair, one: Bytes, other: Bytes): [string, string] {
   if (one === other) fail(fromText(`ERR ${textOf(one)} has no link to itself`));
   return [partyOf(lab, one), partyOf(lab, other)];
 }
 
 /** A node in one of the states that a control needs. Throws an error in others, in which the control would do nothing. */
-function nodeThat(lab: RealPair, word: Bytes, ...needed: readonly NodeState[]): RealNode {
+function nodeThat(lab: RealClockPair, word: Bytes, ...needed: readonly NodeState[]): RealClockNode {
   const node = attempt(() => lab.node(textOf(word)));
   const state = stateOf(node);
   if (!needed.includes(state)) fail(fromText(`ERR ${node.name} is ${state}, not ${needed.join(' or ')}`));
@@ -77,7 +77,7 @@ function nodeThat(lab: RealPair, word: Bytes, ...needed: readonly NodeState[]): 
 }
 
 /** The subcommands for one direction of a link. */
-function laneCommands(lab: () => RealPair): Command<Caller> {
+function laneCommands(lab: () => RealClockPair): Command<Caller> {
   const lane = (from: Bytes, to: Bytes) => lab().network.lane(...partiesOf(lab(), from, to));
   return defineContainer('server', 'lab', HEAD, {
     hold: {
@@ -128,7 +128,7 @@ function laneCommands(lab: () => RealPair): Command<Caller> {
 }
 
 /** The subcommands for both directions of a link. */
-function linkCommands(lab: () => RealPair): Command<Caller> {
+function linkCommands(lab: () => RealClockPair): Command<Caller> {
   const link = (one: Bytes, other: Bytes) => lab().network.link(...partiesOf(lab(), one, other));
   return defineContainer('server', 'lab', HEAD, {
     partition: {
@@ -156,7 +156,7 @@ function linkCommands(lab: () => RealPair): Command<Caller> {
 }
 
 /** The subcommands about the lab as a whole. */
-function partyCommands(lab: () => RealPair): Command<Caller> {
+function partyCommands(lab: () => RealClockPair): Command<Caller> {
   return defineContainer('server', 'lab', HEAD, {
     nodes: {
       ...about,
@@ -211,7 +211,7 @@ function partyCommands(lab: () => RealPair): Command<Caller> {
 }
 
 /** The subcommands for single nodes. */
-function nodeCommands(lab: () => RealPair): Command<Caller> {
+function nodeCommands(lab: () => RealClockPair): Command<Caller> {
   return defineContainer('server', 'lab', HEAD, {
     crash: {
       ...about,
@@ -274,7 +274,7 @@ function nodeCommands(lab: () => RealPair): Command<Caller> {
 }
 
 /** The subcommands that change roles. */
-function roleCommands(lab: () => RealPair): Command<Caller> {
+function roleCommands(lab: () => RealClockPair): Command<Caller> {
   return defineContainer('server', 'lab', HEAD, {
     failover: {
       ...about,
@@ -324,7 +324,7 @@ function roleCommands(lab: () => RealPair): Command<Caller> {
  * Makes the LAB command.
  * @param lab returns the pair that it controls
  */
-export function labCommand(lab: () => RealPair): Command<Caller> {
+export function labCommand(lab: () => RealClockPair): Command<Caller> {
   const parts = [
     partyCommands(lab),
     lockCommands(lab),

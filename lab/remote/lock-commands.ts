@@ -4,13 +4,13 @@ import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkLocks } from '../account/queries.ts';
-import type { RealPair } from '../real-clock/pair.ts';
+import type { RealClockPair } from '../real-clock/pair.ts';
 import { LabArguments } from './arguments.ts';
 import { holderReply, overlapReply } from './replies.ts';
 import { about, done, HEAD } from './table.ts';
 
 /** The subcommands about what happened to locks. */
-export function lockCommands(lab: () => RealPair): Command<Caller> {
+export function lockCommands(lab: () => RealClockPair): Command<Caller> {
   return defineContainer('server', 'lab', HEAD, {
     holders: {
       ...about,

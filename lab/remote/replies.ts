@@ -2,15 +2,15 @@
 import { type Bytes, fromText } from '../../protocol/bytes.ts';
 import { MapReply, type Reply } from '../../protocol/reply.ts';
 import type { LockHolder, LockOverlap } from '../account/queries.ts';
-import type { Failover } from '../failover/replica-group.ts';
-import type { Write } from '../failover/write-log.ts';
-import type { RealNode } from '../real-clock/node.ts';
+import type { RealClockNode } from '../real-clock/node.ts';
+import type { Failover } from '../replica-group/replica-group.ts';
+import type { Write } from '../replica-group/write-log.ts';
 
 /** What a node's process does. */
 export type NodeState = 'up' | 'paused' | 'down';
 
 /** What the node's process does. */
-export function stateOf({ up, paused }: RealNode): NodeState {
+export function stateOf({ up, paused }: RealClockNode): NodeState {
   if (!up) return 'down';
   return paused ? 'paused' : 'up';
 }
@@ -19,7 +19,7 @@ export function stateOf({ up, paused }: RealNode): NodeState {
  * The entry of a node in LAB NODES. Its role is what the node itself believes, which a client may have changed with REPLICAOF.
  * @param isPrimary whether the lab takes a node that is down for the primary
  */
-export function nodeReply(node: RealNode, isPrimary: boolean): Reply {
+export function nodeReply(node: RealClockNode, isPrimary: boolean): Reply {
   const { name, port, server } = node;
   const state = stateOf(node);
   const leads = state === 'down' ? isPrimary : server.role === 'primary';

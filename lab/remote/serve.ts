@@ -8,8 +8,8 @@ import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import type { DialectOptions } from '../failover/dialects.ts';
-import { type RealPair, startRealServers } from '../real-clock/pair.ts';
+import { type RealClockPair, startRealServers } from '../real-clock/pair.ts';
+import type { DialectOptions } from '../replica-group/dialects.ts';
 import { labCommand } from './commands.ts';
 
 /** The options of a lab that other processes control. */
@@ -29,14 +29,14 @@ const NAMES = ['replicas', 'port', 'labPort', 'settings', 'dialect', 'strict'];
 /** A lab that other processes control. */
 export class LabServer implements AsyncDisposable {
   /** The pair. */
-  readonly pair: RealPair;
+  readonly pair: RealClockPair;
   /** The port that answers LAB. */
   readonly labPort: number;
   readonly #control: Server;
   readonly #listener: Listener;
 
   /** @param labPort the port on which `listener` listens */
-  constructor(pair: RealPair, control: Server, listener: Listener, labPort: number) {
+  constructor(pair: RealClockPair, control: Server, listener: Listener, labPort: number) {
     this.pair = pair;
     this.labPort = labPort;
     this.#control = control;
@@ -89,20 +89,20 @@ export async function startLab(options: LabOptions = {}): Promise<LabServer> {
   checkNames(options, NAMES, 'startLab');
   const { labPort = 0, ...rest } = options;
   checkInteger('labPort', labPort, 0, 65535);
-  let pair: RealPair | undefined;
-  const command = labCommand(() => pair as RealPair);
+  let pair: RealClockPair | undefined;
+  const command = labCommand(() => pair as RealClockPair);
   const { sets } = await startRealServers(
     { ...rest, clock: 'real', commands: [command], trace: true },
     'startPair',
     async () => NoIoredis as never,
   );
-  pair = sets[0] as RealPair;
+  pair = sets[0] as RealClockPair;
   const control = createNode(nodeHost(), { commands: [command] });
   const listener = new Listener(control.connections);
   try {
     const { port } = await listener.listen({ host: '127.0.0.1', port: labPort });
     control.settings.port = port; // INFO shows it.
-    refuseData(control, () => (pair as RealPair).url);
+    refuseData(control, () => (pair as RealClockPair).url);
     return new LabServer(pair, control, listener, port);
   } catch (error) {
     control.stop();

@@ -27,35 +27,35 @@ export interface Inside {
 /** A callback with any parameters. */
 export type Callback = (...args: never[]) => void;
 
-/** Node's own functions, as they were before any route was laid. */
-export interface Real {
+/** Node's own functions, as they were before any was replaced. */
+export interface NodeOriginals {
   readonly setImmediate: (task: () => void) => unknown;
 }
 
 /**
- * The state that the whole process shares, because Node's modules and the routes over them are the same in all realms.
+ * The state that the whole process shares, because Node's modules and the stand-ins for them are the same in all realms.
  */
 interface Shared {
   inside: Inside | undefined;
   turn: Promise<void>;
   readonly excused: Map<string, number>;
   readonly refused: string[];
-  /** Every function that is a route, so that no route is laid over another. */
-  readonly routes: WeakSet<object>;
+  /** Every function that is a stand-in. It is not replaced again. */
+  readonly standIns: WeakSet<object>;
   /** The record of each realm, by the realm's global object. */
   readonly realms: WeakMap<object, Present>;
 }
 
 /**
  * The record of one realm. Jest and vm give each test file its own realm, with its own global object, timers and Date.
- * All realms share the record of the running code, because a route that one realm laid over a module serves the others
+ * All realms share the record of the running code, because a stand-in that one realm put into a module serves the others
  * too.
  */
 class Present {
   readonly #shared: Shared;
-  /** Set while routes are laid: the functions that this realm's globalThis must have. */
-  routed: Readonly<Record<string, unknown>> | undefined = undefined;
-  readonly real: Real = {
+  /** Set once Node's functions are replaced: the functions that this realm's globalThis must have. */
+  replaced: Readonly<Record<string, unknown>> | undefined = undefined;
+  readonly real: NodeOriginals = {
     // Jest's jsdom has none.
     setImmediate: (globalThis.setImmediate ?? timers.setImmediate) as (task: () => void) => unknown,
   };
@@ -63,14 +63,14 @@ class Present {
   readonly excused: Map<string, number>;
   /** Work for Node's thread pool that code in the world has requested. Node does not list it among its resources. */
   readonly refused: string[];
-  /** Every function that is a route, in any realm. */
-  readonly routes: WeakSet<object>;
+  /** Every function that is a stand-in, in any realm. */
+  readonly standIns: WeakSet<object>;
 
   constructor(shared: Shared) {
     this.#shared = shared;
     this.excused = shared.excused;
     this.refused = shared.refused;
-    this.routes = shared.routes;
+    this.standIns = shared.standIns;
   }
 
   get inside(): Inside | undefined {
@@ -93,7 +93,7 @@ class Present {
 
 const key = Symbol.for('lostlock.present');
 // Kept on one of Node's modules rather than on globalThis: Jest disables what it finds there when a test file ends,
-// while the routes over Node's modules live on.
+// while the stand-ins in Node's modules live on.
 const home = timers as typeof timers & { [key]?: Shared };
 
 function sharedRecord(): Shared {
@@ -102,7 +102,7 @@ function sharedRecord(): Shared {
     turn: Promise.resolve(),
     excused: new Map(),
     refused: [],
-    routes: new WeakSet(),
+    standIns: new WeakSet(),
     realms: new WeakMap(),
   };
   Object.defineProperty(home, key, { value: shared });

@@ -82,7 +82,7 @@ class Batches {
       if (this.#begun) this.#done = this.#work.step();
       else {
         this.#begun = true;
-        checkRoutes();
+        checkReplaced();
         this.#work.begin();
       }
     } catch (error) {
@@ -179,12 +179,14 @@ export class RealInputOutput extends Error {
 }
 
 /** Throws unless code in the world will use the virtual clock. */
-function checkRoutes(): void {
-  if (present.routed === undefined) {
-    throw new Error("the virtual clock needs its routes: import 'lostlock/router' before any client");
+function checkReplaced(): void {
+  if (present.replaced === undefined) {
+    throw new Error(
+      "the virtual clock needs its stand-ins for Node's functions: import 'lostlock/router' before any client",
+    );
   }
-  for (const [name, routed] of Object.entries(present.routed)) {
-    if (Reflect.get(globalThis, name) !== routed) {
+  for (const [name, replaced] of Object.entries(present.replaced)) {
+    if (Reflect.get(globalThis, name) !== replaced) {
       throw new Error(
         `globalThis.${name} is not the router's: fake timers (vi.useFakeTimers, jest, sinon) are active; ` +
           'uninstall them before you use the virtual clock',

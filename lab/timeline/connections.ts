@@ -1,7 +1,7 @@
 /** Turns the recorded bytes of a run's connections into messages: what they are, their offsets, and what caused them. */
 import type { MessageKind, TimelineMessage } from '../../page/format.ts';
 import { busMessagesIn, isOfBus } from './bus.ts';
-import { commandsIn, type Part, repliesIn, textOf } from './wire.ts';
+import { commandsIn, type Part, repliesIn, textOf } from './bytes-as-text.ts';
 
 /** The bytes of one write to a connection, as the lab records them. Times are in microseconds since the run began. */
 export interface RecordedMessage {

@@ -31,7 +31,7 @@ export class MissingIoredis extends Error {
 let loaded: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor } | undefined;
 
 /**
- * Loads ioredis, an optional peer dependency, after the routes are laid. Rejects with an installation hint when it is
+ * Loads ioredis, an optional peer dependency, after Node's functions are replaced. Rejects with an installation hint when it is
  * missing.
  */
 export async function loadIoredis(): Promise<IoredisConstructor> {
@@ -121,7 +121,7 @@ export function openClusterClient(
   addresses: readonly Address[],
   options: RedisClusterOptions = {},
 ): Cluster {
-  // Its connections follow the routes of the world, because ioredis dials nodes that it hears of.
+  // Its connections pass through the world, because ioredis dials nodes that it hears of.
   const redis = new Ioredis(addresses, { ...options, lazyConnect: true });
   redis.on('error', () => {});
   if ((options as { lazyConnect?: boolean }).lazyConnect !== true) {

@@ -1,7 +1,7 @@
 /** A node's end of a virtual connection, with the interface of the server's connections. */
 import { type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Connection, Receiver } from '../../server/host/host.ts';
-import type { NextSend, Watched } from '../failover/write-log.ts';
+import type { NextSend, Watched } from '../replica-group/write-log.ts';
 import type { Ends, Pipe, PipeMessage } from './pipe.ts';
 
 /** A connection made of two pipes, one for each direction. */

@@ -1,7 +1,7 @@
 /** The Host of a node in a world: its clock, randomness, disk and network. */
 import { processHeap } from '../../server/host/heap.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
-import { type Keep, VirtualDisk } from '../failover/disk.ts';
+import { type Keep, VirtualDisk } from '../replica-group/disk.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Random } from '../time/random.ts';

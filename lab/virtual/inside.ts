@@ -1,4 +1,4 @@
-/** What the routed functions use inside a world: its timers, clock, randomness and connections. */
+/** What the stand-ins for Node's functions use inside a world: its timers, clock, randomness and connections. */
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Millis } from '../../protocol/bytes.ts';
@@ -9,8 +9,8 @@ import type { Schedule } from '../time/schedule.ts';
 import { VirtualImmediate, VirtualTimeout } from '../time/timers.ts';
 import type { Network } from './network.ts';
 
-/** The world that code runs in, as far as the routed functions need it. */
-interface RoutedWorld {
+/** The world that code runs in, as far as the stand-ins need it. */
+interface SurroundingWorld {
   /** The actor whose code is running, or ran last. */
   readonly running: Actor;
   readonly schedule: Schedule;
@@ -19,12 +19,12 @@ interface RoutedWorld {
   stream(name: string): Random;
 }
 
-/** Serves the routed functions in one world. */
+/** Serves the stand-ins in one world. */
 export class WorldInside implements Inside {
-  readonly #world: RoutedWorld;
+  readonly #world: SurroundingWorld;
   readonly #random: Random;
 
-  constructor(world: RoutedWorld) {
+  constructor(world: SurroundingWorld) {
     this.#world = world;
     this.#random = world.stream('library');
   }

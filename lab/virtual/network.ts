@@ -26,7 +26,7 @@ interface VirtualListener {
 }
 
 /** A connection. `forward` carries what the dialling end sends. */
-interface Wire {
+interface PipePair {
   readonly forward: Pipe;
   readonly back: Pipe;
   readonly dialler: Actor;
@@ -63,7 +63,7 @@ export class Network extends Lanes<Lane> {
   readonly #owners = new Map<string, string>();
   /** Addresses that are forwarded to another one. */
   readonly #forwards = new Map<string, () => Address>();
-  readonly #wires = new Set<Wire>();
+  readonly #open = new Set<PipePair>();
   /** Answers connection requests, also those to dead and paused processes. */
   readonly #kernel: Actor;
   #nextPort = FIRST_PORT;
@@ -80,26 +80,26 @@ export class Network extends Lanes<Lane> {
   }
 
   /** @internal */
-  protected lay(from: string, to: string): Lane {
+  protected create(from: string, to: string): Lane {
     return new Lane(from, to, this.#laneWorld, this.#delays);
   }
 
   /** Breaks the connections between two actors, whichever of them dialled. */
   reset(one: string, other: string): void {
     this.#world.assertUsable();
-    const broken = [...this.#wires].filter(({ forward }) => {
+    const broken = [...this.#open].filter(({ forward }) => {
       const ends = [forward.lane.from, forward.lane.to];
       return ends.includes(one) && ends.includes(other);
     });
     if (broken.length > 0) this.#world.trace.note(`${one}>${other}`, 'reset');
-    for (const wire of broken) this.#break(wire, 'reset');
+    for (const pipes of broken) this.#break(pipes, 'reset');
   }
 
   /** Breaks a connection. Both ends notice at once. */
-  #break(wire: Wire, ending: Ending): void {
-    this.#wires.delete(wire);
-    wire.forward.breakNow(ending);
-    wire.back.breakNow(ending);
+  #break(pipes: PipePair, ending: Ending): void {
+    this.#open.delete(pipes);
+    pipes.forward.breakNow(ending);
+    pipes.back.breakNow(ending);
   }
 
   /** @internal What is held, for error messages: `primary>replica (3 messages)`. */
@@ -114,7 +114,7 @@ export class Network extends Lanes<Lane> {
   underWay(): TraceEvent[] {
     const at = this.#world.elapsed();
     const found: TraceEvent[] = [];
-    for (const { forward, back } of this.#wires) {
+    for (const { forward, back } of this.#open) {
       for (const pipe of [forward, back]) {
         for (const message of pipe.underWay()) found.push({ at, who: pipe.label, what: 'waits', ...message });
       }
@@ -125,7 +125,7 @@ export class Network extends Lanes<Lane> {
   /** @internal The clients that have something under way to a node, or from it, each with the node. */
   *dialogues(): Generator<readonly [client: string, node: string]> {
     const nodes = new Set(this.#owners.values());
-    for (const { forward, back, dialler } of this.#wires) {
+    for (const { forward, back, dialler } of this.#open) {
       if (!nodes.has(dialler.name) && (forward.busy || back.busy)) yield [dialler.name, forward.lane.to];
     }
   }
@@ -162,14 +162,14 @@ export class Network extends Lanes<Lane> {
     for (const [address, listener] of this.#listeners) {
       if (listener.actor === actor) this.#listeners.delete(address);
     }
-    for (const wire of [...this.#wires]) {
-      const [out, into] = wire.dialler === actor ? [wire.forward, wire.back] : [wire.back, wire.forward];
-      if (wire.dialler !== actor && wire.listener !== actor) continue;
-      this.#wires.delete(wire);
+    for (const pipes of [...this.#open]) {
+      const [out, into] = pipes.dialler === actor ? [pipes.forward, pipes.back] : [pipes.back, pipes.forward];
+      if (pipes.dialler !== actor && pipes.listener !== actor) continue;
+      this.#open.delete(pipes);
       const { unread } = into;
       into.close();
       if (silent) continue;
-      const isRead = !unread && (wire.dialler === actor || wire.accepted);
+      const isRead = !unread && (pipes.dialler === actor || pipes.accepted);
       if (!isRead) out.break();
       else out.leave();
     }
@@ -201,13 +201,13 @@ export class Network extends Lanes<Lane> {
       this.#kernel,
       true,
       (message) => {
-        if (message === 'open') this.#answer(wire, address, local);
+        if (message === 'open') this.#answer(pipes, address, local);
       },
     );
-    const wire: Wire = { forward, back, dialler: actor, listener: undefined, accepted: false };
+    const pipes: PipePair = { forward, back, dialler: actor, listener: undefined, accepted: false };
     this.#sweep();
-    this.#wires.add(wire);
-    const meet = (what: 'lost' | 'last'): void => this.#meet(wire, what);
+    this.#open.add(pipes);
+    const meet = (what: 'lost' | 'last'): void => this.#meet(pipes, what);
     for (const pipe of [forward, back]) pipe.trouble = meet;
     forward.send('open');
     return { out: forward, in: back, local, remote: address, peer: target };
@@ -217,43 +217,43 @@ export class Network extends Lanes<Lane> {
    * After a lost message, the sender keeps retransmitting for a while. After the last message, nothing comes back any
    * more.
    */
-  #meet(wire: Wire, what: 'lost' | 'last'): void {
+  #meet(pipes: PipePair, what: 'lost' | 'last'): void {
     if (what === 'last') {
-      this.#break(wire, 'reset');
+      this.#break(pipes, 'reset');
       return;
     }
     const giveUp = new Task(this.#kernel, true, () => {
-      if (this.#wires.has(wire)) this.#break(wire, 'timed out');
+      if (this.#open.has(pipes)) this.#break(pipes, 'timed out');
     });
     this.#world.schedule.arm(giveUp, this.#world.schedule.micros + PATIENCE);
   }
 
   /** A connection request has arrived. */
-  #answer(wire: Wire, address: string, remote: string): void {
+  #answer(pipes: PipePair, address: string, remote: string): void {
     const listener = this.#listeners.get(address);
     if (listener === undefined) {
-      wire.forward.close();
-      wire.back.send('refused');
+      pipes.forward.close();
+      pipes.back.send('refused');
       return;
     }
     const { actor, accept } = listener;
-    wire.listener = actor;
+    pipes.listener = actor;
     const connection = new VirtualConnection({
-      out: wire.back,
-      in: wire.forward,
+      out: pipes.back,
+      in: pipes.forward,
       local: address,
       remote,
-      peer: wire.dialler.name,
+      peer: pipes.dialler.name,
     });
-    wire.forward.handOver(actor, connection.take);
+    pipes.forward.handOver(actor, connection.take);
     const { schedule } = this.#world;
     // The kernel completes the handshake, also for a process that stands still. A process that runs answers in its turn: the
     // order of the events of one instant is part of every trace.
     const early = actor.paused;
-    if (early) wire.back.send('accepted');
+    if (early) pipes.back.send('accepted');
     const admit = new Task(actor, true, () => {
-      if (!early) wire.back.send('accepted');
-      wire.accepted = true;
+      if (!early) pipes.back.send('accepted');
+      pipes.accepted = true;
       const receiver = accept(connection);
       if (receiver !== undefined) connection.attach(receiver);
     });
@@ -262,8 +262,8 @@ export class Network extends Lanes<Lane> {
 
   /** Removes connections that are gone. */
   #sweep(): void {
-    for (const wire of this.#wires) {
-      if (wire.forward.closed && wire.back.closed) this.#wires.delete(wire);
+    for (const pipes of this.#open) {
+      if (pipes.forward.closed && pipes.back.closed) this.#open.delete(pipes);
     }
   }
 }

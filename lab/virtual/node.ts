@@ -8,10 +8,15 @@ import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
 import { checkMillis } from '../checks.ts';
-import { checkRestart, type DialectOptions, dialectFor, type RestartOptions } from '../failover/dialects.ts';
-import type { Journal } from '../failover/journal.ts';
-import { type CrashOptions, checkCrash, NodeWithLog } from '../failover/node.ts';
-import type { Write } from '../failover/write-log.ts';
+import {
+  checkRestart,
+  type DialectOptions,
+  dialectFor,
+  type RestartOptions,
+} from '../replica-group/dialects.ts';
+import type { Journal } from '../replica-group/journal.ts';
+import { type CrashOptions, checkCrash, NodeWithLog } from '../replica-group/node.ts';
+import type { Write } from '../replica-group/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Address } from './connector.ts';

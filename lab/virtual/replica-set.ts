@@ -6,12 +6,12 @@
 import type { Timeline } from '../../page/format.ts';
 import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import { checkClientOptions } from '../checks.ts';
-import type { RestartOptions } from '../failover/dialects.ts';
-import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../failover/replica-group.ts';
-import { type SentinelChoice, SentinelGroup } from '../failover/sentinels.ts';
-import type { Write } from '../failover/write-log.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
+import type { RestartOptions } from '../replica-group/dialects.ts';
+import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../replica-group/replica-group.ts';
+import { type SentinelChoice, SentinelGroup } from '../replica-group/sentinels.ts';
+import type { Write } from '../replica-group/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Trace } from '../time/trace.ts';
 import { type TimelineNotes, worldAccount, worldTimeline } from '../timeline/world.ts';

@@ -1,7 +1,7 @@
 /** A Sentinel of the lab, in a world: a test can crash, restart and pause it, and cut its links. */
 import { createSentinel } from '../../sentinel/index.ts';
 import type { SentinelServer } from '../../sentinel/server.ts';
-import { AnySentinel, type SentinelsPlan, spokenBy } from '../failover/sentinel.ts';
+import { AnySentinel, type SentinelsPlan, spokenBy } from '../replica-group/sentinel.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Address } from './connector.ts';

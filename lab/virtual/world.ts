@@ -4,8 +4,8 @@ import { checkInteger } from '../../base/options.ts';
 import type { Millis } from '../../protocol/bytes.ts';
 import { checkLocks } from '../account/queries.ts';
 import { checkCode, checkMillis, checkNumber, checkPromise, LAST_INSTANT } from '../checks.ts';
-import type { Write } from '../failover/write-log.ts';
 import { checkDelays } from '../links/gate.ts';
+import type { Write } from '../replica-group/write-log.ts';
 import { Actor } from '../time/actor.ts';
 import { present } from '../time/current-world.ts';
 import { Random } from '../time/random.ts';
@@ -76,7 +76,7 @@ export class World {
   readonly trace: Trace;
   /** Listeners, connections and links. */
   readonly network: Network;
-  /** @internal What the routed functions use while code of this world is running. */
+  /** @internal What the stand-ins for Node's functions use while code of this world is running. */
   readonly inside: WorldInside;
   /** @internal */
   readonly driver = new Driver(this);

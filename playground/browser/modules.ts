@@ -1,12 +1,12 @@
 /**
  * Node's modules for a browser, as far as the lab and ioredis use them. Their functions are properties of plain objects,
- * so that the routes of the lab can replace them (lab/routes/). The bundler puts each under its name (playground/bundle.ts).
+ * and the lab replaces them (lab/node-functions/). The bundler puts each under its name (playground/bundle.ts).
  */
 import { createHash } from './hashes.ts';
 
 type NodeFunction = (...args: never[]) => unknown;
 
-/** Functions that exist, so that they can be routed, and that nothing calls. */
+/** Functions that exist, and can be replaced. Nothing calls them. */
 function absent(module: string, names: readonly string[]): Record<string, NodeFunction> {
   const throwing = (name: string) => (): never => {
     throw new Error(`${module}.${name} does not exist in a browser`);
@@ -44,13 +44,13 @@ export const crypto = {
 /** node:timers. */
 export const timers = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
 
-/** node:timers/promises. Worlds route them; outside of worlds nothing uses them. */
+/** node:timers/promises. Worlds replace them; outside of worlds nothing uses them. */
 export const timersPromises = {
   ...absent('timers/promises', ['setTimeout', 'setInterval', 'setImmediate']),
   scheduler: absent('timers/promises', ['wait', 'yield']),
 };
 
-/** The class that the lab's routes patch. No real socket exists. */
+/** The class whose methods the lab replaces. No real socket exists. */
 class Socket {
   _write(): never {
     throw new Error('there are no real sockets in a browser');

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Cluster, ClusterEvent } from '../../cluster/cluster.ts';
 import { type LostlockCluster, startCluster } from '../../index.ts';
-import { memberOf } from '../../lab/failover/shards.ts';
+import { memberOf } from '../../lab/replica-group/shards.ts';
 import { sampleOf } from '../support/long.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { until } from '../support/until.ts';

@@ -163,7 +163,7 @@ export class OurSide implements Side {
 }
 
 /** A socket to redis-server whose bytes go into a lane. */
-class Wire {
+class SocketIntoLane {
   readonly lane = new Lane();
   readonly #socket: Socket;
 
@@ -207,21 +207,21 @@ class Wire {
 export class RealSide implements Side {
   readonly dialect: DialectName;
   readonly #redis: RealRedis;
-  readonly #admin: Wire;
-  readonly #fence: Wire;
-  readonly #events: Wire;
-  readonly #stream: Wire;
-  #clients: Wire[] = [];
+  readonly #admin: SocketIntoLane;
+  readonly #fence: SocketIntoLane;
+  readonly #events: SocketIntoLane;
+  readonly #stream: SocketIntoLane;
+  #clients: SocketIntoLane[] = [];
   #ids: string[] = [];
   #fencing: Promise<void> = Promise.resolve();
 
   private constructor(redis: RealRedis, dialect: DialectName) {
     this.dialect = dialect;
     this.#redis = redis;
-    this.#admin = new Wire(redis.path);
-    this.#fence = new Wire(redis.path);
-    this.#events = new Wire(redis.path);
-    this.#stream = new Wire(redis.path);
+    this.#admin = new SocketIntoLane(redis.path);
+    this.#fence = new SocketIntoLane(redis.path);
+    this.#events = new SocketIntoLane(redis.path);
+    this.#stream = new SocketIntoLane(redis.path);
   }
 
   /** Starts the real server of a dialect. Rejects where it is not on this machine. */
@@ -270,13 +270,13 @@ export class RealSide implements Side {
     const kills = this.#ids.map((id) => ['CLIENT', 'KILL', 'ID', id]);
     await this.#admin.ask(...kills, ...setUp(program));
     await this.#forgetUsers();
-    for (const wire of this.#clients) wire.close();
+    for (const socket of this.#clients) socket.close();
     this.#clients = [];
     this.#ids = [];
     for (const protocol of program.protocols) {
-      const wire = new Wire(this.#redis.path);
-      this.#clients.push(wire);
-      const [, id = ''] = await wire.ask(['HELLO', String(protocol)], ['CLIENT', 'ID']);
+      const socket = new SocketIntoLane(this.#redis.path);
+      this.#clients.push(socket);
+      const [, id = ''] = await socket.ask(['HELLO', String(protocol)], ['CLIENT', 'ID']);
       this.#ids.push(id.slice(1, -2));
     }
     await this.fence();
@@ -358,7 +358,8 @@ export class RealSide implements Side {
   }
 
   async stop(): Promise<void> {
-    for (const wire of [this.#admin, this.#fence, this.#events, this.#stream, ...this.#clients]) wire.close();
+    for (const socket of [this.#admin, this.#fence, this.#events, this.#stream, ...this.#clients])
+      socket.close();
     await this.#redis.stop();
   }
 }

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { Order } from '../../explore/stage/real-servers/order.ts';
 import type { ServersSet } from '../../explore/stage/real-servers/sets.ts';
 import { Streams } from '../../explore/stage/real-servers/streams.ts';
-import { RealLane } from '../../lab/real-clock/lane.ts';
+import { RealClockLane } from '../../lab/real-clock/lane.ts';
 
 /** A primary and its replica, of which the replica has `received` bytes of the stream, and a stream that loses its end at 30 ms. */
 function start(received: number) {
-  const lane = new RealLane('redis-1', 'redis-2', () => 0);
+  const lane = new RealClockLane('redis-1', 'redis-2', () => 0);
   const replica = { id: 'history', received };
   const nodes = [
     { name: 'redis-1', mirror: { id: 'history', offset: 10 } },

@@ -1,11 +1,11 @@
 /** Every wrong option of the lab's controls is refused with its name, its value and what is allowed, on both clocks. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Pair, type RealPair, startCluster, startPair, startServers } from '../../index.ts';
+import { type Pair, type RealClockPair, startCluster, startPair, startServers } from '../../index.ts';
 
 const never = (value: unknown) => value as never;
 
 describe.each(['virtual', 'real'] as const)('on the %s clock', (clock) => {
-  let pair: Pair | RealPair;
+  let pair: Pair | RealClockPair;
   beforeAll(async () => {
     pair = await (clock === 'virtual' ? startPair({ clock }) : startPair({ clock }));
   });

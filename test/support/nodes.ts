@@ -3,7 +3,7 @@ import { createServer, connect as dial, type Server as Listener, type Socket } f
 import { Redis } from 'ioredis';
 import { afterEach, expect } from 'vitest';
 import { type LostlockServer, type StartOptions, startServer } from '../../index.ts';
-import { RealLane } from '../../lab/real-clock/lane.ts';
+import { RealClockLane } from '../../lab/real-clock/lane.ts';
 import type { Server } from '../../server/server.ts';
 import { INSTALLED } from './oracles.ts';
 import { startRedisServer } from './redis-server.ts';
@@ -113,8 +113,8 @@ export function start(kind: Kind, settings?: Record<string, number>): Promise<No
 
 /** A proxy before a primary: it can hold back the stream and the replica's messages. */
 export class HeldLink {
-  readonly commands = new RealLane('primary', 'replica', Math.random);
-  readonly acks = new RealLane('replica', 'primary', Math.random);
+  readonly commands = new RealClockLane('primary', 'replica', Math.random);
+  readonly acks = new RealClockLane('replica', 'primary', Math.random);
   readonly #server: Listener;
   readonly #sockets = new Set<Socket>();
   port = 0;
@@ -122,7 +122,7 @@ export class HeldLink {
   constructor(target: number) {
     this.#server = createServer((near) => {
       const far = dial(target, '127.0.0.1');
-      const lead = (from: Socket, to: Socket, lane: RealLane): void => {
+      const lead = (from: Socket, to: Socket, lane: RealClockLane): void => {
         this.#sockets.add(from);
         from.on('error', () => from.destroy());
         from.on('data', (chunk) => lane.pass(from, chunk, (content) => void to.write(content as Uint8Array)));

@@ -13,10 +13,16 @@ export const RETIRED: Readonly<Record<string, string>> = {
   hands: 'operator, or by hand',
   player: 'client: who runs the code on a stage',
   processes: 'real-servers: the lab on real servers',
+  router: "stand-ins for Node's functions (lostlock/router keeps its name)",
+  routes: "stand-ins for Node's functions",
+  wire: 'connection, or TCP',
 };
 
 /** A file, type or function that may keep a retired word, because users or other programs know it by that name. */
-const KEPT: ReadonlySet<string> = new Set([]);
+const KEPT: ReadonlySet<string> = new Set(['RealInputOutput', 'lab/router.ts']);
+
+/** In the lab and the explorer, `real` alone had two meanings. It is followed by one of these. */
+const REAL = ['clock', 'server', 'servers'];
 
 const declared =
   /^export (?:default )?(?:abstract )?(?:async )?(?:class|interface|type|enum|function\*?) (\w+)/gm;
@@ -28,6 +34,11 @@ function wordsOf(name: string): string[] {
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/);
+}
+
+function isRealAlone(name: string): boolean {
+  const words = wordsOf(name);
+  return words.some((word, i) => word === 'real' && !REAL.includes(words[i + 1] ?? ''));
 }
 
 /** Finds retired words. */
@@ -43,6 +54,11 @@ export const retired: Rule = {
         const cure = Object.hasOwn(RETIRED, word) ? RETIRED[word] : undefined;
         if (cure !== undefined) yield { at, cure: `${name}: '${word}' is retired; say ${cure}` };
       }
+      if (/^(lab|explore)\//.test(path) && isRealAlone(name))
+        yield {
+          at,
+          cure: `${name}: 'real' alone has two meanings; say real clock (our nodes on the machine's clock) or real servers`,
+        };
     }
   },
 };

@@ -122,8 +122,8 @@ const hostDoors = ban('doors', isCore, [
   ],
 ]);
 
-/** What a seed must decide is never asked of the real world; the router's own files stand between the two. */
-const worlds = ban('worlds', (file) => /^lab\/(?!route)/.test(file.path), [
+/** What a seed must decide is never asked of the real world; lab/node-functions/ stands between the two. */
+const worlds = ban('worlds', (file) => /^lab\/(?!router|node-functions)/.test(file.path), [
   [/\bDate\.now\b|\bnew Date\(\s*\)|(?<![.\w$])performance\b(?!\s*:)/g, "take the world's time"],
   [/\bMath\.random\b/g, "draw from the world's seeded random streams (lab/time/random.ts)"],
   [

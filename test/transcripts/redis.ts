@@ -19,7 +19,7 @@ const ACTIVE_EXPIRY = 200;
 export const RECORDABLE = { args: ['--enable-debug-command', 'yes'] };
 
 /** A raw connection whose replies and pushes are taken in the order in which they came. */
-class Wire {
+class OrderedConnection {
   readonly #client: RawClient;
   readonly #reader = new ReplyReader();
   #replies: RawReply[] = [];
@@ -28,8 +28,8 @@ class Wire {
     this.#client = client;
   }
 
-  static async open(path: string): Promise<Wire> {
-    return new Wire(await RawClient.connect({ path }));
+  static async open(path: string): Promise<OrderedConnection> {
+    return new OrderedConnection(await RawClient.connect({ path }));
   }
 
   /** Whether the server has closed the connection. */
@@ -88,7 +88,7 @@ function words([, value]: RawReply): string[] {
 
 /** A client of a transcript, with the requests that wait for its next one. */
 interface Speaker {
-  readonly wire: Wire;
+  readonly connection: OrderedConnection;
   held: (readonly string[])[];
 }
 
@@ -96,14 +96,19 @@ interface Speaker {
 export class RedisTarget implements Target {
   readonly #path: string;
   readonly #control: RawClient;
-  readonly #subscriber: Wire;
-  readonly #replica: Wire;
+  readonly #subscriber: OrderedConnection;
+  readonly #replica: OrderedConnection;
   #speakers = new Map<string, Speaker>();
   /** All settings, as they are when a section begins. */
   #settings = new Map<string, string>();
   #protocol: 2 | 3 = 2;
 
-  private constructor(path: string, control: RawClient, subscriber: Wire, replica: Wire) {
+  private constructor(
+    path: string,
+    control: RawClient,
+    subscriber: OrderedConnection,
+    replica: OrderedConnection,
+  ) {
     this.#path = path;
     this.#control = control;
     this.#subscriber = subscriber;
@@ -113,7 +118,7 @@ export class RedisTarget implements Target {
   /** Connects, subscribes to all events, and follows as a replica. */
   static async open(path: string): Promise<RedisTarget> {
     const control = await RawClient.connect({ path });
-    const [subscriber, replica] = [await Wire.open(path), await Wire.open(path)];
+    const [subscriber, replica] = [await OrderedConnection.open(path), await OrderedConnection.open(path)];
     await control.ask('CONFIG', 'SET', 'notify-keyspace-events', 'AK', 'repl-timeout', '3600');
     // Keys past their deadline go while a transcript waits, or at first touch: never in between, by chance.
     await control.ask('DEBUG', 'SET-ACTIVE-EXPIRE', '0');
@@ -131,7 +136,7 @@ export class RedisTarget implements Target {
   }
 
   async begin(): Promise<void> {
-    for (const { wire } of this.#speakers.values()) wire.close();
+    for (const { connection } of this.#speakers.values()) connection.close();
     this.#speakers.clear();
     this.#protocol = 2;
     for (const [name, value] of await this.#read()) {
@@ -147,9 +152,9 @@ export class RedisTarget implements Target {
   async #speaker(name: string): Promise<Speaker> {
     let speaker = this.#speakers.get(name);
     if (speaker === undefined) {
-      speaker = { wire: await Wire.open(this.#path), held: [] };
+      speaker = { connection: await OrderedConnection.open(this.#path), held: [] };
       this.#speakers.set(name, speaker);
-      if (this.#protocol === 3) await speaker.wire.ask(['HELLO', '3']);
+      if (this.#protocol === 3) await speaker.connection.ask(['HELLO', '3']);
       // By then the server has accepted the connection.
       await this.#settle();
     }
@@ -160,8 +165,10 @@ export class RedisTarget implements Target {
     await this.#carryOut(step);
     const { effects, events } = await this.#drain();
     const speakers = [...this.#speakers];
-    const replies = speakers.flatMap(([client, { wire }]) => wire.take().map((reply) => ({ client, reply })));
-    const closed = speakers.filter(([, { wire }]) => wire.closed).map(([name]) => name);
+    const replies = speakers.flatMap(([client, { connection }]) =>
+      connection.take().map((reply) => ({ client, reply })),
+    );
+    const closed = speakers.filter(([, { connection }]) => connection.closed).map(([name]) => name);
     for (const name of closed) this.#speakers.delete(name);
     return { replies, closed, effects, events, now: Date.now() };
   }
@@ -176,26 +183,27 @@ export class RedisTarget implements Target {
       await this.#control.ask('DEBUG', 'SET-ACTIVE-EXPIRE', '0');
     } else if (step.kind === 'resp') {
       this.#protocol = step.protocol;
-      for (const { wire } of this.#speakers.values()) await wire.ask(['HELLO', String(step.protocol)]);
+      for (const { connection } of this.#speakers.values())
+        await connection.ask(['HELLO', String(step.protocol)]);
     } else if (step.kind === 'config') {
       const { raw } = await this.#control.ask('CONFIG', 'SET', step.name, step.value);
       if (raw !== '+OK\r\n') throw new Error(`CONFIG SET ${step.name} ${step.value}: ${raw}`);
     } else {
-      (await this.#speaker(step.client)).wire.close();
+      (await this.#speaker(step.client)).connection.close();
       this.#speakers.delete(step.client);
     }
   }
 
   async #request({ client, argv, held, awaited }: Extract<Step, { kind: 'request' }>): Promise<void> {
-    const { wire, held: requests } = await this.#speaker(client);
+    const { connection, held: requests } = await this.#speaker(client);
     requests.push(argv);
     if (held) return;
     const late = requests.some(([name = '']) => FLUSHES.test(name));
-    wire.send(...requests.splice(0));
+    connection.send(...requests.splice(0));
     const deadline = Date.now() + PATIENCE;
     const what = `something for client ${client}`;
-    if (awaited) await until(() => wire.arrived.length > 0 || wire.closed, { what });
-    else if (late) await until(() => wire.arrived.length > 0 || Date.now() > deadline);
+    if (awaited) await until(() => connection.arrived.length > 0 || connection.closed, { what });
+    else if (late) await until(() => connection.arrived.length > 0 || Date.now() > deadline);
   }
 
   /** Two round trips of another client: by then the server has handled and answered everything that it was sent. */
@@ -221,7 +229,7 @@ export class RedisTarget implements Target {
   }
 
   close(): void {
-    for (const { wire } of this.#speakers.values()) wire.close();
+    for (const { connection } of this.#speakers.values()) connection.close();
     for (const connection of [this.#control, this.#subscriber, this.#replica]) connection.close();
   }
 }

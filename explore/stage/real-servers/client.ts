@@ -1,7 +1,7 @@
 /** A client of a play on real servers. It runs in this process: what it sends, receives and sleeps can be held up. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../../../lab/ioredis-types.ts';
 import type { Link } from '../../../lab/links/link.ts';
-import type { RealLane } from '../../../lab/real-clock/lane.ts';
+import type { RealClockLane } from '../../../lab/real-clock/lane.ts';
 import { type ClientRun, StageClient } from '../../client.ts';
 import { linksOf, type ServersNodes } from './nodes.ts';
 import type { Order, Turn } from './order.ts';
@@ -108,7 +108,7 @@ export class ServersClient extends StageClient {
     for (const wake of sleepers) wake();
   }
 
-  get #links(): Link<RealLane>[] {
+  get #links(): Link<RealClockLane>[] {
     return linksOf(this.#servers.sets, this.name);
   }
 

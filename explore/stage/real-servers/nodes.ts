@@ -1,11 +1,11 @@
 /** The servers of a play on real servers, as a topology asks for them, and how clients reach them. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../../../lab/ioredis-types.ts';
 import type { Link } from '../../../lab/links/link.ts';
-import type { RealLane } from '../../../lab/real-clock/lane.ts';
-import type { RealNetwork } from '../../../lab/real-clock/network.ts';
+import type { RealClockLane } from '../../../lab/real-clock/lane.ts';
+import type { RealClockNetwork } from '../../../lab/real-clock/network.ts';
 import { startProcessCluster } from '../../../lab/real-servers/cluster.ts';
-import type { ProcessNode } from '../../../lab/real-servers/node.ts';
-import type { ProcessPair } from '../../../lab/real-servers/pair.ts';
+import type { RealServerNode } from '../../../lab/real-servers/node.ts';
+import type { RealServerPair } from '../../../lab/real-servers/pair.ts';
 import { startServers } from '../../../lab/start.ts';
 import type { Entrances } from '../../client.ts';
 import { sizeOf, type Topology } from '../../topology.ts';
@@ -25,7 +25,7 @@ export interface ServersNodes extends Entrances {
 const DOWN_AFTER = 3000;
 
 /** Starts the servers of a topology. @param program takes redis-server's arguments */
-export async function startRealNodes(topology: Topology, program: string): Promise<ServersNodes> {
+export async function startRealServerNodes(topology: Topology, program: string): Promise<ServersNodes> {
   const { settings } = topology;
   const common = { ...sizeOf(topology), ...(settings !== undefined && { settings }) };
   if (topology.cluster !== undefined) {
@@ -51,7 +51,7 @@ export async function startRealNodes(topology: Topology, program: string): Promi
     entrances: sets.length,
     urls: (client) => Promise.all(servers.sets.map(async (pair) => (await pair.actor(client)).url)),
     open: (client, options, entrance) =>
-      (servers.sets[entrance] as ProcessPair).client(client, options as RedisOptions),
+      (servers.sets[entrance] as RealServerPair).client(client, options as RedisOptions),
     ready: async (redis) => void (await redis.ping()),
     close: () => servers.close(),
   };
@@ -62,13 +62,13 @@ export function networkOf(
   sets: readonly Pick<ServersSet, 'nodes' | 'network'>[],
   one: string,
   other: string,
-): RealNetwork {
+): RealClockNetwork {
   const found = sets.find(({ nodes }) => nodes.some(({ name }) => name === one || name === other));
   return (found ?? (sets[0] as ServersSet)).network;
 }
 
 /** The links between a client and all nodes. */
-export function linksOf(sets: readonly ServersSet[], client: string): Link<RealLane>[] {
+export function linksOf(sets: readonly ServersSet[], client: string): Link<RealClockLane>[] {
   return sets.flatMap(({ nodes, network }) => nodes.map(({ name }) => network.link(client, name)));
 }
 
@@ -89,7 +89,7 @@ export function heldFor(
   client: string,
   command: readonly string[] | undefined,
 ): HeldReply {
-  const nodes: readonly ProcessNode[] = sets.flatMap((set) => set.nodes);
+  const nodes: readonly RealServerNode[] = sets.flatMap((set) => set.nodes);
   const unread = nodes.flatMap((node) => node.requests.unreadBy(client).map((reply) => ({ node, reply })));
   if (unread.some(({ reply }) => reply.wrote(command))) return 'awaited';
   const undecided = unread.filter(({ reply }) => !reply.decided);

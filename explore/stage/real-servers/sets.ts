@@ -1,10 +1,10 @@
 /** Sets of real servers: a primary with its replicas, and the shards of a cluster. */
 import type { Redis, RedisOptions } from '../../../lab/ioredis-types.ts';
-import type { RealNetwork } from '../../../lab/real-clock/network.ts';
-import type { ProcessCluster } from '../../../lab/real-servers/cluster.ts';
-import type { ProcessNode } from '../../../lab/real-servers/node.ts';
-import type { ProcessPair } from '../../../lab/real-servers/pair.ts';
-import type { ProcessShard } from '../../../lab/real-servers/shard.ts';
+import type { RealClockNetwork } from '../../../lab/real-clock/network.ts';
+import type { RealServerCluster } from '../../../lab/real-servers/cluster.ts';
+import type { RealServerNode } from '../../../lab/real-servers/node.ts';
+import type { RealServerPair } from '../../../lab/real-servers/pair.ts';
+import type { RealServerShard } from '../../../lab/real-servers/shard.ts';
 import { comesTrue } from '../../../lab/real-servers/wait.ts';
 import type { CrashKeeps, StageSet, Wait } from '../controls.ts';
 import { type NodesInSet, RoleSet } from '../role-set.ts';
@@ -15,14 +15,14 @@ const DECISION_MAY_TAKE = 60_000;
 const LOOKS_EVERY = 50;
 
 /** The lab's own set, with its links. */
-interface LinkedNodes extends NodesInSet<ProcessNode> {
-  readonly network: RealNetwork;
-  node(name: string): ProcessNode;
+interface LinkedNodes extends NodesInSet<RealServerNode> {
+  readonly network: RealClockNetwork;
+  node(name: string): RealServerNode;
 }
 
 /** One primary with its replicas. */
-export abstract class ServersSet<S extends LinkedNodes = LinkedNodes> extends RoleSet<ProcessNode, S> {
-  get network(): RealNetwork {
+export abstract class ServersSet<S extends LinkedNodes = LinkedNodes> extends RoleSet<RealServerNode, S> {
+  get network(): RealClockNetwork {
     return this.inner.network;
   }
 
@@ -50,7 +50,7 @@ export abstract class ServersSet<S extends LinkedNodes = LinkedNodes> extends Ro
 }
 
 /** A primary and its replicas, whose roles the lab decides. */
-export class ServersReplicaSet extends ServersSet<ProcessPair> {
+export class ServersReplicaSet extends ServersSet<RealServerPair> {
   protected client(name: string, options: RedisOptions): Redis {
     return this.inner.client(name, options);
   }
@@ -73,7 +73,7 @@ export class ServersReplicaSet extends ServersSet<ProcessPair> {
     promoted();
   }
 
-  async swap(): Promise<ProcessNode> {
+  async swap(): Promise<RealServerNode> {
     const { primary, replica } = this.inner;
     await this.inner.promote(replica.name);
     // As a command of an operator does it: nobody is disconnected.
@@ -84,10 +84,10 @@ export class ServersReplicaSet extends ServersSet<ProcessPair> {
 }
 
 /** A shard of a cluster, whose nodes decide on their roles. */
-export class ServersShard extends ServersSet<ProcessShard> {
-  readonly #cluster: ProcessCluster;
+export class ServersShard extends ServersSet<RealServerShard> {
+  readonly #cluster: RealServerCluster;
 
-  constructor(shard: ProcessShard, cluster: ProcessCluster) {
+  constructor(shard: RealServerShard, cluster: RealServerCluster) {
     super(shard);
     this.#cluster = cluster;
   }

@@ -7,7 +7,7 @@ import type { AbilitiesOf, StageNetwork } from '../controls.ts';
 import type { FaultTime, Stage, StageRun } from '../stage.ts';
 import { ServersClient } from './client.ts';
 import { orderOf, type WorldOrder } from './milestones.ts';
-import { heldFor, isAsking, networkOf, type ServersNodes, startRealNodes } from './nodes.ts';
+import { heldFor, isAsking, networkOf, type ServersNodes, startRealServerNodes } from './nodes.ts';
 import { Order } from './order.ts';
 import type { ServersSet } from './sets.ts';
 import { Streams } from './streams.ts';
@@ -21,7 +21,7 @@ export async function startServersStage(
   virtual: PlayedWorld,
   program: string,
 ): Promise<Stage> {
-  return new ServersStage(await startRealNodes(topology, program), virtual);
+  return new ServersStage(await startRealServerNodes(topology, program), virtual);
 }
 
 class ServersStage implements Stage {

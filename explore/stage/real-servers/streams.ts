@@ -1,5 +1,5 @@
 /** Holds up what a replica never received in the virtual world: all that came before must reach it, and nothing else. */
-import type { ProcessNode } from '../../../lab/real-servers/node.ts';
+import type { RealServerNode } from '../../../lab/real-servers/node.ts';
 import type { StreamLoss } from './milestones.ts';
 import { networkOf } from './nodes.ts';
 import type { Order } from './order.ts';
@@ -53,7 +53,7 @@ export class Streams {
     return primary.id === replica.id ? stream.end - replica.received : 0;
   }
 
-  #node(name: string): ProcessNode {
-    return this.#sets.flatMap(({ nodes }) => nodes).find((node) => node.name === name) as ProcessNode;
+  #node(name: string): RealServerNode {
+    return this.#sets.flatMap(({ nodes }) => nodes).find((node) => node.name === name) as RealServerNode;
   }
 }

@@ -1,6 +1,7 @@
 /** Sets in a virtual world: replica sets, and the shards of a cluster. */
-import { CLUSTER_FILE } from '../../../lab/failover/shards.ts';
+
 import type { Redis, RedisOptions } from '../../../lab/ioredis-types.ts';
+import { CLUSTER_FILE } from '../../../lab/replica-group/shards.ts';
 import { type IoredisConstructor, openClient } from '../../../lab/virtual/client.ts';
 import type { LabCluster } from '../../../lab/virtual/cluster.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';

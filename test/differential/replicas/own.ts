@@ -1,5 +1,5 @@
 /** Our node as the stage of a program: in memory, on a clock that moves only when told. */
-import { VirtualDisk } from '../../../lab/failover/disk.ts';
+import { VirtualDisk } from '../../../lab/replica-group/disk.ts';
 import { type Bytes, fromBuffer, toBuffer } from '../../../protocol/bytes.ts';
 import { encodeRequest } from '../../../protocol/encode.ts';
 import { AppendOnlyFile } from '../../../server/aof/append-only-file.ts';
@@ -11,7 +11,7 @@ import type { Command } from '../../../server/table/command.ts';
 import { type RawReply, readReply } from '../../support/reply-text.ts';
 import { TestHost } from '../../support/targets.ts';
 import type { PeerName, Program } from './program.ts';
-import type { Ear, Stage, Wire } from './stage.ts';
+import type { Ear, Stage, TesterEnd } from './stage.ts';
 
 /** What a node is broken with on purpose: other commands, or a change to the node itself. */
 export interface Mutation {
@@ -38,7 +38,7 @@ export class OwnStage extends TestHost implements Stage {
   };
   override readonly disk = new VirtualDisk();
   #answer: Bytes = '';
-  #admin!: Wire;
+  #admin!: TesterEnd;
 
   private constructor(dialect: DialectName, { settings }: Program, { commands = [], change }: Mutation) {
     super();
@@ -74,11 +74,11 @@ export class OwnStage extends TestHost implements Stage {
     return { cancel: () => void (wanted = false) };
   }
 
-  async join(ear: Ear): Promise<Wire> {
+  async join(ear: Ear): Promise<TesterEnd> {
     return this.#accept(ear);
   }
 
-  #accept(ear: Ear): Wire {
+  #accept(ear: Ear): TesterEnd {
     const line = new Line(this, ear);
     const receiver = this.server.connections.accept(line);
     if (receiver === undefined) throw new Error('the node refused the connection');
@@ -131,7 +131,7 @@ class Line implements Connection {
     this.ear = ear;
   }
 
-  readonly far: Wire = {
+  readonly far: TesterEnd = {
     send: (bytes) => {
       this.#host.clock.soon(() => {
         if (this.#open) this.receiver?.receive(toBuffer(bytes));

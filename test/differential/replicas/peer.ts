@@ -6,7 +6,7 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { encodeRequest } from '../../../protocol/encode.ts';
 import { type RawReply, readReply, replyEnd } from '../../support/reply-text.ts';
 import type { Offer, PeerName } from './program.ts';
-import type { Ear, Stage, Wire } from './stage.ts';
+import type { Ear, Stage, TesterEnd } from './stage.ts';
 
 /** An empty dataset that every server reads: version 9, whose checksum 0 is not checked. */
 const DATASET = `REDIS0009\xff${'\0'.repeat(8)}`;
@@ -45,7 +45,7 @@ class Commands {
 class ReplicaLink implements Ear {
   readonly #peer: Peer;
   readonly #commands = new Commands();
-  wire: Wire | undefined;
+  end: TesterEnd | undefined;
   /** What has come before the stream. */
   #head: Bytes = '';
   /** How many commands before PSYNC the node has accepted. It refuses PSYNC while it has something to send. */
@@ -114,11 +114,11 @@ class ReplicaLink implements Ear {
 class PrimaryLink implements Ear {
   readonly #peer: Peer;
   readonly #commands = new Commands();
-  readonly wire: Wire;
+  readonly end: TesterEnd;
 
-  constructor(peer: Peer, wire: Wire) {
+  constructor(peer: Peer, end: TesterEnd) {
     this.#peer = peer;
-    this.wire = wire;
+    this.end = end;
   }
 
   hear(bytes: Bytes): void {
@@ -178,19 +178,19 @@ export class Peer {
     const link = new ReplicaLink(this, how === 'sync');
     this.#replica = link;
     this.#unanswered = undefined;
-    link.wire = await this.#stage.join(link);
+    link.end = await this.#stage.join(link);
     if (how !== 'resume') this.#stream = { id: '', offset: 0 };
     const port = String(this.#stage.peerPorts.get(this.name));
-    if (how === 'sync') this.#tell(link.wire, ['SYNC']);
-    else this.#tell(link.wire, ['REPLCONF', 'listening-port', port], ['REPLCONF', 'capa', 'psync2']);
+    if (how === 'sync') this.#tell(link.end, ['SYNC']);
+    else this.#tell(link.end, ['REPLCONF', 'listening-port', port], ['REPLCONF', 'capa', 'psync2']);
     await this.#stage.until(() => link.streaming || this.#replica !== link);
     return true;
   }
 
-  introduced({ wire }: ReplicaLink): void {
+  introduced({ end }: ReplicaLink): void {
     const { id, offset } = this.#stream;
     const from = id === '' ? ['?', '-1'] : [id, String(offset + 1)];
-    if (wire !== undefined) this.#tell(wire, ['PSYNC', ...from]);
+    if (end !== undefined) this.#tell(end, ['PSYNC', ...from]);
   }
 
   began(id: Bytes, offset: number | undefined): void {
@@ -209,7 +209,7 @@ export class Peer {
     this.lines.push(error);
     const link = this.#replica;
     this.#replica = undefined;
-    link?.wire?.close();
+    link?.end?.close();
   }
 
   streamed(words: readonly string[], length: number): void {
@@ -235,7 +235,7 @@ export class Peer {
   #acknowledge(offset: number, synced: number | undefined): void {
     const words = ['REPLCONF', 'ACK', String(offset)];
     if (synced !== undefined) words.push('FACK', String(synced));
-    if (this.#replica?.wire !== undefined) this.#tell(this.#replica.wire, words);
+    if (this.#replica?.end !== undefined) this.#tell(this.#replica.end, words);
   }
 
   /** Stops to answer REPLCONF GETACK, or goes on. */
@@ -254,14 +254,14 @@ export class Peer {
   leave(): boolean {
     const link = this.#replica;
     this.#replica = undefined;
-    link?.wire?.close();
+    link?.end?.close();
     return link !== undefined;
   }
 
   // As a primary
 
-  dialled(wire: Wire): Ear {
-    this.#primary = new PrimaryLink(this, wire);
+  dialled(end: TesterEnd): Ear {
+    this.#primary = new PrimaryLink(this, end);
     this.progress = 'nothing';
     this.lines.push(DIALLED);
     return this.#primary;
@@ -274,23 +274,23 @@ export class Peer {
       return;
     }
     this.lines.push(`asked ${text}`);
-    if (/^PING$/i.test(text)) this.#write(link.wire, '+PONG\r\n');
+    if (/^PING$/i.test(text)) this.#write(link.end, '+PONG\r\n');
     else if (/^PSYNC /i.test(text)) this.#give(link, words);
-    else this.#write(link.wire, '+OK\r\n');
+    else this.#write(link.end, '+OK\r\n');
   }
 
-  #give({ wire }: PrimaryLink, [, , from = '']: readonly string[]): void {
+  #give({ end }: PrimaryLink, [, , from = '']: readonly string[]): void {
     this.progress = 'asked';
     switch (this.offer) {
       case 'nothing':
         return;
       case 'a refusal':
-        this.#write(wire, '-ERR not now\r\n');
+        this.#write(end, '-ERR not now\r\n');
         return;
       case 'the rest':
         this.progress = 'given';
         this.#offset = Number(from) - 1;
-        this.#write(wire, `+CONTINUE ${this.id}\r\n`);
+        this.#write(end, `+CONTINUE ${this.id}\r\n`);
         return;
     }
     const isWhole = this.offer === 'a dataset';
@@ -298,20 +298,20 @@ export class Peer {
     this.#offset = 1000 * Number(this.name.at(-1));
     this.#rest = isWhole ? '' : DATASET.slice(HEAD);
     const dataset = isWhole ? DATASET : DATASET.slice(0, HEAD);
-    this.#write(wire, `+FULLRESYNC ${this.id} ${this.#offset}\r\n$${DATASET.length}\r\n${dataset}`);
+    this.#write(end, `+FULLRESYNC ${this.id} ${this.#offset}\r\n$${DATASET.length}\r\n${dataset}`);
   }
 
   /** Sends a command down the stream, behind what is left of the last. False where there is no link. */
   lead(words: readonly string[], half: boolean): boolean {
-    const wire = this.#primary?.wire;
-    if (wire === undefined || this.progress === 'nothing' || this.progress === 'asked') return false;
+    const end = this.#primary?.end;
+    if (end === undefined || this.progress === 'nothing' || this.progress === 'asked') return false;
     const bytes = this.#rest + (words.length === 0 ? '' : encodeRequest(words));
     const length = half ? Math.floor(bytes.length / 2) : bytes.length;
     if (!half) this.progress = 'given';
     this.#wantsAcknowledgement ||= /^REPLCONF GETACK/i.test(words.join(' ')) && !half;
     this.#rest = bytes.slice(length);
     this.#offset += length;
-    this.#write(wire, bytes.slice(0, length));
+    this.#write(end, bytes.slice(0, length));
     return true;
   }
 
@@ -319,7 +319,7 @@ export class Peer {
     const link = this.#primary;
     this.#primary = undefined;
     this.#rest = '';
-    link?.wire.close();
+    link?.end.close();
     return link !== undefined;
   }
 
@@ -351,12 +351,12 @@ export class Peer {
     return lines.map((line) => `${this.name} ${line}`);
   }
 
-  #tell(wire: Wire, ...requests: (readonly Bytes[])[]): void {
-    this.#write(wire, requests.map(encodeRequest).join(''));
+  #tell(end: TesterEnd, ...requests: (readonly Bytes[])[]): void {
+    this.#write(end, requests.map(encodeRequest).join(''));
   }
 
-  #write(wire: Wire, bytes: Bytes): void {
+  #write(end: TesterEnd, bytes: Bytes): void {
     this.sent++;
-    wire.send(bytes);
+    end.send(bytes);
   }
 }

@@ -6,7 +6,7 @@ import { type RawReply, readReply } from '../../support/reply-text.ts';
 import { Peer } from './peer.ts';
 import { Printer } from './print.ts';
 import { CLIENTS, MAX_LAG, PEERS, type PeerName, type Program, type Step } from './program.ts';
-import type { Ear, Stage, Wire } from './stage.ts';
+import type { Ear, Stage, TesterEnd } from './stage.ts';
 
 /** A timeout that is waited for, in milliseconds: longer ones do not end within a program. */
 const SOON = 1000;
@@ -14,7 +14,7 @@ const SOON = 1000;
 /** One client of the program. */
 class Speaker implements Ear {
   readonly name: string;
-  wire: Wire | undefined;
+  end: TesterEnd | undefined;
   id = '';
   /** The requests that have no answer yet. */
   asked: (readonly string[])[] = [];
@@ -29,7 +29,7 @@ class Speaker implements Ear {
   async join(stage: Stage): Promise<void> {
     this.#reader = new ReplyReader();
     this.asked = [];
-    this.wire = await stage.join(this);
+    this.end = await stage.join(this);
     this.say([['CLIENT', 'ID']]);
     await stage.until(() => this.heard.length > 0);
     this.id = String(this.heard.shift()?.reply[1]);
@@ -37,7 +37,7 @@ class Speaker implements Ear {
 
   say(requests: readonly (readonly string[])[]): void {
     this.asked.push(...requests);
-    this.wire?.send(requests.map(encodeRequest).join(''));
+    this.end?.send(requests.map(encodeRequest).join(''));
   }
 
   hear(bytes: Bytes): void {
@@ -49,7 +49,7 @@ class Speaker implements Ear {
 
   closed(): void {
     this.closedByNode = true;
-    this.wire = undefined;
+    this.end = undefined;
   }
 }
 
@@ -95,7 +95,7 @@ class Play {
     this.#stage = stage;
     this.#peers = new Map(PEERS.map((name) => [name, new Peer(name, stage)]));
     this.#printer = new Printer(stage);
-    stage.onDial = (peer, wire) => this.#peer(peer).dialled(wire);
+    stage.onDial = (peer, end) => this.#peer(peer).dialled(end);
   }
 
   #peer(name: PeerName): Peer {
@@ -143,8 +143,8 @@ class Play {
 
   /** True when nothing will happen by itself: no timeout is near, no link is being made, no failover can go on. */
   async #isStable(): Promise<boolean> {
-    for (const { wire, asked } of this.#speakers) {
-      const timeout = wire === undefined ? undefined : timeoutOf(asked[0] ?? []);
+    for (const { end, asked } of this.#speakers) {
+      const timeout = end === undefined ? undefined : timeoutOf(asked[0] ?? []);
       if (timeout !== undefined && timeout < SOON) return false;
     }
     const state = await stateOf(this.#stage);
@@ -231,7 +231,7 @@ class Play {
 
   async #hangUp(name: string): Promise<boolean> {
     const speaker = this.#speaker(name);
-    speaker.wire?.close();
+    speaker.end?.close();
     await this.#stage.settle();
     await speaker.join(this.#stage);
     return true;

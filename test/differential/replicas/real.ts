@@ -6,7 +6,7 @@ import { type RealRedis, startRedisServer } from '../../support/redis-server.ts'
 import type { RawReply } from '../../support/reply-text.ts';
 import { until } from '../../support/until.ts';
 import { PEERS, type PeerName, type Program } from './program.ts';
-import type { Ear, Stage, Wire } from './stage.ts';
+import type { Ear, Stage, TesterEnd } from './stage.ts';
 
 /** What makes the server do nothing by itself, and end a BGSAVE soon. */
 const QUIET = [
@@ -26,7 +26,7 @@ const QUIET = [
 /** How long something may take before it is taken never to happen, in milliseconds. */
 const PATIENCE = 15_000;
 
-function wireOf(socket: Socket, ear: () => Ear | undefined): Wire {
+function endOf(socket: Socket, ear: () => Ear | undefined): TesterEnd {
   socket.setNoDelay(true);
   let left = false;
   socket.on('data', (chunk) => ear()?.hear(chunk.toString('latin1')));
@@ -73,8 +73,8 @@ export class RealStage implements Stage {
     const listener = createServer((socket) => {
       this.#keep(socket);
       let ear: Ear | undefined;
-      const wire = wireOf(socket, () => ear);
-      ear = this.onDial(peer, wire);
+      const end = endOf(socket, () => ear);
+      ear = this.onDial(peer, end);
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     this.#listeners.push(listener);
@@ -88,11 +88,11 @@ export class RealStage implements Stage {
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
-  async join(ear: Ear): Promise<Wire> {
+  async join(ear: Ear): Promise<TesterEnd> {
     const socket = connect(this.port, '127.0.0.1');
     this.#keep(socket);
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-    return wireOf(socket, () => ear);
+    return endOf(socket, () => ear);
   }
 
   async ask(...[name = '', ...words]: readonly Bytes[]): Promise<RawReply> {

@@ -4,7 +4,7 @@ import type { RawReply } from '../../support/reply-text.ts';
 import type { PeerName } from './program.ts';
 
 /** The tester's end of a connection. */
-export interface Wire {
+export interface TesterEnd {
   send(bytes: Bytes): void;
   /** Ends the connection. */
   close(): void;
@@ -23,9 +23,9 @@ export interface Stage {
   readonly port: number;
   readonly peerPorts: ReadonlyMap<PeerName, number>;
   /** Called when the node connects to a peer. Returns what hears the connection. */
-  onDial: (peer: PeerName, wire: Wire) => Ear;
+  onDial: (peer: PeerName, end: TesterEnd) => Ear;
   /** Connects to the node. */
-  join(ear: Ear): Promise<Wire>;
+  join(ear: Ear): Promise<TesterEnd>;
   /** Asks beside the program. */
   ask(...words: readonly Bytes[]): Promise<RawReply>;
   /** Resolves when the node has handled and answered all that it was sent. */

@@ -1,7 +1,7 @@
 /** Long runs: what is recorded stays bounded, and what is forgotten is said. */
 import { expect, test } from 'vitest';
 import { type Pair, startPair } from '../../../index.ts';
-import { RealTrace } from '../../../lab/real-clock/trace.ts';
+import { RealClockTrace } from '../../../lab/real-clock/trace.ts';
 import { type TimelineWorld, worldAccount, worldTimeline } from '../../../lab/timeline/world.ts';
 import { isLongRun, sampleOf } from '../../support/long.ts';
 
@@ -90,7 +90,7 @@ test('a world keeps the last events and writes, and knows until when it has forg
 test('on the real clock, the oldest writes are forgotten, and until when is known', async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 7 });
   await pair.client('A').set('my:lock', 'A', 'PX', 30_000, 'NX');
-  const trace = new RealTrace();
+  const trace = new RealClockTrace();
   trace.begin();
   trace.wrote('redis-1', pair.world.writes[0]!.write);
   const first = trace.writes[0]?.at ?? Infinity;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { type RealCluster, startCluster } from '../../../index.ts';
+import { type RealClockCluster, startCluster } from '../../../index.ts';
 
 const SIZE = { clock: 'real', primaries: 3, replicas: 1, nodeTimeout: 1000 } as const;
 
 /** True if the promise has not settled when the cluster has exchanged messages. */
-async function hangs(cluster: RealCluster, promise: Promise<unknown>): Promise<boolean> {
+async function hangs(cluster: RealClockCluster, promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   void promise.finally(() => {
     settled = true;

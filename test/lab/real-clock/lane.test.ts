@@ -1,9 +1,9 @@
 /** The gate of a lane on the real clock: which waiting bytes pass and which stay. */
 import { expect, test } from 'vitest';
-import { RealLane } from '../../../lab/real-clock/lane.ts';
+import { RealClockLane } from '../../../lab/real-clock/lane.ts';
 
 function heldLane(...messages: string[]) {
-  const lane = new RealLane('A', 'B', Math.random);
+  const lane = new RealClockLane('A', 'B', Math.random);
   const arrived: string[] = [];
   const pass = (text: string): void =>
     lane.pass(
@@ -55,7 +55,7 @@ test('nothing passes a cut lane, whatever is released; `heal` opens it unless it
 });
 
 test('the receiver of a message may close the gate for the next one', () => {
-  const lane = new RealLane('A', 'B', Math.random);
+  const lane = new RealClockLane('A', 'B', Math.random);
   const arrived: string[] = [];
   lane.hold();
   for (const name of ['a', 'b']) {
@@ -69,7 +69,7 @@ test('the receiver of a message may close the gate for the next one', () => {
 });
 
 test('a message waits for earlier ones of its own connection, and not for those of others', () => {
-  const lane = new RealLane('A', 'B', Math.random);
+  const lane = new RealClockLane('A', 'B', Math.random);
   const arrived: string[] = [];
   const [one, other] = [{}, {}];
   const send = (carrier: object, name: string): void =>

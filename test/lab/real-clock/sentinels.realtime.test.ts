@@ -1,9 +1,9 @@
 /** Sentinels of a pair on the real clock: they decide over TCP, behind the pair's links. */
 import { expect, test } from 'vitest';
-import { type RealPair, startPair } from '../../../index.ts';
+import { type RealClockPair, startPair } from '../../../index.ts';
 import { until } from '../../support/until.ts';
 
-async function start(): Promise<RealPair> {
+async function start(): Promise<RealClockPair> {
   const pair = await startPair({
     clock: 'real',
     replicas: 1,

@@ -1,11 +1,11 @@
 /** The record of a pair on the real clock: parts of messages, losses, and how much is kept. */
 import { expect, test } from 'vitest';
-import { RealTrace } from '../../../lab/real-clock/trace.ts';
+import { RealClockTrace } from '../../../lab/real-clock/trace.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
 test('a message that its lane splits arrives in parts, and what is left of it waits or is lost', () => {
-  const trace = new RealTrace();
+  const trace = new RealClockTrace();
   expect(trace.sent('A:1>n', bytes('x'))).toBeUndefined();
   trace.begin();
   const message = trace.sent('A:1>n', bytes('abcdef'));
@@ -27,7 +27,7 @@ test('a message that its lane splits arrives in parts, and what is left of it wa
 });
 
 test('the oldest messages are dropped when there are too many, or too many bytes', () => {
-  const trace = new RealTrace({ entries: 4, bytes: 100 });
+  const trace = new RealClockTrace({ entries: 4, bytes: 100 });
   trace.begin();
   const send = (text: string) => trace.sent('A:1>n', bytes(text))?.arrived(text.length);
   // The first messages of a connection stay, as long as there are not too many of them.
@@ -44,7 +44,7 @@ test('the oldest messages are dropped when there are too many, or too many bytes
 });
 
 test('the first messages of connections, too, are kept up to the limit of bytes', () => {
-  const trace = new RealTrace({ entries: 1000, bytes: 1000 });
+  const trace = new RealClockTrace({ entries: 1000, bytes: 1000 });
   trace.begin();
   for (let connection = 0; connection < 50; connection++) {
     trace.sent(`A:${connection}>n`, bytes('x'.repeat(100)))?.arrived(100);

@@ -1,6 +1,6 @@
 /** A cluster's lost locks on both clocks, with the same code: in a world, and over sockets in real time. */
 import { expect, test } from 'vitest';
-import { type LabCluster, type RealCluster, startCluster } from '../../../index.ts';
+import { type LabCluster, type RealClockCluster, startCluster } from '../../../index.ts';
 
 const SIZE = { primaries: 3, replicas: 1, nodeTimeout: 1000 };
 const CLOCKS = ['virtual', 'real'] as const;
@@ -12,7 +12,7 @@ const EAGER = {
   slotsRefreshTimeout: 500,
 };
 
-function start(clock: (typeof CLOCKS)[number]): Promise<LabCluster | RealCluster> {
+function start(clock: (typeof CLOCKS)[number]): Promise<LabCluster | RealClockCluster> {
   return clock === 'virtual'
     ? startCluster({ ...SIZE, clock, seed: 1 })
     : startCluster({ ...SIZE, clock, trace: true });

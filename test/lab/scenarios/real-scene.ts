@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { type Pair, startPair } from '../../../lab/pair.ts';
-import type { ProcessPair } from '../../../lab/real-servers/pair.ts';
+import type { RealServerPair } from '../../../lab/real-servers/pair.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { oracleOf } from '../../support/oracles.ts';
@@ -49,7 +49,7 @@ export function recordOutcome(
 }
 
 /** The pair behind each world that stands for real time. */
-const pairs = new WeakMap<object, ProcessPair>();
+const pairs = new WeakMap<object, RealServerPair>();
 
 function sleep(ms: number): Promise<void> {
   return new Promise((wake) => setTimeout(wake, ms));

@@ -1,7 +1,7 @@
 /** S41 to S46: two primaries at once, how long that can last, and how the old one comes back. */
 import type { Redis } from 'ioredis';
 import { expect } from 'vitest';
-import type { Losses } from '../../../lab/failover/losses.ts';
+import type { Losses } from '../../../lab/replica-group/losses.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import {
   always,

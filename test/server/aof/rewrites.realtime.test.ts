@@ -1,6 +1,6 @@
 /** Rewrites of the append-only file, and switching it on and off while the server runs. */
 import { describe, expect, test } from 'vitest';
-import { VirtualDisk } from '../../../lab/failover/disk.ts';
+import { VirtualDisk } from '../../../lab/replica-group/disk.ts';
 import { AppendOnlyFile } from '../../../server/aof/append-only-file.ts';
 import { createNode } from '../../../server/index.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';

@@ -18,7 +18,7 @@ const PAGE = 'test/golden/write-order.json';
 /** How long a server gets to park a client, which it does not report. */
 const PATIENCE_MS = 60;
 
-class Wire {
+class OpenClient {
   heard = '';
   readonly socket: Socket;
 
@@ -41,22 +41,22 @@ class Wire {
 }
 
 async function play({ setup, before, act }: WriteOrderCase, path: string, trace: string): Promise<string[]> {
-  const admin = new Wire(path);
+  const admin = new OpenClient(path);
   await admin.ask('CLIENT SETNAME admin');
   await admin.ask('FLUSHALL');
   for (const line of setup) await admin.ask(line);
   const names = ['caller', ...new Set(before.map(([who]) => who).filter((who) => who !== 'caller'))];
-  const wires = new Map<string, Wire>();
+  const clients = new Map<string, OpenClient>();
   for (const name of names) {
-    const wire = new Wire(path);
-    wires.set(name, wire);
-    await wire.ask(`CLIENT SETNAME ${name}`);
+    const client = new OpenClient(path);
+    clients.set(name, client);
+    await client.ask(`CLIENT SETNAME ${name}`);
   }
   for (const [who, line] of before) {
-    wires.get(who)!.send(line);
+    clients.get(who)!.send(line);
     await wait(PATIENCE_MS / 2);
     if (!line.startsWith('PSYNC')) continue;
-    wires.get(who)!.send('REPLCONF ACK 0');
+    clients.get(who)!.send('REPLCONF ACK 0');
     await until(async () => (await admin.ask('INFO replication')).includes('state=online'));
   }
   const list = await admin.ask('CLIENT LIST');
@@ -65,12 +65,12 @@ async function play({ setup, before, act }: WriteOrderCase, path: string, trace:
   );
   await wait(PATIENCE_MS);
   const from = statSync(trace).size;
-  wires.get('caller')!.send(...act);
+  clients.get('caller')!.send(...act);
   const count = (): number => written(trace, from, owners).filter((name) => name === 'admin').length;
   for (let turn = 0; turn < 3; turn++) await admin.ask('PING');
   await until(() => count() >= 3, { what: 'the trace' });
   const order = new Set(written(trace, from, owners));
-  for (const wire of [admin, ...wires.values()]) wire.socket.destroy();
+  for (const client of [admin, ...clients.values()]) client.socket.destroy();
   order.delete('admin');
   return [...order];
 }

@@ -1,9 +1,9 @@
 /** The losses that failover() reports are the difference of the two datasets, over generated writes of every command. */
 import { expect, test } from 'vitest';
 import { typeOf } from '../../../keyspace/value.ts';
-import { lossesBetween } from '../../../lab/failover/losses.ts';
-import { WriteLog } from '../../../lab/failover/write-log.ts';
 import { type Pair, type PairOptions, startPair } from '../../../lab/pair.ts';
+import { lossesBetween } from '../../../lab/replica-group/losses.ts';
+import { WriteLog } from '../../../lab/replica-group/write-log.ts';
 import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { call } from '../../../server/call.ts';
 import { Client } from '../../../server/clients/client.ts';

@@ -5,7 +5,7 @@ import { present } from '../time/current-world.ts';
 type SocketWrite = (this: Socket, ...args: unknown[]) => unknown;
 
 /** Makes a write to a real socket from within a world reach the driver as an error. */
-export function routeSockets(): void {
+export function replaceSockets(): void {
   const prototype = Socket.prototype as unknown as Record<'_write' | '_writev', SocketWrite>;
   for (const name of ['_write', '_writev'] as const) {
     const real = prototype[name];

@@ -34,8 +34,8 @@ test('importing lostlock and starting a server patches nothing; the router patch
   await import('../../../lab/router.ts');
   const routed = patched();
   for (const [i, route] of routed.entries()) expect(route).not.toBe(before[i]);
-  const { layRoutes } = await import('../../../lab/routes/routes.ts');
-  layRoutes();
+  const { replaceNodeFunctions } = await import('../../../lab/node-functions/node-functions.ts');
+  replaceNodeFunctions();
   expect(patched()).toEqual(routed);
 });
 

@@ -1,6 +1,6 @@
 /** What an effect of the replication stream touches. */
 import { expect, test } from 'vitest';
-import { touchedBy } from '../../../lab/failover/touched.ts';
+import { touchedBy } from '../../../lab/replica-group/touched.ts';
 import type { Server } from '../../../server/server.ts';
 import { key } from '../../../server/table/command.ts';
 

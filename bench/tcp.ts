@@ -85,7 +85,7 @@ async function prepare(contestant: Contestant) {
 }
 
 /** Runs every load on both servers in turn, in alternating order. */
-export async function wire(loads: readonly Load[], extent: Extent): Promise<Row[]> {
+export async function overTcp(loads: readonly Load[], extent: Extent): Promise<Row[]> {
   const { rounds, scale, wanted, profile } = extent;
   if (!loads.some((load) => load.depths.some((depth) => wanted(nameOf(load, depth))))) return [];
   const contestants = [await startOurs(profile), await startReal()];

@@ -3,7 +3,7 @@
 import { checkNames } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import { accountOf, type LockAccount } from '../account/account.ts';
-import type { RealTrace } from '../real-clock/trace.ts';
+import type { RealClockTrace } from '../real-clock/trace.ts';
 import { readMessages } from './connections.ts';
 import type { RecordedRun } from './record.ts';
 import { timelineOf } from './timeline.ts';
@@ -11,13 +11,13 @@ import { clientsIn, lanesOf } from './world.ts';
 
 /** A pair, as far as its timeline needs it. */
 interface RecordedPair {
-  readonly network: { readonly trace: RealTrace };
+  readonly network: { readonly trace: RealClockTrace };
   readonly nodes: readonly { readonly name: string }[];
   readonly sentinels: readonly { readonly name: string }[];
 }
 
 /** What a timeline on the real clock may say in addition to what the links have recorded. */
-export interface RealTimelineNotes {
+export interface RealClockTimelineNotes {
   /** What was played. */
   readonly title?: string;
 }
@@ -26,13 +26,13 @@ export interface RealTimelineNotes {
  * The timeline since the recording began. The part of a stream that a request has caused has no `cause`, because nothing
  * happens at the same instant on this clock. Throws TypeError for a wrong note.
  */
-export function realTimeline(pair: RecordedPair, notes: RealTimelineNotes): Timeline {
+export function realClockTimeline(pair: RecordedPair, notes: RealClockTimelineNotes): Timeline {
   checkNames(notes, ['title'], 'timelineData');
   return timelineOf(recordedRun(pair, notes.title));
 }
 
 /** The account of the locks of a pair. */
-export function realAccount(pair: RecordedPair): LockAccount {
+export function realClockAccount(pair: RecordedPair): LockAccount {
   const run = recordedRun(pair);
   return accountOf(run, readMessages(run.messages));
 }

@@ -3,7 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 test('server, lab and explorer work with timers that return numbers, and without immediates and TextDecoder', () => {
-  const args = ['--import', './test/support/loader/register.mjs', 'test/lab/routes/browser-globals-main.ts'];
+  const args = [
+    '--import',
+    './test/support/loader/register.mjs',
+    'test/lab/node-functions/browser-globals-main.ts',
+  ];
   const printed = execFileSync(process.execPath, args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],

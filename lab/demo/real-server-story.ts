@@ -84,7 +84,7 @@ async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
 }
 
 /** Plays the story. Rejects when redis-server is not installed. */
-export async function realFailover(): Promise<Played> {
+export async function realServerFailover(): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-demo-'));
   const [one, two] = [await freePort(), await freePort()];
   const proxy = new HoldingProxy(one);

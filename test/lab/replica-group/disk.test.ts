@@ -1,6 +1,6 @@
 /** What a lab disk keeps of its files through crashes of every kind. */
 import { expect, test } from 'vitest';
-import { type Keep, VirtualDisk } from '../../../lab/failover/disk.ts';
+import { type Keep, VirtualDisk } from '../../../lab/replica-group/disk.ts';
 
 /** A disk with a log of which half was synced, a rewritten file, and one never synced. */
 function written(): VirtualDisk {

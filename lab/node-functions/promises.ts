@@ -1,4 +1,4 @@
-/** The promise timers of node:timers/promises and util.promisify, routed to the world whose code is running. */
+/** The promise timers of node:timers/promises and util.promisify, for the world whose code is running. */
 import timersPromises from 'node:timers/promises';
 import { type Inside, present } from '../time/current-world.ts';
 
@@ -74,9 +74,9 @@ async function* ticks<T>(inside: Inside, delay: number, value: T, signal?: Abort
 }
 
 /** Replaces the functions of node:timers/promises, unless another realm has done so. */
-export function routeTimerPromises(): void {
-  if (present.routes.has(timersPromises.setTimeout)) return;
-  present.routes.add(promisedTimeout);
+export function replaceTimerPromises(): void {
+  if (present.standIns.has(timersPromises.setTimeout)) return;
+  present.standIns.add(promisedTimeout);
   const module = timersPromises as unknown as Record<string, unknown>;
   module.setTimeout = promisedTimeout;
   module.setImmediate = promisedImmediate;

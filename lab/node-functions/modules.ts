@@ -1,15 +1,15 @@
-/** Routes for node:crypto's randomness, node:net's connections, name look-ups, and reads of whole files. */
+/** Stand-ins for node:crypto's randomness, node:net's connections, name look-ups, and reads of whole files. */
 import crypto from 'node:crypto';
 import dns from 'node:dns';
 import fs from 'node:fs';
 import net from 'node:net';
 import { type Inside, present } from '../time/current-world.ts';
-import { type AnyFunction, lay } from './lay.ts';
+import { type AnyFunction, replaceMethod } from './replace.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;
 
 /** Replaces the functions. */
-export function routeModules(): void {
+export function replaceModules(): void {
   const table: [object, string, (inside: Inside, args: readonly unknown[]) => unknown][] = [
     [crypto, 'randomBytes', randomBytes],
     [crypto, 'pseudoRandomBytes', randomBytes],
@@ -26,7 +26,7 @@ export function routeModules(): void {
     [fs.promises, 'readFile', async (_inside, [path, options]) => readNow(path, options)],
   ];
   for (const [owner, name, inWorld] of table) {
-    lay(owner as Record<string, AnyFunction>, name, (real) => {
+    replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
       return function (this: unknown, ...args: unknown[]): unknown {
         const { inside } = present;
         return inside === undefined ? Reflect.apply(real, this, args) : inWorld(inside, args);

@@ -1,6 +1,6 @@
 /** The log of writes: when the reply to a write counts as arrived. */
 import { expect, test } from 'vitest';
-import { type NextSend, type Watched, WriteLog } from '../../../lab/failover/write-log.ts';
+import { type NextSend, type Watched, WriteLog } from '../../../lab/replica-group/write-log.ts';
 import { toBuffer } from '../../../protocol/bytes.ts';
 import { encodeRequest } from '../../../protocol/encode.ts';
 import type { Connection } from '../../../server/host/host.ts';

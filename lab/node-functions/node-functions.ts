@@ -2,59 +2,64 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import { type Callback, outside, present, VIRTUAL } from '../time/current-world.ts';
-import { lay, routeOver } from './lay.ts';
-import { routeModules } from './modules.ts';
-import { routeTimerPromises } from './promises.ts';
-import { routeRefusals } from './refusals.ts';
-import { routeSockets } from './sockets.ts';
+import { replaceModules } from './modules.ts';
+import { replaceTimerPromises } from './promises.ts';
+import { replaceByRefusals } from './refusals.ts';
+import { replaceMethod, standInFor } from './replace.ts';
+import { replaceSockets } from './sockets.ts';
 
 /**
- * Replaces the functions: the globals of this realm, and those of Node's modules unless another realm has routed them.
- * The routes serve the world whose code is running, and Node otherwise. Further calls have no effect. Routes cannot be
+ * Replaces the functions: the globals of this realm, and those of Node's modules unless another realm has replaced them.
+ * The stand-ins serve the world whose code is running, and Node otherwise. Further calls have no effect. They cannot be
  * removed, because libraries keep the functions that they have seen. Modules that were loaded earlier may have kept the
  * originals.
  */
-export function layRoutes(): void {
-  if (present.routed !== undefined) return;
-  const routed = { ...routeTimers(globalThis), Date: routeDate() };
-  present.routed = routed;
-  for (const [name, route] of Object.entries(routed)) {
+export function replaceNodeFunctions(): void {
+  if (present.replaced !== undefined) return;
+  const replaced = { ...timerStandIns(globalThis), Date: dateStandIn() };
+  present.replaced = replaced;
+  for (const [name, standIn] of Object.entries(replaced)) {
     // On Deno, the timers are accessors.
     const { enumerable = false } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
-    Object.defineProperty(globalThis, name, { value: route, writable: true, configurable: true, enumerable });
+    Object.defineProperty(globalThis, name, {
+      value: standIn,
+      writable: true,
+      configurable: true,
+      enumerable,
+    });
   }
   // node:timers gets functions of its own, because Jest disables those of a realm's globalThis when its test file ends.
-  if (!present.routes.has(timers.setTimeout)) Object.assign(timers, routeTimers(timers));
-  routeMeters();
-  routeTimerPromises();
-  routeModules();
-  routeRefusals();
-  routeSockets();
-  routeConsole();
+  if (!present.standIns.has(timers.setTimeout)) Object.assign(timers, timerStandIns(timers));
+  replaceMeters();
+  replaceTimerPromises();
+  replaceModules();
+  replaceByRefusals();
+  replaceSockets();
+  replaceConsole();
   syncBuiltinESMExports();
 }
 
-/** Routes for the six timer functions of globalThis or of node:timers. Jest's jsdom has no global immediates, as browsers have none. */
-function routeTimers(owner: typeof timers | typeof globalThis): Record<string, unknown> {
+/** Stand-ins for the six timer functions of globalThis or of node:timers. Jest's jsdom has no global immediates, as browsers have none. */
+function timerStandIns(owner: typeof timers | typeof globalThis): Record<string, unknown> {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = owner;
   const schedule = (real: typeof setTimeout, repeat: boolean) => {
-    const route = (callback: Callback, delay?: unknown, ...args: unknown[]): unknown => {
+    const standIn = (callback: Callback, delay?: unknown, ...args: unknown[]): unknown => {
       const { inside } = present;
       if (inside === undefined) return (real as (...all: unknown[]) => unknown)(callback, delay, ...args);
       assertCallback(callback);
       return inside.setTimeout(callback, Number(delay), args, repeat);
     };
-    return routeOver(route, real);
+    return standInFor(standIn, real);
   };
   const later = (real: typeof setImmediate) =>
-    routeOver((callback: Callback, ...args: unknown[]): unknown => {
+    standInFor((callback: Callback, ...args: unknown[]): unknown => {
       const { inside } = present;
       if (inside === undefined) return (real as (...all: unknown[]) => unknown)(callback, ...args);
       assertCallback(callback);
       return inside.setImmediate(callback, args);
     }, real);
-  const clear = (real: typeof clearTimeout) => routeOver((handle: unknown) => cancel(handle, real), real);
-  // util.promisify finds the promise form among the extra properties: that of node:timers/promises, which is routed.
+  const clear = (real: typeof clearTimeout) => standInFor((handle: unknown) => cancel(handle, real), real);
+  // util.promisify finds the promise form among the extra properties: that of node:timers/promises, which is replaced too.
   return {
     setTimeout: schedule(setTimeout, false),
     setInterval: schedule(setInterval as unknown as typeof setTimeout, true),
@@ -85,9 +90,9 @@ function cancel(handle: unknown, real: (handle: never) => void): void {
   }
 }
 
-function routeDate(): DateConstructor {
+function dateStandIn(): DateConstructor {
   const Real = globalThis.Date;
-  function RoutedDate(this: unknown, ...args: unknown[]): unknown {
+  function DateInWorld(this: unknown, ...args: unknown[]): unknown {
     const { inside } = present;
     if (new.target === undefined) {
       return inside === undefined ? Real() : new Real(inside.wallClock()).toString();
@@ -95,36 +100,44 @@ function routeDate(): DateConstructor {
     const given = args.length === 0 && inside !== undefined ? [inside.wallClock()] : args;
     return Reflect.construct(Real, given, new.target);
   }
-  const route = RoutedDate as unknown as DateConstructor;
-  Object.defineProperty(route, 'now', {
+  const standIn = DateInWorld as unknown as DateConstructor;
+  Object.defineProperty(standIn, 'now', {
     value: () => (present.inside === undefined ? Real.now() : present.inside.wallClock()),
     writable: true,
     configurable: true,
   });
-  routeOver(route, Real);
-  Object.defineProperty(route, 'prototype', { value: Real.prototype, writable: false });
-  Object.defineProperty(Real.prototype, 'constructor', { value: route, writable: true, configurable: true });
-  return route;
+  standInFor(standIn, Real);
+  Object.defineProperty(standIn, 'prototype', { value: Real.prototype, writable: false });
+  Object.defineProperty(Real.prototype, 'constructor', {
+    value: standIn,
+    writable: true,
+    configurable: true,
+  });
+  return standIn;
 }
 
-/** Routes for Math.random, performance.now, process.hrtime and AbortSignal.timeout. */
-function routeMeters(): void {
-  lay(Math, 'random', (random) => () => (present.inside === undefined ? random() : present.inside.random()));
-  lay(globalThis.performance, 'now', (now) => {
+/** Stand-ins for Math.random, performance.now, process.hrtime and AbortSignal.timeout. */
+function replaceMeters(): void {
+  replaceMethod(
+    Math,
+    'random',
+    (random) => () => (present.inside === undefined ? random() : present.inside.random()),
+  );
+  replaceMethod(globalThis.performance, 'now', (now) => {
     const real = now.bind(globalThis.performance);
     return () => (present.inside === undefined ? real() : present.inside.elapsed() / 1000);
   });
-  lay(process, 'hrtime', (hrtime) => {
+  replaceMethod(process, 'hrtime', (hrtime) => {
     const bigint = (): bigint =>
       present.inside === undefined ? hrtime.bigint() : BigInt(present.inside.elapsed()) * 1000n;
-    const route = (since?: [number, number]): [number, number] => {
+    const standIn = (since?: [number, number]): [number, number] => {
       if (present.inside === undefined) return hrtime(since);
       const nanos = present.inside.elapsed() * 1000 - (since === undefined ? 0 : since[0] * 1e9 + since[1]);
       return [Math.floor(nanos / 1e9), nanos - Math.floor(nanos / 1e9) * 1e9];
     };
-    return Object.assign(route, { bigint });
+    return Object.assign(standIn, { bigint });
   });
-  lay(AbortSignal, 'timeout', (real) => {
+  replaceMethod(AbortSignal, 'timeout', (real) => {
     const timeout = real.bind(AbortSignal);
     return (delay: number): AbortSignal => {
       const { inside } = present;
@@ -139,7 +152,7 @@ function routeMeters(): void {
 }
 
 /** Console output runs outside of the world, because test runners collect it with timers of their own. */
-function routeConsole(): void {
+function replaceConsole(): void {
   for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const) {
     const real = console[name].bind(console) as (...args: unknown[]) => void;
     console[name] = (...args: unknown[]) => outside(() => real(...args));

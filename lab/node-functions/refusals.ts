@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import dns from 'node:dns';
 import zlib from 'node:zlib';
 import { present } from '../time/current-world.ts';
-import { type AnyFunction, lay } from './lay.ts';
+import { type AnyFunction, replaceMethod } from './replace.ts';
 
 // The global object of Jest's jsdom has no such functions.
 const subtle = globalThis.crypto.subtle ?? crypto.webcrypto.subtle;
@@ -21,7 +21,7 @@ const work: readonly [owner: object, label: string, names: readonly string[]][] 
 ];
 
 /** Wraps the functions so that a call from within a world is reported to the driver. */
-export function routeRefusals(): void {
+export function replaceByRefusals(): void {
   for (const [owner, label, names] of work) {
     for (const name of names) watch(owner, `${label}.${name}`, name);
   }
@@ -34,7 +34,7 @@ export function routeRefusals(): void {
 function watch(owner: object, label: string, name: string): void {
   if (Object.isFrozen(owner)) return;
   const promised = owner === subtle || owner === dns.promises;
-  lay(owner as Record<string, AnyFunction>, name, (real) => {
+  replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
     return function (this: unknown, ...args: unknown[]): unknown {
       if (present.inside !== undefined && (promised || typeof args[args.length - 1] === 'function')) {
         present.refused.push(label);
