@@ -7,7 +7,7 @@ import { defined } from '../base/defined.ts';
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { optionsOfArguments } from '../cli/start-options.ts';
 import { type LostlockServer, type StartOptions, startServer } from '../index.ts';
-import { dialectOfVersion } from '../start/version.ts';
+import { dialectOfVersion, substituteFor } from '../start/version.ts';
 
 /** The options of a `RedisMemoryServer`. */
 export interface RedisMemoryServerOptions {
@@ -66,6 +66,17 @@ function startOptions({ instance = {}, binary }: RedisMemoryServerOptions, port:
   };
 }
 
+/** The versions of which this process has been told that another one answers for them. */
+const told = new Set<string>();
+
+/** Tells the process once when no dialect has the version. There is no log that a user would see. */
+function warnOfSubstitute(version: string): void {
+  const text = substituteFor(version, dialectOfVersion('binary.version', version));
+  if (text === undefined || told.has(version)) return;
+  told.add(version);
+  process.emitWarning(`RedisMemoryServer: ${text}`, { code: 'LOSTLOCK_DIALECT' });
+}
+
 /** A server that starts when it is first needed. */
 export class RedisMemoryServer implements AsyncDisposable {
   readonly #options: RedisMemoryServerOptions;
@@ -110,6 +121,7 @@ export class RedisMemoryServer implements AsyncDisposable {
   }
 
   async #listen(): Promise<LostlockServer> {
+    warnOfSubstitute(this.#options.binary?.version ?? '');
     const port = this.#lastPort ?? this.#options.instance?.port ?? 0;
     try {
       return await startServer(startOptions(this.#options, port));

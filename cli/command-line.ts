@@ -15,12 +15,14 @@ import {
 } from '../start/configuration.ts';
 import { includedFiles } from '../start/files/included.ts';
 import type { SentinelsOptions } from '../start/sentinel-options.ts';
+import { dialectOfVersion } from '../start/version.ts';
 import { flagMeant, UsageError } from './usage.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
        lostlock path/to/sentinel.conf [--sentinel]
        lostlock demo | explore | timeline | playground   (each has a --help of its own)
+       lostlock help [PAGE]                   (prints a page of the documentation)
 
 A Redis-compatible server for testing distributed locks. It reads a redis.conf, or standard input (-).
 Parameters have the names of redis.conf, and override those in the file:
@@ -221,7 +223,7 @@ function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap
 }
 
 /** What the command line runs beside a server. */
-const COMMANDS = ['demo', 'explore', 'playground'];
+const COMMANDS = ['demo', 'explore', 'playground', 'help'];
 
 /** Makes the log file, if it is missing. Throws BadDirective if it cannot be written. */
 export function openLog(file: string): void {
@@ -256,8 +258,16 @@ function splitOnce(word: string): string[] {
 function dialect(word: string): DialectName {
   return (
     dialectNames.find((each) => each === word) ??
-    usage(`--dialect ${word}: must be one of ${dialectNames.join(', ')}`)
+    usage(`--dialect ${word}: must be one of ${dialectNames.join(', ')}${closest(word)}`)
   );
+}
+
+/** For a version between two dialects, such as redis-8.4: the dialect with which its images are answered. */
+function closest(word: string): string {
+  const [, server, version = ''] = /^(redis|valkey)-(\d+(?:\.\d+)*)$/.exec(word) ?? [];
+  const known = dialectNames.filter((name) => name.startsWith(`${server}-${version.split('.')[0]}`));
+  if (server === undefined || known.length === 0) return '';
+  return `; the closest is ${dialectOfVersion('--dialect', version, server)}`;
 }
 
 function yesOrNo(flag: string, word: string): boolean {

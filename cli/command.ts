@@ -8,6 +8,7 @@ import { defined } from '../base/defined.ts';
 import { LOSTLOCK_VERSION } from '../base/version.ts';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { shutdownBySignal } from '../server/commands/node/shutdown.ts';
+import { DEFAULT_DIALECT, dialectNamed } from '../server/dialects/index.ts';
 import { placed } from '../server/host/directory.ts';
 import type { LogLevel } from '../server/ports.ts';
 import type { Settings } from '../server/settings/settings.ts';
@@ -19,7 +20,7 @@ import type { LostlockServer } from '../start/running/server.ts';
 import { startServer } from '../start/start.ts';
 import { HELP, type Invocation, openLog, parseCommandLine } from './command-line.ts';
 import { passwordOptions, startOptionsOf } from './start-options.ts';
-import { UsageError } from './usage.ts';
+import { systemRefusal, UsageError } from './usage.ts';
 
 const parent = process.ppid;
 
@@ -175,6 +176,13 @@ async function serve(invocation: Invocation): Promise<void> {
   const { unixSocket } = options;
   if (unixSocket !== undefined)
     log('notice', `Ready to accept connections unix ${unixSocket}`, server.node.role);
+  log('notice', `lostlock ${LOSTLOCK_VERSION} ${answersText(invocation, server.url)}`, server.node.role);
+}
+
+/** What a user wants to know of a server that has started: what it answers as, where, and how it is stopped. */
+function answersText({ dialect = DEFAULT_DIALECT }: Invocation, url: string): string {
+  const { family, version } = dialectNamed(dialect).server;
+  return `answers as ${family}-server ${version} (dialect ${dialect}) at ${url}; Ctrl-C or SIGTERM stops it`;
 }
 
 // A script that waits for the ready line may close the pipe afterwards. redis-server keeps running then, and so do we.
@@ -281,6 +289,14 @@ function refuseInExecutable(command: string): never {
   process.exit(2);
 }
 
+/** Ends the single executable, which is one file without pages. */
+function refuseHelpInExecutable(): never {
+  console.error(
+    "lostlock: this executable carries no pages: npx lostlock help; 'lostlock --help' lists the flags",
+  );
+  process.exit(2);
+}
+
 /** Runs the command that the first word names. A function, because the executable is CommonJS, which has no await here. */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv[0] === 'demo') {
@@ -297,6 +313,9 @@ async function main(argv: readonly string[]): Promise<void> {
     if (isSea()) refuseInExecutable('playground');
     const { playgroundCommand } = await import('./playground.ts');
     process.exitCode = await playgroundCommand(argv.slice(1));
+  } else if (argv[0] === 'help') {
+    if (isSea()) refuseHelpInExecutable();
+    process.exitCode = (await import('./help.ts')).helpCommand(argv.slice(1));
   } else if (argv.includes('--help') || argv.includes('-h')) {
     console.log(HELP);
   } else if (argv.includes('--version') || argv.includes('-v')) {
@@ -308,4 +327,9 @@ async function main(argv: readonly string[]): Promise<void> {
 
 // A link to this file that is called redis-sentinel starts a Sentinel, as it does for redis-server.
 const isSentinel = basename(process.argv[1] ?? '').includes('redis-sentinel');
-void main([...process.argv.slice(2), ...(isSentinel ? ['--sentinel'] : [])]);
+main([...process.argv.slice(2), ...(isSentinel ? ['--sentinel'] : [])]).catch((error: unknown) => {
+  const refusal = systemRefusal(error);
+  if (refusal === undefined) throw error;
+  console.error(`lostlock: ${refusal}`);
+  process.exit(1);
+});

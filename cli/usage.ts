@@ -16,6 +16,11 @@ export function refusalIn(error: unknown): string | undefined {
   return isPlain ? error.message : undefined;
 }
 
+/** The message of an error of the operating system, such as a port in use or a file that cannot be written; undefined for others. */
+export function systemRefusal(error: unknown): string | undefined {
+  return error instanceof Error && 'syscall' in error && 'errno' in error ? error.message : undefined;
+}
+
 /** `; did you mean --port?` with the closest flag, or an empty string when none is close. @param names without dashes */
 export function flagMeant(flag: string, names: Iterable<string>): string {
   const meant = nearest(

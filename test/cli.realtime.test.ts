@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`serves, and ends with status 0 on ${signal} while a client is connected`, async () => {
     const { child, port, printed } = await startCli('--port', '0');
     const now = '\\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{3}';
-    const line = `^${child.pid}:M ${now} \\* Ready to accept connections tcp ${port}\\n$`;
+    const line = `^${child.pid}:M ${now} \\* Ready to accept connections tcp ${port}\\n`;
     expect(printed).toMatch(new RegExp(line));
     expect(await talk(port, 'ECHO hello\r\nSELECT 3\r\nSET k v\r\nGET k\r\nQUIT\r\n')).toBe(
       '$5\r\nhello\r\n+OK\r\n+OK\r\n$1\r\nv\r\n+OK\r\n',
@@ -179,4 +179,59 @@ test('says why it stops when standard input ends, and names --lab to a client th
   child.stdin.end();
   expect(await once(child, 'close')).toEqual([0, null]);
   expect(printed).toBe('lostlock: standard input has ended, so lostlock stops (--exit-with-parent)\n');
+});
+
+test('help lists the pages of docs/ and prints them, and a wrong word gets the closest page', () => {
+  const run = (...words: string[]) =>
+    spawnSync(process.execPath, ['dist/cli.js', 'help', ...words], { encoding: 'utf8' });
+  const { stdout: list } = run();
+  for (const page of ['explore', 'testing', 'start/jest']) expect(list).toContain(`  ${page} `);
+  expect(run('explore').stdout).toBe(readFileSync('docs/explore.md', 'utf8'));
+  expect(run('jest').stdout).toBe(readFileSync('docs/start/jest.md', 'utf8'));
+  const { status, stderr } = run('explor');
+  expect([status, stderr.split('\n')[0]]).toEqual([
+    2,
+    'lostlock: there is no page explor; did you mean explore?',
+  ]);
+});
+
+test('a file that cannot be written or a port in use ends a command with one line, without a stack trace', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const inFile = join(process.execPath, 'x');
+  try {
+    const lines = [
+      ['demo', 'failover', '--html', `${inFile}.html`],
+      ['playground', '--out', inFile],
+      ['playground', '--port', `${port}`],
+      ['--port', `${port}`],
+      ['--port', '0', '--url-file', inFile],
+    ];
+    const ends = lines.map((words) => {
+      const { status, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...words], { encoding: 'utf8' });
+      return [status, stderr.replace(/^lostlock: (listen E|E[A-Z]+: ).*\n$/, 'one line')];
+    });
+    expect(ends).toEqual(lines.map(() => [1, 'one line']));
+  } finally {
+    taken.close();
+  }
+});
+
+test('says what it answers as, where, and how to stop it', async () => {
+  const child = spawn(process.execPath, ['dist/cli.js', '--port', '0', '--dialect', 'valkey-8.1'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  for await (const chunk of child.stdout) {
+    printed += chunk;
+    if (printed.includes('stops it')) break;
+  }
+  child.kill();
+  const url = 'redis://127\\.0\\.0\\.1:\\d+';
+  expect(printed).toMatch(
+    new RegExp(
+      `lostlock [\\d.]+ answers as valkey-server 8\\.1\\.1 \\(dialect valkey-8\\.1\\) at ${url}; Ctrl-C or SIGTERM stops it`,
+    ),
+  );
 });

@@ -57,6 +57,17 @@ test.each([
   expect(refusal(line)).toBe(`${line.split(' ')[0]} is not a parameter of lostlock${hint}`);
 });
 
+test.each([
+  ['redis-8.4', '; the closest is redis-8.2'],
+  ['redis-8.7', '; the closest is redis-8.6'],
+  ['valkey-9.0', '; the closest is valkey-9'],
+  ['redis-5', ''],
+  ['redis', ''],
+])('--dialect %s is none, and the error says which dialect is closest', (name, hint) => {
+  const names = 'redis-7.0, redis-8.0, redis-8.2, redis-8.6, redis-8.8, valkey-8.1, valkey-9';
+  expect(refusal(`--dialect ${name}`)).toBe(`--dialect ${name}: must be one of ${names}${hint}`);
+});
+
 describe('flags that would do nothing are refused:', () => {
   const options = [
     '--sentinel-port 0',

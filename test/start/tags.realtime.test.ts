@@ -1,10 +1,12 @@
 /** Which server answers for a tag, and what a node has whose dialect is named. */
 import { expect, test } from 'vitest';
+import { RedisMemoryServer } from '../../adapters/redis-memory-server.ts';
 import { RedisContainer } from '../../adapters/testcontainers.ts';
 import { startServer } from '../../index.ts';
 import { Configuration } from '../../start/configuration.ts';
 import { dialectOfImage, substituteFor } from '../../start/version.ts';
 import { RawClient } from '../support/raw-client.ts';
+import { until } from '../support/until.ts';
 
 test.each([
   ['redis', undefined, undefined],
@@ -38,6 +40,23 @@ test('the log of a container says once which server answers for a tag without a 
   expect((await client.ask('INFO', 'server')).raw).toContain('redis_version:8.2.3');
   client.close();
   expect(log.split('redis:8.4 is answered as redis-server 8.2.3, the dialect redis-8.2').length).toBe(2);
+});
+
+test('RedisMemoryServer warns once which server answers for a version without a dialect', async () => {
+  const warnings: string[] = [];
+  const hear = ({ message }: Error): number => warnings.push(message);
+  process.on('warning', hear);
+  try {
+    for (const version of ['8.4', '8.4', '8.2']) {
+      await using server = await RedisMemoryServer.create({ binary: { version } });
+      await server.ensureInstance();
+    }
+    await until(() => warnings.length > 0, { what: 'a warning' });
+  } finally {
+    process.off('warning', hear);
+  }
+  const text = 'RedisMemoryServer: 8.4 is answered as redis-server 8.2.3, the dialect redis-8.2';
+  expect(warnings).toEqual([text]);
 });
 
 test('a node whose dialect is named has what that server has, and nothing more, unless it is asked for', async () => {
