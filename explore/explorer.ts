@@ -13,7 +13,7 @@ import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { isSame, NO_ERROR } from './promises/broken.ts';
 import { promises as registry } from './promises/index.ts';
-import { differenceOf } from './repeat.ts';
+import { calmDifferenceOf, differenceOf } from './repeat.ts';
 import { ExploreReport, type Finding, type ReportData } from './report.ts';
 import type { Rules } from './run.ts';
 import { strategies } from './search/index.ts';
@@ -49,6 +49,8 @@ export class Explorer {
   readonly #corpus: WorldPlan[] = [];
   #contended = 0;
   #worlds = 0;
+  /** What was different when a world was played again, for the first world that did not repeat. */
+  #notRepeatable: string | undefined;
   #singles = { all: 0, played: 0, cut: 0 };
   /** Collects the worlds with two faults, if all of them are to be played. */
   #second: Pairs | undefined;
@@ -84,7 +86,8 @@ export class Explorer {
     const { clients, seed, faults, depth, exhaustive } = this.#options;
     const calm: WorldPlan = { seed, clients, jitter: 0, faults: [] };
     // Played again: the survey did not know yet how long clients may take, and what is left behind.
-    await this.#take(rules, calm, 'without faults');
+    const first = await this.#take(rules, calm, 'without faults');
+    if (first !== undefined) this.#notRepeatable ??= calmDifferenceOf(world, first);
     const input: SearchInput = {
       seed,
       among: participantsOf(this.#options, world),
@@ -144,11 +147,12 @@ export class Explorer {
     }
   }
 
-  /** Plays a plan, and notes what it covered and broke. */
-  async #take(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
+  /** Plays a plan, and notes what it covered and broke. Returns undefined when it cannot be played. */
+  async #take(rules: Rules, plan: WorldPlan, strategy: string): Promise<PlayedWorld | undefined> {
     this.#worlds++;
+    let world: PlayedWorld | undefined;
     try {
-      await this.#play(rules, plan, strategy);
+      world = await this.#play(rules, plan, strategy);
     } catch (error) {
       this.#tell('this world cannot be played', error, encodePlan(plan, NO_HASH));
     }
@@ -156,9 +160,10 @@ export class Explorer {
     this.#showProgress(strategy);
     if (this.#worlds % BREATHES === 0)
       await new Promise<void>((resolve) => present.real.setImmediate(resolve));
+    return world;
   }
 
-  async #play(rules: Rules, plan: WorldPlan, strategy: string): Promise<void> {
+  async #play(rules: Rules, plan: WorldPlan, strategy: string): Promise<PlayedWorld> {
     const { own, promises } = this.#options;
     const world = await this.#playWorld(rules, plan);
     this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
@@ -170,6 +175,8 @@ export class Explorer {
     if (strategy === ONE_FAULT) this.#second?.add(world);
     const breaches = firstOfEach(judge(world, promises, own), own);
     for (const breach of breaches) await this.#found(rules, { plan, world, breach });
+    if (breaches.length === 0 && isSampled(this.#worlds)) await this.#playAgain(rules, { plan, world });
+    return world;
   }
 
   #playWorld(rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
@@ -225,12 +232,16 @@ export class Explorer {
   }
 
   /** Says what is different when the world is played again; undefined when it is the same. */
-  async #playAgain(rules: Rules, { plan, world }: Failing): Promise<string | undefined> {
-    try {
-      return differenceOf(world, await this.#playWorld(rules, plan));
-    } catch (error) {
-      return `the second time it could not be played: ${describe(error)}`;
-    }
+  async #playAgain(
+    rules: Rules,
+    { plan, world }: Pick<Failing, 'plan' | 'world'>,
+  ): Promise<string | undefined> {
+    const again = (): Promise<PlayedWorld> => this.#playWorld(rules, plan);
+    const difference = await again()
+      .then((second) => differenceOf(world, second, again))
+      .catch((error: unknown) => `the second time it could not be played: ${describe(error)}`);
+    this.#notRepeatable ??= difference;
+    return difference;
   }
 
   /** Plays a plan, and returns it if it breaks the same promise. */
@@ -280,8 +291,14 @@ export class Explorer {
       ms: this.#time,
       interrupted,
       output: this.#output,
+      ...(this.#notRepeatable !== undefined && { notRepeatable: this.#notRepeatable }),
     });
   }
+}
+
+/** True for the worlds that are played twice although they break nothing: the 2nd, 4th, 8th and so on. */
+function isSampled(world: number): boolean {
+  return world > 1 && (world & (world - 1)) === 0;
 }
 
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */

@@ -43,8 +43,13 @@ export interface Coverage {
   readonly pairs?: number;
 }
 
+/** The version of the format of reports. Those without a version are older than 2. */
+export const REPORT_VERSION = 2;
+
 /** The parts of a report that can be written to a file and merged. */
 export interface ReportData {
+  /** The version of this format: 2. It grows when a reader of an older version would misread the report. */
+  readonly version: typeof REPORT_VERSION;
   /** What was explored. */
   readonly name: string;
   /** The broken promises. */
@@ -59,10 +64,17 @@ export interface ReportData {
   readonly interrupted: boolean;
   /** What the code under test printed: its first lines, and how many there were. */
   readonly output: Captured;
+  /**
+   * Set when a world did not repeat: the first event that differs, and the likely source. Findings are played twice, so are
+   * some of the worlds that break nothing, and the world without faults.
+   */
+  readonly notRepeatable?: string;
 }
 
 /** The result of an exploration. */
 export class ExploreReport implements ReportData {
+  /** The version of the format. */
+  readonly version: typeof REPORT_VERSION = REPORT_VERSION;
   /** What was explored. */
   readonly name: string;
   /** The broken promises. */
@@ -77,9 +89,11 @@ export class ExploreReport implements ReportData {
   readonly interrupted: boolean;
   /** What the code under test printed. */
   readonly output: Captured;
+  /** Set when a world did not repeat: the first event that differs, and the likely source. */
+  readonly notRepeatable?: string;
 
   /** @internal */
-  constructor(data: ReportData) {
+  constructor(data: Omit<ReportData, 'version'>) {
     this.name = data.name;
     this.findings = data.findings;
     this.worlds = data.worlds;
@@ -87,6 +101,7 @@ export class ExploreReport implements ReportData {
     this.ms = data.ms;
     this.interrupted = data.interrupted;
     this.output = data.output;
+    if (data.notRepeatable !== undefined) this.notRepeatable = data.notRepeatable;
   }
 
   /** Throws an error with the stories of all findings, if there are any. */
@@ -115,6 +130,7 @@ export class ExploreReport implements ReportData {
       '',
       `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
       `struck: ${struck.join(', ') || 'nothing'}`,
+      ...(this.notRepeatable === undefined ? [] : [`not repeatable: ${this.notRepeatable}`]),
     ].join('\n');
   }
 }
@@ -154,6 +170,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     const ofAllWorlds = promises.find(({ name }) => name === promise)?.ofAllWorlds;
     return ofAllWorlds === undefined || [...ofAllWorlds(totals)].some(([known]) => known === cause);
   });
+  const unstable = reports.find(({ notRepeatable }) => notRepeatable !== undefined)?.notRepeatable;
   return new ExploreReport({
     name: first.name,
     findings: kept,
@@ -176,5 +193,6 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       lines: reports.flatMap(({ output }) => output.lines).slice(0, 200),
       count: sum(({ output }) => output.count),
     },
+    ...(unstable !== undefined && { notRepeatable: unstable }),
   });
 }

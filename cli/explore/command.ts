@@ -17,6 +17,7 @@ import {
   replay,
 } from '../../explore/index.ts';
 import { fullOptions } from '../../explore/options.ts';
+import { REPORT_VERSION } from '../../explore/report.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
 import { annotations, historyLines, junit, progressLine, testFile } from './files.ts';
@@ -102,6 +103,11 @@ function mergedFrom(files: readonly string[]): ExploreReport[] {
     const isReport =
       Array.isArray(found) && found.every((each) => Array.isArray(each?.findings) && each.coverage);
     if (!isReport) throw new UsageError(`--merge ${file}: not a report that --json wrote`);
+    const other = (found as ReportData[]).find(({ version }) => version !== REPORT_VERSION);
+    if (other !== undefined)
+      throw new UsageError(
+        `--merge ${file}: a report of version ${other.version ?? 1}; this lostlock reads version ${REPORT_VERSION}`,
+      );
     return found as ReportData[];
   });
   const names = [...new Set(reports.map(({ name }) => name))];

@@ -4,7 +4,7 @@ import { toldFinding } from '../../explore/findings.ts';
 import { type ExploreOptions, type ExploreProgress, fullOptions } from '../../explore/options.ts';
 import { decodePlan } from '../../explore/plan.ts';
 import { NO_ERROR } from '../../explore/promises/broken.ts';
-import { type ExploreReport, mergeReports, type ReportData } from '../../explore/report.ts';
+import { type ExploreReport, mergeReports, REPORT_VERSION, type ReportData } from '../../explore/report.ts';
 import { isNode } from '../../start/running/runtime.ts';
 import { UsageError } from '../usage.ts';
 import type { Chosen } from './arguments.ts';
@@ -125,7 +125,7 @@ function reportOfEnded(name: string, { soFar, playing }: WorkerState, how: strin
   };
   const { findings = [], ...rest } = soFar ?? {};
   return {
-    ...{ name, coverage: nothing, ms: 0, output: { lines: [], count: 0 }, ...rest },
+    ...{ version: REPORT_VERSION, name, coverage: nothing, ms: 0, output: { lines: [], count: 0 }, ...rest },
     ...{ worlds, findings: [...findings, finding], interrupted: true },
   };
 }

@@ -189,7 +189,7 @@ test('code that is not deterministic is reported as such', async () => {
     budget: { worlds: 1, ms: Infinity },
   });
   expect(findings[0]?.notRepeatable).toMatch(
-    /event \d+ was 'A:\d+>redis-1 data .* usual causes: state that outlives a world/,
+    /event \d+ was 'A:\d+>redis-1 data .* likely source: \d+ became \d+, as a counter does: state that outlives a world/,
   );
   expect(findings[0]?.story).toContain('This world did not repeat');
 });

@@ -26,6 +26,7 @@ function report(change: Partial<ReportData> = {}): ReportData {
     singles: { all: 20, played: 9, cut: 3 },
   };
   return {
+    version: 2,
     name: 'lock',
     findings: [finding],
     worlds: 10,
