@@ -53,6 +53,8 @@ export interface Breach {
   readonly what: string;
   /** The numbers of the visits that show it. */
   readonly visits: readonly number[];
+  /** The clients whose acts show it, where a promise of the user names them. */
+  readonly clients?: readonly string[];
 }
 
 /** What a client does at a resource. */

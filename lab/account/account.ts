@@ -43,6 +43,8 @@ export interface LockAccount {
   readonly knownFrom: number;
   /** The pools and queues among the locks. */
   readonly pools: Pools;
+  /** Every command that a client sent, with its reply. */
+  readonly calls: Calls;
 }
 
 /** The account of a run. */
@@ -70,6 +72,7 @@ export function accountOf(run: RecordedRun, messages: readonly ReadMessage[]): L
     others: recognition.others(),
     knownFrom: run.knownFrom ?? 0,
     pools,
+    calls,
   };
 }
 

@@ -1,0 +1,172 @@
+/** Finds what freed a lock while its holder was inside, so that another client got it. */
+import type { LockAccount } from '../../lab/account/account.ts';
+import type { SentCommand } from '../../lab/account/calls.ts';
+import type { Tenure, TenureEnd } from '../../lab/account/tenures.ts';
+import { type GrantedVisit, grantedAt } from './grants.ts';
+import type { WorldAccount } from './recorded.ts';
+import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
+
+/** Who did it: the holder that the lock was taken from, the one that got it, a client that had it before, another one, or a server. */
+export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'third party' | 'server';
+
+/**
+ * How a lock became free.
+ * - `released`, `deleted`, `overwritten`, `flushed`: by a request of the holder itself, or of another client
+ * - `expired`, `clock`: the lease ended, by time, or because the server's clock was changed
+ * - `evicted`: the server had no memory left
+ * - `lost`: a failover or a restart did not have the grant
+ * - `changed`: some other request changed the key
+ * - `never taken`: the first holder had no grant on the servers
+ * - `together`: both grants stand; nothing was freed
+ * - `unknown`: nothing is known
+ */
+export type FreeingAct = TenureEnd['how'] | 'clock' | 'changed' | 'never taken' | 'together' | 'unknown';
+
+/** What freed the lock. */
+export interface FreedBy {
+  readonly how: FreeingAct;
+  /** When, in milliseconds since the clients started. */
+  readonly at: number;
+  readonly role: CauseRole;
+  /** The client that did it. */
+  readonly by: string | undefined;
+  readonly node: string | undefined;
+  /** In words: the command, or the failover or restart that did not have it. */
+  readonly what: string;
+  /** The request that did it. */
+  readonly request: CauseRequest | undefined;
+  /** The tenure that it ended. */
+  readonly tenure: Tenure | undefined;
+}
+
+/**
+ * What freed the lock between two grants.
+ * @param older the first of the two that was granted
+ * @param lostKeys the keys of acknowledged writes that failovers and restarts have lost
+ */
+export function freedBetween(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  known: WorldAccount,
+  lostKeys: ReadonlySet<string>,
+): FreedBy {
+  const ended = endedFor(older, newer);
+  const tenure = ended ?? older.tenures.at(-1);
+  const roleOf = (by: string | undefined): CauseRole => roleFor(by, older, newer, known.account);
+  const common = { tenure, node: tenure?.node, by: undefined, request: undefined };
+  const next = newer.tenures[0];
+  if (ended?.end !== undefined && next !== undefined) return ofEnd(ended, ended.end, roleOf);
+  if (tenure === undefined) {
+    const own = older.call;
+    const error = own === undefined ? undefined : errorOf(own, known.messages);
+    const between = writeBetween(older, newer, known, roleOf, lostKeys);
+    if (between !== undefined && error === undefined) return between;
+    const what = whyNone(own, known);
+    return { ...common, how: 'never taken', at: grantedAt(older) / 1000, role: 'first holder', what };
+  }
+  const lost = lossBefore(tenure, next, known);
+  if (lost !== undefined) return { ...common, how: 'lost', role: 'server', ...lost };
+  if (next === undefined)
+    return (
+      writeBetween(older, newer, known, roleOf, lostKeys) ?? {
+        ...common,
+        ...{ how: 'never taken', at: grantedAt(newer) / 1000, role: 'second holder' },
+        what: whyNone(newer.call, known),
+      }
+    );
+  const what = next.lock === tenure.lock ? 'both grants stand' : 'the two hold different locks';
+  return { ...common, how: 'together', at: next.from / 1000, role: 'second holder', what };
+}
+
+function whyNone(call: SentCommand | undefined, { messages }: WorldAccount): string {
+  const error = call === undefined ? undefined : errorOf(call, messages);
+  return error === undefined ? 'no request of it took the lock' : `it was answered ${error}`;
+}
+
+/** The tenure of the older grant that had ended when the newer one began, on the node where that mattered. */
+function endedFor(older: GrantedVisit, newer: GrantedVisit): Tenure | undefined {
+  const ended = older.tenures.filter(({ end, node }) => {
+    const next = newer.tenures.find((each) => each.node === node) ?? newer.tenures[0];
+    return end !== undefined && end.at <= (next?.from ?? grantedAt(newer));
+  });
+  return ended.find(({ node }) => newer.tenures.some((each) => each.node === node)) ?? ended[0];
+}
+
+function ofEnd(tenure: Tenure, end: TenureEnd, roleOf: (by: string | undefined) => CauseRole): FreedBy {
+  const { how, at, by, what, call } = end;
+  const isClock = how === 'expired' && what.startsWith('the clock of ');
+  return {
+    ...{ how: isClock ? 'clock' : how, at: at / 1000, role: roleOf(by), by, node: call?.node ?? tenure.node },
+    ...{ what, request: call === undefined ? undefined : requestOf(call), tenure },
+  };
+}
+
+/** The role of a client in what happened. */
+function roleFor(
+  by: string | undefined,
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { tenures }: LockAccount,
+): CauseRole {
+  if (by === undefined) return 'server';
+  if (by === older.visit.client) return 'first holder';
+  const lock = older.tenures.at(-1)?.lock;
+  const from = grantedAt(older);
+  const had = tenures.some((each) => each.client === by && each.lock === lock && each.from < from);
+  if (had) return 'former holder';
+  return by === newer.visit.client ? 'second holder' : 'third party';
+}
+
+/** A failover or restart by which the node of the second grant did not have the first one. */
+function lossBefore(
+  tenure: Tenure,
+  next: Tenure | undefined,
+  { run }: WorldAccount,
+): Pick<FreedBy, 'at' | 'what' | 'node'> | undefined {
+  if (next === undefined || next.node === tenure.node || run.primaries > 1) return undefined;
+  const event = run.events.findLast(
+    ({ who, what, at }) => who === next.node && what === 'promote' && at <= next.from,
+  );
+  const at = (event?.at ?? next.from) / 1000;
+  return { at, node: next.node, what: `the failover to ${next.node}, which never received it` };
+}
+
+/** What changed a key that the requests name, between the two: a loss, or the last request of another kind. */
+function writeBetween(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { run, account }: WorldAccount,
+  roleOf: (by: string | undefined) => CauseRole,
+  lostKeys: ReadonlySet<string>,
+): FreedBy | undefined {
+  const [from, to] = [grantedAt(older), grantedAt(newer)];
+  const calls = [older.call, newer.call].filter((call) => call !== undefined);
+  const words = new Set(calls.flatMap((call) => call.words));
+  const base = { tenure: undefined, by: undefined, request: undefined };
+  const loss = run.events.findLast(
+    ({ what, at }) => (what === 'promote' || what === 'restart') && at >= from && at <= to,
+  );
+  if (loss !== undefined && [...words].some((word) => lostKeys.has(word))) {
+    const how = loss.what === 'promote' ? `the failover to ${loss.who}` : `the restart of ${loss.who}`;
+    return {
+      ...{ ...base, how: 'lost', at: loss.at / 1000, role: 'server', node: loss.who },
+      what: `${how}, which did not have it`,
+    };
+  }
+  const kinds = new Set(calls.map(kindOf));
+  const found = run.writes.findLast((each) => {
+    if (each.at < from || each.at > to || !words.has(each.write.key)) return false;
+    const call = account.calls.causeOf(each);
+    return call === undefined || !kinds.has(kindOf(call));
+  });
+  if (found === undefined) return undefined;
+  const call = account.calls.causeOf(found);
+  const by = found.write.client;
+  const isExpiry = found.write.type === 'none' && by === undefined;
+  return {
+    ...{ ...base, how: isExpiry ? 'expired' : 'changed', at: found.at / 1000 },
+    ...{ role: roleOf(by), by, node: found.node },
+    what: call === undefined ? (found.write.command[0] ?? '').toUpperCase() : kindOf(call),
+    request: call === undefined ? undefined : requestOf(call),
+  };
+}

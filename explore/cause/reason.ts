@@ -1,0 +1,57 @@
+/** What is known of why a promise broke. */
+import type { Tenure } from '../../lab/account/tenures.ts';
+import type { FreedBy } from './freed.ts';
+import type { LeftLock, LostWrite } from './left.ts';
+import type { CauseRequest } from './request.ts';
+import type { LateMessage, SentTwice, ServerErrors } from './trouble.ts';
+
+/** A request that let a client enter. Times are in milliseconds since the clients started. */
+export interface CauseGrant extends CauseRequest {
+  /** The number of the visit. */
+  readonly visit: number;
+  /** The name of the lock; undefined when the client had none. */
+  readonly lock: string | undefined;
+  /** When the lease ended or would have ended by the clock of the world; undefined without a lease. */
+  readonly until: number | undefined;
+  /** The tenures that it began, one for each node; empty when the request took no lock. */
+  readonly tenures: readonly Tenure[];
+}
+
+/** A visit that is part of the breach. */
+export interface CauseEntry {
+  /** The number of the visit. */
+  readonly visit: number;
+  readonly client: string;
+  readonly at: number;
+}
+
+/** Why a promise broke, as far as it can be known. Times are in milliseconds since the clients started. */
+export interface Cause {
+  /** The resource, or the lock where no visit is part of the breach; undefined when it is neither. */
+  readonly resource: string | undefined;
+  /** The clients whose acts make the breach, in the order of the grants; then the one that freed the lock. */
+  readonly clients: readonly string[];
+  /** The requests that let clients enter, in the order in which they were executed. */
+  readonly grants: readonly CauseGrant[];
+  /** The visits, in the order of the grants. */
+  readonly entries: readonly CauseEntry[];
+  /** What freed the lock; undefined when no lock was taken from anybody. */
+  readonly freedBy: FreedBy | undefined;
+  /** The first holder's renewal that did not renew, although it went on; undefined when there is none. */
+  readonly refused: CauseRequest | undefined;
+  /** A lock that was left closed. */
+  readonly left: LeftLock | undefined;
+  /** An acknowledged write that was lost. */
+  readonly lost: LostWrite | undefined;
+  /** Requests that were executed twice. */
+  readonly twice: readonly SentTwice[];
+  /** The messages that were late. */
+  readonly late: readonly LateMessage[];
+  /** Errors that servers answered before the breach. */
+  readonly errors: readonly ServerErrors[];
+  /** The reason without times, names, tokens and kinds of faults: worlds that break for one reason have the same text. */
+  readonly shape: string;
+}
+
+/** A cause without its shape. */
+export type Reason = Omit<Cause, 'shape'>;

@@ -1,0 +1,91 @@
+/** The shape of a cause: a text that is the same for all worlds that break for the same reason. */
+import { keyOf, NO_ERROR } from '../promises/broken.ts';
+import type { Breach } from '../visit.ts';
+import type { FreedBy } from './freed.ts';
+import type { CauseGrant, Reason } from './reason.ts';
+
+/** The shape. It has roles, kinds of requests and causes, but no times, no names, no tokens and no kinds of faults. */
+export function shapeOf(reason: Reason, breach: Breach): string {
+  if (reason.entries.length > 1) return ofVisits(reason, breach);
+  if (breach.promise === NO_ERROR) return keyOf(breach);
+  if (reason.left !== undefined) return ofLeft(reason);
+  if (reason.lost !== undefined)
+    return `a ${reason.lost.by} lost an acknowledged ${(reason.lost.command[0] ?? '').toUpperCase()}`;
+  return ofOwn(reason, breach);
+}
+
+function ofVisits({ grants, entries, freedBy, refused, twice }: Reason, { promise }: Breach): string {
+  const kinds = grants.map(kindOfGrant);
+  const [first = 'nothing'] = kinds;
+  const last = kinds.at(-1) ?? 'nothing';
+  const parts = [`first holder by ${first}`, `second holder by ${last}`];
+  if (freedBy !== undefined) parts.push(freedText(freedBy));
+  // A request that strikes another's grant is wrong, however often it comes. One's own is only struck by a repetition.
+  const struckOwn = freedBy?.role === 'first holder' || freedBy?.how === 'changed';
+  if (
+    struckOwn &&
+    freedBy?.request !== undefined &&
+    twice.some(({ again }) => again.call === freedBy.request?.call)
+  )
+    parts.push('executed twice');
+  if (isEntryLate(entries, freedBy)) parts.push('entered after its end');
+  if (refused !== undefined) parts.push(`although ${refused.kind} had told it`);
+  return `${promise === 'fencing' ? 'fences: ' : ''}${parts.join('; ')}`;
+}
+
+/** True when the first holder entered only after its lease had ended. */
+export function isEntryLate([first]: Reason['entries'], freedBy: FreedBy | undefined): boolean {
+  return first !== undefined && freedBy?.how === 'expired' && first.at > freedBy.at;
+}
+
+function kindOfGrant({ tenures, kind }: CauseGrant): string {
+  return tenures.at(-1)?.restored === true ? 'a failover' : kind;
+}
+
+function freedText({ how, role, what, request }: FreedBy): string {
+  const by = `${request?.kind ?? what} of the ${role}`;
+  switch (how) {
+    case 'released':
+    case 'deleted':
+    case 'flushed':
+    case 'overwritten':
+    case 'changed':
+      return `freed by ${by}`;
+    case 'expired':
+      return 'the lease of the first holder ended';
+    case 'clock':
+      return "the lease of the first holder ended by the server's clock";
+    case 'evicted':
+      return 'evicted';
+    case 'lost':
+      return `the grant was lost by a ${/restart/.test(what) ? 'restart' : 'failover'}`;
+    case 'never taken':
+      return `the ${role} took no lock: ${what}`;
+    case 'together':
+      return what;
+    default:
+      return 'freed by nothing that is known';
+  }
+}
+
+function ofLeft({ left, twice }: Reason): string {
+  const { grant, endless, why, release, renewedByOthers } = left as NonNullable<typeof left>;
+  const how = `${grant?.kind ?? 'a grant'} ${endless ? 'without' : 'with'} a lease`;
+  const again =
+    twice.length > 0
+      ? `; ${[...new Set(twice.map(({ again: each }) => each.kind))].join(', ')} executed twice`
+      : '';
+  const by = release !== undefined && /release/.test(why) ? ` (${release.kind})` : '';
+  const others = renewedByOthers ? '; renewed by other clients' : '';
+  return `left by ${how}: its client ${why}${by}${others}${again}`;
+}
+
+/** A promise of the user: all that went wrong, since nobody knows what of it matters. */
+function ofOwn({ twice, errors, grants }: Reason, { promise }: Breach): string {
+  const parts = [
+    ...grants.map(({ kind }) => `entered by ${kind}`),
+    ...twice.map(({ again }) => `${again.kind} executed twice`),
+    ...errors.map(({ code }) => `answered ${code}`),
+  ];
+  return [promise, ...[...new Set(parts)].sort()].join('; ');
+}

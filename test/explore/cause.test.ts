@@ -1,0 +1,169 @@
+/** The cause of a broken promise: what freed the lock, and the shape that worlds of one reason have in common. */
+import { expect, test } from 'vitest';
+import { type ClientSession, type ExploreOptions, explore } from '../../explore/index.ts';
+import { playBroken } from './play-finding.ts';
+
+const LEASE = 1000;
+const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
+
+/** A lock whose release can be replaced. */
+function locking(give: (session: ClientSession, token: string) => Promise<unknown>, ms = 250) {
+  return async (session: ClientSession): Promise<void> => {
+    const { redis, name, sleep, signal, resource } = session;
+    const token = `${name}:${Math.random()}`;
+    while ((await redis.set('lock', token, 'PX', LEASE, 'NX').catch(() => null)) !== 'OK') {
+      if (signal.aborted) return;
+      await sleep(50);
+    }
+    const inside = resource('stock').enter();
+    await sleep(ms);
+    inside.write();
+    inside.leave();
+    await give(session, token).catch(() => undefined);
+  };
+}
+
+const compared = locking(({ redis }, token) => redis.eval(RELEASE, 1, 'lock', token));
+const blind = locking(({ redis }) => redis.del('lock'));
+const common: Partial<ExploreOptions> = {
+  ...{ topology: { replicas: 0 }, clients: 3, promises: ['mutual-exclusion'] },
+};
+
+async function causesOf(client: ExploreOptions['client'], faults: ExploreOptions['faults'], worlds = 120) {
+  const options: ExploreOptions = { name: 'lock', client, ...common, ...(faults && { faults }) };
+  const { findings } = await explore({ ...options, budget: { worlds, ms: 120_000 } });
+  return await Promise.all(findings.map(async ({ replay }) => await playBroken(options, replay)));
+}
+
+test("a DEL that was sent again and deletes another's key is told with the reply that was lost", async () => {
+  const [found] = await causesOf(blind, ['lost-reply']);
+  const { cause, world } = found!;
+  const { grants, entries, freedBy, twice } = cause;
+  expect(cause.resource).toBe('stock');
+  expect(freedBy).toMatchObject({
+    how: 'deleted',
+    role: 'former holder',
+    request: { kind: 'DEL', text: 'DEL lock' },
+  });
+  const [victim, thief] = entries;
+  expect([victim?.client, thief?.client]).toEqual(grants.map(({ client }) => client));
+  expect(freedBy!.at).toBeGreaterThan(grants[0]!.executed!);
+  expect(freedBy!.at).toBeLessThanOrEqual(grants[1]!.executed!);
+  expect(cause.clients).toEqual([...new Set([victim!.client, thief!.client, freedBy!.by])]);
+  const [again] = twice;
+  expect(again).toMatchObject({
+    first: { kind: 'DEL', client: freedBy!.by, answered: null },
+    again: { kind: 'DEL' },
+  });
+  // The server's own log has both executions of the DEL: the second one struck the key of the victim.
+  const deletions = world.world!.writes.filter(
+    ({ write }) => write.client === freedBy!.by && write.command[0]?.toUpperCase() === 'DEL',
+  );
+  expect(deletions.map(({ at }) => (at - world.begunAt) / 1000)).toEqual([
+    again!.first.executed,
+    again!.again.executed,
+  ]);
+  expect(cause.shape).toBe(
+    'first holder by SET NX; second holder by SET NX; freed by DEL of the former holder',
+  );
+});
+
+test('a lease that ends while its holder stands still, and the same for two moments, has one shape', async () => {
+  const options: ExploreOptions = { name: 'lock', client: compared, ...common };
+  const pause = (at: number, ms: number) => ({
+    ...{ seed: 1, clients: ['A', 'B'], jitter: 0 },
+    faults: [{ kind: 'client-pause' as const, at, on: 'A', ms, by: 0, how: '' as const }],
+  });
+  const [one, other] = [
+    await playBroken(options, pause(30, 1200)),
+    await playBroken(options, pause(120, 1500)),
+  ];
+  expect(one.cause.shape).toBe(
+    'first holder by SET NX; second holder by SET NX; the lease of the first holder ended',
+  );
+  expect(other.cause.shape).toBe(one.cause.shape);
+  expect(one.cause.freedBy).toMatchObject({ how: 'expired', role: 'server', tenure: { client: 'A' } });
+  const [grant] = one.cause.grants;
+  expect(grant).toMatchObject({ client: 'A', lock: 'lock' });
+  expect(grant!.until! - grant!.executed!).toBe(LEASE);
+  expect(one.cause.freedBy!.at).toBeGreaterThanOrEqual(grant!.until!);
+});
+
+test('defects with other causes have other shapes', async () => {
+  const overwriting = async ({ redis, name, sleep, signal, resource }: ClientSession): Promise<void> => {
+    while (!signal.aborted) {
+      if ((await redis.get('lock')) === null && (await redis.set('lock', name, 'PX', LEASE)) === 'OK') break;
+      await sleep(50);
+    }
+    const inside = resource('stock').enter();
+    await sleep(250);
+    inside.write();
+    inside.leave();
+    await redis.del('lock');
+  };
+  const early = async (session: ClientSession): Promise<void> => {
+    const { redis, name, sleep, resource } = session;
+    while ((await redis.set('lock', name, 'PX', LEASE, 'NX')) !== 'OK') await sleep(50);
+    const inside = resource('stock').enter();
+    await redis.del('lock');
+    await sleep(250);
+    inside.write();
+    inside.leave();
+  };
+  const swallowing = async (session: ClientSession): Promise<void> => {
+    const { redis, name, sleep, resource } = session;
+    while ((await redis.set('lock', name, 'PX', LEASE, 'NX').catch(() => 'OK')) !== 'OK') await sleep(50);
+    const inside = resource('stock').enter();
+    await sleep(250);
+    inside.write();
+    inside.leave();
+    await redis.eval(RELEASE, 1, 'lock', name).catch(() => 0);
+  };
+  const shapes = [
+    ...(await causesOf(overwriting, [], 4)),
+    ...(await causesOf(early, [], 4)),
+    ...(await causesOf(swallowing, ['out-of-memory'])),
+    ...(await causesOf(compared, ['clock-jump'])),
+    ...(await causesOf(compared, ['restart-empty'])),
+  ].map(({ cause }) => cause.shape);
+  expect(shapes).toEqual([
+    'first holder by SET; second holder by SET; freed by SET of the second holder',
+    'first holder by SET NX; second holder by SET NX; freed by DEL of the first holder',
+    'first holder by SET NX; second holder by SET NX; the second holder took no lock: it was answered OOM',
+    "first holder by SET NX; second holder by SET NX; the lease of the first holder ended by the server's clock",
+    'first holder by SET NX; second holder by SET NX; the grant was lost by a restart',
+  ]);
+});
+
+test('a failover that did not have the grant, and a lock that a dead client leaves', async () => {
+  const options: ExploreOptions = { name: 'lock', client: compared, topology: { replicas: 1 }, clients: 2 };
+  const [behind] = (await explore({ ...options, faults: ['failover-behind'], budget: { worlds: 60 } }))
+    .findings;
+  const { cause } = await playBroken(options, behind!.replay);
+  expect(cause.freedBy).toMatchObject({ how: 'lost', role: 'server' });
+  expect(cause.shape).toBe(
+    'first holder by SET NX; second holder by SET NX; the grant was lost by a failover',
+  );
+
+  const endless = async ({ redis, name, sleep, signal, resource }: ClientSession): Promise<void> => {
+    while ((await redis.setnx('lock', name)) !== 1) {
+      if (signal.aborted) return;
+      await sleep(50);
+    }
+    const inside = resource('stock').enter();
+    await sleep(250);
+    inside.leave();
+    await redis.del('lock');
+  };
+  const own: ExploreOptions = {
+    ...options,
+    client: endless,
+    faults: ['client-death'],
+    promises: ['no-orphan'],
+  };
+  const [left] = (await explore({ ...own, budget: { worlds: 60 } })).findings;
+  const orphan = await playBroken(own, left!.replay);
+  expect(orphan.cause.left).toMatchObject({ lock: 'lock', endless: true, why: 'died while it had it' });
+  expect(orphan.cause.shape).toBe('left by SETNX without a lease: its client died while it had it');
+  expect(orphan.cause.clients).toEqual([orphan.cause.left!.client]);
+});
