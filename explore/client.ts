@@ -34,6 +34,8 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   life = 0;
   resumedAt = -1;
   end: LifeEnd | undefined;
+  /** The text of what its last life threw. */
+  error: string | undefined;
   protected readonly run: ClientRun;
   protected servers: readonly Redis[] = [];
   readonly #nodes: Entrances;
@@ -95,8 +97,10 @@ export abstract class StageClient implements LedgerClient, ClientControls {
     const done = this.call(async () => await code(session)).then(
       () => this.#over(life, 'returned'),
       (error: unknown) => {
-        if (this.life === life && this.end === undefined)
-          this.run.note(this.name, `gives up: ${describe(error)}`);
+        if (this.life === life && this.end === undefined) {
+          this.error = describe(error);
+          this.run.note(this.name, `gives up: ${this.error}`);
+        }
         this.#over(life, 'threw');
       },
     );

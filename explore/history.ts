@@ -1,6 +1,7 @@
 /** The history of one world, as promises of the user judge it and as files hold it. */
 import type { TraceEvent } from '../lab/time/event.ts';
 import type { PlannedFault } from './faults/index.ts';
+import type { ClientLife } from './lives.ts';
 import type { PlayedWorld, StoryLine } from './played-world.ts';
 import { PROBE, type Visit } from './visit.ts';
 
@@ -43,6 +44,12 @@ export interface History {
    * still gets the lock.
    */
   readonly probe: readonly Visit[];
+  /** How the code of each client ran: when it began, how it ended, whether it waited in vain; without the probe. */
+  readonly lives: readonly ClientLife[];
+  /** When the clients were told to end by their `signal`; Infinity when the world ended before. */
+  readonly toldAt: number;
+  /** When the world ended. */
+  readonly endedAt: number;
   /** The faults that struck. */
   readonly faults: readonly PlannedFault[];
   /** What the clients and faults did, in order. */
@@ -65,6 +72,9 @@ export function historyOf(world: PlayedWorld): History {
     lanes: [...plan.clients, ...nodes],
     visits: visits.filter(({ client }) => client !== PROBE),
     probe: visits.filter(({ client }) => client === PROBE),
+    lives: world.lives,
+    toldAt: world.toldAt,
+    endedAt: world.endedAt,
     faults: struck,
     lines,
     get writes() {

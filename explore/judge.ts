@@ -18,8 +18,9 @@ export function judge(
 ): Breach[] {
   const found = [...world.breaches];
   const history = historyOf(world);
-  for (const { name, ofHistory } of promises) {
+  for (const { name, ofHistory, instead = [] } of promises) {
     if (ofHistory === undefined || !checked.has(name)) continue;
+    if (found.some(({ promise }) => instead.includes(promise))) continue;
     for (const breach of ofHistory(history, timedWrites(world))) found.push({ promise: name, ...breach });
   }
   const { failure } = world;

@@ -3,6 +3,7 @@ import type { TraceEvent } from '../lab/time/event.ts';
 import type { World } from '../lab/virtual/world.ts';
 import { describe } from './describe.ts';
 import type { PlannedFault } from './faults/index.ts';
+import type { ClientLife } from './lives.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import type { StageSet } from './stage/controls.ts';
 import type { Breach, Visit } from './visit.ts';
@@ -63,6 +64,12 @@ export interface PlayedWorld {
   readonly failure?: Failure;
   /** True when a client entered a resource that another had held while it waited. */
   readonly contended: boolean;
+  /** How the code of each client ran, in the order in which it began. */
+  readonly lives: readonly ClientLife[];
+  /** How the code of the probe ran, again and again until it entered. */
+  readonly probeLives: readonly ClientLife[];
+  /** When the clients were told to end, in milliseconds since they started; Infinity when they never were. */
+  readonly toldAt: number;
   /** When the last client's code was done, in milliseconds since the start. */
   readonly span: number;
   /** When the world ended, in milliseconds since the clients started. */

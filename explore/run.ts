@@ -4,6 +4,7 @@ import { describe } from './describe.ts';
 import type { Scales } from './faults/fault.ts';
 import { type PlannedFault, strike } from './faults/index.ts';
 import { Ledger } from './ledger.ts';
+import type { CalmWorld, ClientLife } from './lives.ts';
 import type { WorldPlan } from './plan.ts';
 import { type Failure, failureOf, type PlayedWorld, type StoryLine } from './played-world.ts';
 import { promises } from './promises/index.ts';
@@ -27,6 +28,8 @@ export interface Rules {
   readonly patienceMs: number;
   /** The longest lease of a lock, in milliseconds: a dead client may keep the others out for twice as long. */
   readonly holdMs: number;
+  /** How clients fare without faults; undefined for that run itself. */
+  readonly calm: CalmWorld | undefined;
   /** True to play on after a breach, so that a timeline shows what follows; default false. */
   readonly playOn?: boolean;
 }
@@ -62,6 +65,20 @@ function textOf(left: readonly (readonly KeyLeft[])[]): string {
   return lists.join(' | ');
 }
 
+/** True when a client that is not inside and has not ended waits in vain for the lock. @param held whether somebody else is inside */
+function isInVain(
+  { entries, idle }: CalmWorld,
+  client: string,
+  visits: readonly Visit[],
+  since: number,
+  held: boolean,
+): boolean {
+  if (idle === 'for no lock' || (idle === 'behind a holder' && held)) return false;
+  return visits.length < (entries.get(client) ?? 1) && visits.every(({ from }) => from < since);
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 class WorldRun implements StageRun {
   readonly ledger: Ledger;
   readonly #stage: Stage;
@@ -84,7 +101,12 @@ class WorldRun implements StageRun {
   #stop: () => void = () => {};
   readonly #stopping: Promise<void>;
   /** Unfinished lives. */
-  readonly #lives = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
+  /** All lives of the clients, and of the probe. */
+  readonly #lives: Writable<ClientLife>[] = [];
+  readonly #probeLives: Writable<ClientLife>[] = [];
+  /** When the clients were told to end. */
+  #toldAt = Infinity;
 
   constructor(stage: Stage, rules: Rules, plan: WorldPlan) {
     this.#stage = stage;
@@ -145,17 +167,29 @@ class WorldRun implements StageRun {
 
   /** Waits for the end of a life. */
   #watch(life: Promise<void>): void {
-    this.#lives.add(life);
-    const over = (): void => void this.#lives.delete(life);
+    this.#running.add(life);
+    const over = (): void => void this.#running.delete(life);
     void life.then(over, (error: unknown) => {
       over();
       this.fail(error);
     });
   }
 
-  async #live(client: StageClient): Promise<void> {
-    await client.live(this.#rules.code);
-    this.#span = Math.max(this.#span, this.now());
+  async #live(client: StageClient, lives = this.#lives): Promise<void> {
+    const done = client.live(this.#rules.code);
+    const life: Writable<ClientLife> = {
+      client: client.name,
+      life: client.life,
+      from: this.now(),
+      to: Infinity,
+      ended: undefined,
+    };
+    lives.push(life);
+    await done;
+    life.to = this.now();
+    life.ended = client.end;
+    if (client.end === 'threw' && client.error !== undefined) life.error = client.error;
+    if (lives === this.#lives) this.#span = Math.max(this.#span, this.now());
   }
 
   async play(): Promise<void> {
@@ -175,7 +209,8 @@ class WorldRun implements StageRun {
     await stage.untilStruck(Promise.all(faults), this);
     await stage.mend(this.#clients);
     await this.#within(AGREE_WITHIN, () => stage.agree());
-    await this.#within(this.#rules.patienceMs, () => this.#lives.size === 0);
+    await this.#serve();
+    this.#toldAt = this.now();
     this.abort();
     if (this.#stopped) return;
     await stage.settle();
@@ -183,6 +218,28 @@ class WorldRun implements StageRun {
     if (this.#isProbed()) await this.#probe();
     // A promise that is broken is enough.
     if (!this.#stopped) await stage.finish();
+  }
+
+  /** Waits until all clients are done, at most as long as the slowest of them may need. Notes who waits in vain. */
+  async #serve(): Promise<void> {
+    const { patienceMs, calm, holdMs, scales } = this.#rules;
+    const since = this.now();
+    const slowest = calm === undefined ? 0 : calm.span + 2 * holdMs + 4 * scales.reconnectMs;
+    const all = await this.#within(Math.max(patienceMs, slowest), () => this.#running.size === 0);
+    if (all || this.#stopped || calm === undefined) return;
+    const inside = new Set(this.ledger.inside.map(({ client }) => client));
+    for (const life of this.#lives) {
+      const { client: name, ended, from } = life;
+      const client = this.#clients.find((each) => each.name === name);
+      if (ended !== undefined || client?.alive !== true || client.life !== life.life || inside.has(name))
+        continue;
+      if (!isInVain(calm, name, this.#visitsOf(life), since, inside.size > 0)) continue;
+      life.waitedSince = Math.max(from, since);
+    }
+  }
+
+  #visitsOf({ client, life }: ClientLife): Visit[] {
+    return this.ledger.visits.filter((visit) => visit.client === client && visit.life === life);
   }
 
   /** True when a new client should look whether the lock can be had. */
@@ -249,7 +306,7 @@ class WorldRun implements StageRun {
   async #probe(): Promise<void> {
     const before = this.ledger.visits.length;
     if (before === 0 && this.#plan.faults.length === 0) return;
-    const { patienceMs, holdMs, scales, code } = this.#rules;
+    const { patienceMs, holdMs, scales } = this.#rules;
     const bound = 2 * holdMs + 2 * scales.reconnectMs;
     // In virtual time it costs nothing to see whether it ever gets the lock.
     const patience = this.#stage.repeats === undefined ? patienceMs : bound;
@@ -260,7 +317,7 @@ class WorldRun implements StageRun {
     const entered = (): boolean => this.ledger.visits.length > before;
     const lives = async (): Promise<void> => {
       while (!entered() && !this.#stopped && this.now() - begun < patience) {
-        await probe.live(code);
+        await this.#live(probe, this.#probeLives);
         if (!entered()) await this.#stage.wait(TRIES_AGAIN_AFTER);
       }
     };
@@ -270,12 +327,24 @@ class WorldRun implements StageRun {
     const last = this.ledger.visits[before - 1];
     const waited = this.now() - Math.max(last?.ended === undefined ? 0 : last.to, begun);
     if (got && waited <= bound) return;
+    if (!got && !this.#isShutOut()) return;
     // A key whose lease has ended meanwhile does not keep the lock closed; if the probe got in at last, it did until then.
     this.#reportClosed(
       last,
       textOf(got ? this.#left : this.#stillLeft()),
       `${got ? 'gets the lock only after' : 'does not get the lock within'} ${Math.round(waited)} ms`,
     );
+  }
+
+  /** True when the probe, which did not enter, wanted to. */
+  #isShutOut(): boolean {
+    const { calm } = this.#rules;
+    const hasReturned = this.#probeLives.some(({ ended }) => ended === 'returned');
+    const hasThrown = this.#probeLives.some(({ ended }) => ended === 'threw');
+    if (hasThrown) return true;
+    // Without faults a new client finds nothing to do either: the job is done, or there is none.
+    if (hasReturned) return calm?.probe === 'enters';
+    return calm?.probe !== 'waits';
   }
 
   /** Nobody gets the lock, or much too late: because it is left behind, or for another reason. */
@@ -323,6 +392,9 @@ class WorldRun implements StageRun {
       ...(this.#failure !== undefined && { failure: this.#failure }),
       contended: this.#contended,
       span: this.#span,
+      lives: this.#lives,
+      probeLives: this.#probeLives,
+      toldAt: this.#toldAt,
       remains: textOf(this.#left),
       endedAt: this.now(),
       ...this.#stage.record(),

@@ -18,6 +18,7 @@ const CAUSES: readonly [cause: string, what: string, happened: (totals: Explorat
 export const contended: LockPromise = {
   sentence:
     'in some world a client waited for another, and some fault struck. Otherwise the run proves nothing',
+  nothing: 'with one client and without faults',
   *ofAllWorlds(totals) {
     for (const [cause, what, happened] of CAUSES) if (happened(totals)) yield [cause, what];
   },

@@ -2,8 +2,8 @@
 import type { LockPromise } from './promise.ts';
 
 export const durableAcks: LockPromise = {
-  sentence:
-    'acknowledged writes outlive failovers. Not checked by default: no asynchronous replication keeps it',
+  sentence: 'acknowledged writes outlive failovers, which no asynchronous replication keeps',
+  nothing: 'without failovers and restarts',
   broken: 'Durability is broken',
   onRequest: true,
   *ofHistory({ lost: [first] }) {

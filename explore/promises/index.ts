@@ -1,6 +1,7 @@
 /** The registry of promises: each is one file beside this one, and one line here. Docs, options and judges iterate it. */
 import { contended } from './contended.ts';
 import { durableAcks } from './durable-acks.ts';
+import { everyoneServed } from './everyone-served.ts';
 import { fencing } from './fencing.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
 import { noOrphan } from './no-orphan.ts';
@@ -15,6 +16,7 @@ const allPromises = {
   permits,
   'no-orphan': noOrphan,
   progress,
+  'everyone-served': everyoneServed,
   contended,
 } satisfies Record<string, LockPromise>;
 

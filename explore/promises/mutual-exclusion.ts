@@ -5,6 +5,7 @@ import type { LockPromise } from './promise.ts';
 export const mutualExclusion: LockPromise = {
   sentence:
     'two clients are never inside at the same time, unless both entered as `shared`. With fences, the resource decides',
+  nothing: 'if all clients enter as `shared`, or the resource has several permits',
   broken: 'Mutual exclusion is broken',
   *atAct({ visit, act, permits, visits, isActive }) {
     if (permits > 1) return;

@@ -4,6 +4,8 @@ import type { LockPromise } from './promise.ts';
 export const noOrphan: LockPromise = {
   sentence:
     'when the holder is gone, a new client gets the lock within twice the lease: the longest one of a key that clients delete',
+  nothing:
+    'if a new client has nothing to do even without faults: it returns, or waits for something else than a lock',
   broken: 'The lock is orphaned',
   ofClosed({ how, orphan }) {
     if (orphan === '') return undefined;

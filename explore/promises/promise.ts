@@ -29,10 +29,14 @@ export interface ExplorationTotals {
 export interface LockPromise {
   /** What is promised, for docs/explore.md. */
   readonly sentence: string;
+  /** When it has nothing to judge, for docs/explore.md: completes "nothing to judge …". */
+  readonly nothing: string;
   /** @internal Says that it is broken; by default its name does. */
   readonly broken?: string;
   /** @internal True when only an exploration that names it checks it. */
   readonly onRequest?: boolean;
+  /** @internal The promises that say more: where one of them is broken, this one is not judged. */
+  readonly instead?: readonly string[];
   /** @internal Judges an act of a client at a resource, as soon as it happens. */
   readonly atAct?: (act: ActAtResource) => Iterable<Observed>;
   /** @internal Judges a lock that stays closed. Returns what is wrong. */

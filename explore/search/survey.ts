@@ -1,5 +1,6 @@
 /** The first world of an exploration, which has no faults: it shows how long leases and work take. */
 
+import { calmOf } from '../calm.ts';
 import { describe } from '../describe.ts';
 import { historyOf } from '../history.ts';
 import type { FullOptions } from '../options.ts';
@@ -33,6 +34,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     written: new Set(),
     patienceMs: LONGEST_LEASE,
     holdMs: LONGEST_LEASE,
+    calm: undefined,
   };
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
   if (world.failure !== undefined) throw ofWorld(world.failure.error, replayText(world));
@@ -53,13 +55,16 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
   const holdMs = Math.max(leaseMs, ...holds);
   const patienceMs = Math.max(10_000, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
+  const calm = calmOf(world);
   // If the lock stayed closed, what was left behind is wrong.
-  const closed = world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress');
+  const closed =
+    calm.probe === 'enters' &&
+    world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress');
   const written = new Set(
     world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
   );
-  const remains = closed ? undefined : world.remains;
-  const rules = { ...rough, scales: { ...scales, leaseMs }, holdMs, remains, written, patienceMs };
+  const remains = closed || calm.stays ? undefined : world.remains;
+  const rules = { ...rough, scales: { ...scales, leaseMs }, holdMs, remains, written, patienceMs, calm };
   return { rules, world };
 }
 

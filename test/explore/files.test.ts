@@ -94,6 +94,9 @@ test('a history is JSON lines with a head', () => {
   const history = {
     lanes: ['A', 'redis-1'],
     visits: [{ ...visit, ...rest }],
+    lives: [],
+    toldAt: 9,
+    endedAt: 9,
     probe: [{ ...visit, ...rest, client: 'probe', to: 2 }],
     faults: [],
     lines: [],

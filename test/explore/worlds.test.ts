@@ -200,7 +200,7 @@ test('what has expired before the verdict is not left behind, and then the lock 
     job({
       async client({ probe, redis, resource }) {
         // Nothing would keep the probe out, but it never comes in.
-        if (probe) return;
+        if (probe) throw new Error('no');
         await redis.set('l', 'A', 'PX', 1000);
         await more(redis);
         resource('job').enter().leave();

@@ -26,8 +26,13 @@ const tables: Readonly<Record<string, readonly [source: string, made: () => stri
     'explore/promises',
     () =>
       table(
-        ['Promise', 'What is promised'],
-        promises.map(({ name, sentence }) => [`\`${name}\``, sentence]),
+        ['Promise', 'By default', 'What is promised', 'Nothing to judge'],
+        promises.map(({ name, sentence, nothing, onRequest }) => [
+          `\`${name}\``,
+          onRequest === true ? 'no' : 'yes',
+          sentence,
+          nothing,
+        ]),
       ),
   ],
   strategies: [

@@ -8,6 +8,7 @@ import type { Topology } from '../../topology.ts';
 import type { AbilitiesOf } from '../controls.ts';
 import type { FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
 import { VirtualClient } from './client.ts';
+import { keysIn } from './left.ts';
 import { startNodes, type VirtualNodeSet, type VirtualNodes } from './nodes.ts';
 
 /** A limit for worlds that would never end, in virtual milliseconds. */
@@ -113,12 +114,7 @@ class VirtualStage implements Stage {
   }
 
   keysLeft(): KeyLeft[][] {
-    return this.sets.map(({ primary }) =>
-      [...primary.server.db(0).entries].map(([key, { held }]) => {
-        const text = `${key}=${typeof held === 'string' ? held : held.type}`;
-        return { key, text };
-      }),
-    );
+    return this.sets.map(({ primary }) => keysIn(primary.server.databases));
   }
 
   async finish(): Promise<void> {}

@@ -1,0 +1,5 @@
+/** All reported failures, each as a broken program and a sound twin. */
+import type { ReportedFailure } from './report.ts';
+import { served } from './served.ts';
+
+export const reported: readonly ReportedFailure[] = [...served];

@@ -1,0 +1,65 @@
+/** Learns from the world without faults how its clients fare: who enters how often, and who waits for what at its end. */
+import type { CalmWorld, ClientLife } from './lives.ts';
+import { lockAccountOf } from './lock-account.ts';
+import type { PlayedWorld } from './played-world.ts';
+import { PROBE } from './visit.ts';
+
+/** What the world without faults shows. */
+export function calmOf(world: PlayedWorld): CalmWorld {
+  const entries = new Map<string, number>();
+  for (const { client } of world.visits)
+    if (client !== PROBE) entries.set(client, (entries.get(client) ?? 0) + 1);
+  const stayed = world.lives.filter(({ to }) => to > world.toldAt);
+  const insideAtEnd = (name: string): boolean =>
+    world.visits.some(({ client, from, to }) => client === name && from <= world.toldAt && to > world.toldAt);
+  const half = world.toldAt / 2;
+  const wasInside = (name: string): boolean =>
+    world.visits.some(({ client, from, to }) => client === name && from <= world.toldAt && to >= half);
+  const waiting = stayed.filter(({ client }) => !wasInside(client));
+  const stuck = waiting.filter((life) => isStuck(world, life));
+  for (const { client } of stuck) entries.set(client, Infinity);
+  const isHeld = stayed.some(({ client }) => insideAtEnd(client));
+  const isIdle = waiting.length > stuck.length;
+  return {
+    entries,
+    idle: !isIdle ? 'nobody' : isHeld ? 'behind a holder' : 'for no lock',
+    probe: probeOf(world),
+    stays: stayed.length > 0,
+    span: stayed.length > 0 ? 0 : world.span,
+  };
+}
+
+/**
+ * True for a client that waits for a lock in vain even without faults. It was refused the lock since it last left, and the same code
+ * has ended in others, or nobody has been inside for a long time.
+ */
+function isStuck(world: PlayedWorld, { client }: ClientLife): boolean {
+  if (!wantsLock(world, client)) return false;
+  if (world.lives.some(({ ended, to }) => ended === 'returned' && to <= world.toldAt)) return true;
+  const half = world.toldAt / 2;
+  return !world.visits.some(
+    ({ client: who, from, to }) => who !== PROBE && from <= world.toldAt && to >= half,
+  );
+}
+
+/** True when the client was refused a lock, or waits for it, since it last left a resource. */
+function wantsLock(world: PlayedWorld, name: string): boolean {
+  const account = lockAccountOf(world);
+  if (account === undefined) return true;
+  const left = Math.max(
+    0,
+    ...world.visits.filter(({ client, to }) => client === name && Number.isFinite(to)).map(({ to }) => to),
+  );
+  const since = left * 1000;
+  return (
+    account.refusals.some(({ client, at }) => client === name && at >= since) ||
+    account.waiters.some(({ client, to }) => client === name && (to === null || to >= since))
+  );
+}
+
+function probeOf(world: PlayedWorld): CalmWorld['probe'] {
+  if (world.visits.some(({ client }) => client === PROBE)) return 'enters';
+  if (world.probeLives.some(({ ended }) => ended === 'threw')) return 'enters';
+  if (world.probeLives.some(({ ended }) => ended === 'returned')) return 'returns';
+  return wantsLock(world, PROBE) ? 'enters' : 'waits';
+}
