@@ -3,7 +3,7 @@ import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-ty
 import { needsReadyCheck } from '../lab/virtual/client.ts';
 import { describe } from './describe.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
-import { type ClientSession, resourceFor } from './session.ts';
+import { type Carry, type ClientSession, resourceFor } from './session.ts';
 import type { ClientControls, LifeEnd } from './stage/controls.ts';
 import { PROBE } from './visit.ts';
 
@@ -60,6 +60,9 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   protected abstract call<T>(code: () => Promise<T>): Promise<T>;
 
   protected abstract sleep(ms: number, life: number): Promise<void>;
+
+  /** Carries a write to a resource at a distance. */
+  protected abstract readonly carry: Carry;
 
   /** Throws when the process in which this life began is dead, as far as the stage does not stop it by itself. */
   protected checkAlive(_life: number): void {}
@@ -128,7 +131,7 @@ export abstract class StageClient implements LedgerClient, ClientControls {
       },
       sleep: (ms) => this.sleep(ms, life),
       resource: (which, options) => {
-        const resource = resourceFor(ledger, this, which, options);
+        const resource = resourceFor(ledger, this, this.carry, which, options);
         return {
           enter: (how) => {
             this.checkAlive(life);

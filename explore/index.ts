@@ -15,6 +15,7 @@ import type { PlayedWorld } from './played-world.ts';
 import type { ExploreReport } from './report.ts';
 import { playOn } from './run.ts';
 import { survey } from './search/survey.ts';
+import { NO_DISTANCE } from './stage/real-servers/client.ts';
 import { startServersStage } from './stage/real-servers/stage.ts';
 import { eventsOf, type FindingEvent, storyText } from './story.ts';
 import { replayedTimeline } from './timeline/replayed.ts';
@@ -31,7 +32,7 @@ export { type Coverage, ExploreReport, type Finding, mergeReports, type ReportDa
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';
 export type { FindingEvent } from './story.ts';
 export type { Topology } from './topology.ts';
-export type { Breach, EnterOptions, Visit } from './visit.ts';
+export type { Breach, EnterOptions, Visit, VisitWrite } from './visit.ts';
 
 /**
  * Explores the code of a lock's clients in many virtual worlds with faults, and reports every broken promise with the
@@ -100,6 +101,8 @@ export async function replay(
   if (on !== undefined) checkReal(on, full, plan);
   return await captured(async () => {
     const { rules } = await survey(full);
+    if (on !== undefined && rules.distant.size > 0)
+      throw badOption('replay.on', on, `no value: ${NO_DISTANCE}`);
     const world = await playWorld(rules, plan);
     const hash = world.hash();
     // A world that fails is told as it is: its trace says less than what failed.

@@ -1,5 +1,6 @@
 /** What the clients of a world say and do at the resources that their locks protect, and which promises that breaks. */
 import { promises } from './promises/index.ts';
+import { EntryTasks } from './tasks.ts';
 import type { Breach, EnterOptions, Visit, VisitAct } from './visit.ts';
 
 /** A client's process, as far as the ledger needs to know it. */
@@ -29,12 +30,19 @@ export class Ledger {
   onBreach: (breach: Breach) => void = () => {};
   /** Called with every event at a resource. */
   onEvent: (client: string, text: string) => void = () => {};
-  readonly #now: () => number;
+  /** Milliseconds since the clients started. */
+  readonly now: () => number;
   readonly #resources = new Map<string, ResourceState>();
   /** The clients of the open visits. */
   readonly #inside = new Map<Visit, LedgerClient>();
   /** When each client last left a resource or started, by name. */
   readonly #lastAsked = new Map<string, number>();
+
+  readonly #tasks = new EntryTasks();
+  /** How many writes of a visit are under way, or their answers. */
+  readonly #unanswered = new Map<Visit, number>();
+  /** When the client last heard of a write of the visit. */
+  readonly #answeredAt = new Map<Visit, number>();
 
   /** The resources that the code writes to when nothing goes wrong. */
   readonly #written: ReadonlySet<string>;
@@ -44,7 +52,7 @@ export class Ledger {
    * @param written the resources that the code writes to when nothing goes wrong
    */
   constructor(now: () => number, written: ReadonlySet<string> = new Set()) {
-    this.#now = now;
+    this.now = now;
     this.#written = written;
   }
 
@@ -65,7 +73,7 @@ export class Ledger {
 
   /** A client's life begins. */
   started(client: string): void {
-    this.#lastAsked.set(client, this.#now());
+    this.#lastAsked.set(client, this.now());
   }
 
   /** A client enters. */
@@ -73,7 +81,7 @@ export class Ledger {
     client: LedgerClient,
     resource: string,
     permits: number,
-    { fence, shared = false, permits: used = 1 }: EnterOptions,
+    { fence, shared = false, permits: used = 1, owner }: EnterOptions,
   ): Visit {
     const state = this.#state(resource, permits);
     const refused = fence !== undefined && fence < state.fence;
@@ -82,11 +90,12 @@ export class Ledger {
       client: client.name,
       life: client.life,
       resource,
-      from: this.#now(),
+      from: this.now(),
       to: Infinity,
       fence,
       shared,
       permits: used,
+      ...(owner !== undefined && { owner }),
       writes: [],
       ended: undefined,
       refused,
@@ -95,6 +104,7 @@ export class Ledger {
     this.visits.push(visit);
     state.visits.push(visit);
     this.#inside.set(visit, client);
+    this.#tasks.enter(visit);
     const how = `${shared ? ' as a reader' : ''}${fence === undefined ? '' : ` with fence ${fence}`}`;
     this.onEvent(client.name, `enters ${resource}${how}${refused ? ' and is refused' : ''}`);
     if (refused) return visit;
@@ -107,10 +117,38 @@ export class Ledger {
   write(visit: Visit, client: LedgerClient): boolean {
     const state = this.#state(visit.resource, 1);
     const taken = visit.ended === undefined && (visit.fence === undefined || visit.fence >= state.fence);
-    visit.writes.push({ at: this.#now(), taken });
+    visit.writes.push({ at: this.now(), taken });
     this.onEvent(client.name, `writes to ${visit.resource}${taken ? '' : ' and is refused'}`);
     state.written = true;
     if (taken) this.#check(state, visit, 'writes');
+    return taken;
+  }
+
+  /** A client sends a write to a resource at a distance. Returns false when it has left already, and sends nothing. */
+  send(visit: Visit, client: LedgerClient): boolean {
+    if (visit.ended !== undefined) return false;
+    this.onEvent(client.name, `sends a write to ${visit.resource}`);
+    this.#state(visit.resource, 1).written = true;
+    this.#unanswered.set(visit, (this.#unanswered.get(visit) ?? 0) + 1);
+    return true;
+  }
+
+  /** The client has heard what became of a write that it has sent. */
+  answered(visit: Visit): void {
+    this.#unanswered.set(visit, (this.#unanswered.get(visit) ?? 1) - 1);
+    this.#answeredAt.set(visit, this.now());
+  }
+
+  /**
+   * A write arrives that a client has sent, whatever the client does by now. Returns false when the resource refuses its fence.
+   * @param sent when it was sent
+   */
+  arrive(visit: Visit, sent: number): boolean {
+    const state = this.#state(visit.resource, 1);
+    const taken = visit.fence === undefined || visit.fence >= state.fence;
+    visit.writes.push({ at: this.now(), taken, sent });
+    this.onEvent(visit.client, `its write arrives at ${visit.resource}${taken ? '' : ' and is refused'}`);
+    if (taken) this.#check(state, visit, 'arrives');
     return taken;
   }
 
@@ -131,7 +169,7 @@ export class Ledger {
 
   #end(visit: Visit, how: 'left' | 'died'): void {
     visit.ended = how;
-    visit.to = this.#now();
+    visit.to = this.now();
     this.#inside.delete(visit);
     this.#lastAsked.set(visit.client, visit.to);
   }
@@ -148,16 +186,21 @@ export class Ledger {
   /** Looks which promises this act breaks. */
   #check({ permits, visits }: ResourceState, visit: Visit, act: VisitAct): void {
     const isActive = (each: Visit): boolean => this.#isActive(each);
+    const areOneOwner = (one: Visit, other: Visit): boolean => this.#tasks.isOne(one, other);
     for (const { name, atAct } of promises)
-      for (const found of atAct?.({ visit, act, permits, visits, isActive }) ?? [])
-        this.#report({ promise: name, at: this.#now(), ...found });
+      for (const found of atAct?.({ visit, act, permits, visits, isActive, areOneOwner }) ?? [])
+        this.#report({ promise: name, at: this.now(), ...found });
   }
 
-  /** True when the client is inside and knows what it does: its process runs, and did not continue at this very moment. */
+  /**
+   * True when the client is inside and knows what it does: its process runs, and did not continue at this very moment. A client
+   * that waits for the answer to a write does nothing else: the write counts when it arrives.
+   */
   #isActive(visit: Visit): boolean {
     const client = this.#inside.get(visit);
     if (client === undefined || client.paused) return false;
-    return client.resumedAt < visit.from || client.resumedAt < this.#now();
+    if ((this.#unanswered.get(visit) ?? 0) > 0 || this.#answeredAt.get(visit) === this.now()) return false;
+    return client.resumedAt < visit.from || client.resumedAt < this.now();
   }
 
   #report(breach: Breach): void {

@@ -24,6 +24,8 @@ export interface Rules {
   readonly remains: string | undefined;
   /** The resources that were written to in that run. */
   readonly written: ReadonlySet<string>;
+  /** Those among them to which clients sent: links lead to them from the start. */
+  readonly distant: ReadonlySet<string>;
   /** How long clients may go on after the last fault, in milliseconds. */
   readonly patienceMs: number;
   /** The longest lease of a lock, in milliseconds: a dead client may keep the others out for twice as long. */
@@ -198,6 +200,7 @@ class WorldRun implements StageRun {
     this.#begun = stage.micros();
     this.#startedAt = stage.wallClock();
     stage.begin(this);
+    for (const name of this.#rules.distant) stage.resources?.add(name);
     const faults = this.#plan.faults.map((fault) => this.#schedule(fault));
     for (const client of this.#clients) this.#watch(this.#live(client));
     await Promise.race([this.#playOn(faults), this.#stopping]);
@@ -267,7 +270,7 @@ class WorldRun implements StageRun {
     const { sets, network, abilities } = this.#stage;
     const context = {
       ...{ sets, network, ...abilities, clients: this.#clients, changing: this.#changing },
-      ...{ wait: time.wait, struckAfter: time.struckAfter },
+      ...{ wait: time.wait, struckAfter: time.struckAfter, resources: this.#stage.resources?.hosts ?? [] },
       restartClient: (name: string) => this.#restartClient(name),
       tell: (who: string, what: string) => {
         if (!this.#struck.includes(fault)) this.#struck.push(fault);
@@ -383,6 +386,7 @@ class WorldRun implements StageRun {
       breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
       visits,
       pools: new Set(resources.filter((name) => this.ledger.permitsOf(name) !== 1)),
+      distant: new Set(this.#stage.resources?.hosts),
       lines: this.#lines,
       struck: this.#struck,
       begunAt: this.#begun,

@@ -14,9 +14,18 @@ export interface ResourceOptions {
 /** What a client does while it is inside a resource. */
 export interface InsideResource {
   /**
-   * The client changes the resource. Call it where your code does. Returns false when the resource refuses, because it
-   * has seen a larger fence. A client that stalls while it is inside does harm only if it writes afterwards; a resource
-   * that is never written to counts every client as inside until it leaves.
+   * The client changes a resource at a distance: a database, a file store, a service. The write is a message that travels on a
+   * new connection, as those to the nodes do, so that a pause of the client, a slow link or a partition makes it late. Exclusion
+   * breaks when it arrives after another client has entered, unless the resource refuses its fence. Settles with the answer:
+   * false when the resource has seen a larger fence, or when the client had left. Rejects when the connection breaks, so that
+   * nobody knows. Not on real servers.
+   */
+  send(): Promise<boolean>;
+  /**
+   * The client changes a resource in its own process, at once and without a message. Returns false when the resource refuses,
+   * because it has seen a larger fence. Where your code writes to something outside of its process, use `send()`: no fault
+   * makes a local write late. A client that stalls while it is inside does harm only if it writes afterwards; a resource that
+   * nobody writes to counts every client as inside until it leaves.
    */
   write(): boolean;
   /** The client is done, or has learnt that it lost the lock. Further calls have no effect. */
@@ -62,10 +71,17 @@ export interface ClientSession {
   readonly signal: AbortSignal;
 }
 
-/** A resource as one client's process sees it. Throws TypeError for a wrong name or option. */
+/** Carries a write to a resource. `arrive` is called where and when it arrives, and says whether it is taken. */
+export type Carry = (resource: string, arrive: () => boolean) => Promise<boolean>;
+
+/**
+ * A resource as one client's process sees it. Throws TypeError for a wrong name or option.
+ * @param carry carries what the client sends to the resource
+ */
 export function resourceFor(
   ledger: Ledger,
   client: LedgerClient,
+  carry: Carry,
   name: string,
   options: ResourceOptions = {},
 ): ProtectedResource {
@@ -79,14 +95,15 @@ export function resourceFor(
       const known = ledger.permitsOf(name) ?? permits;
       if (permits !== known)
         throw badOption('resource.permits', permits, `${known}, as when ${name} was entered first`);
-      return insideOf(ledger, client, ledger.enter(client, name, permits, how));
+      return insideOf(ledger, client, ledger.enter(client, name, permits, how), carry);
     },
   };
 }
 
 function checkEnter(options: EnterOptions, available: number): void {
-  checkNames(options, ['fence', 'shared', 'permits'], 'enter');
-  const { fence, permits, shared } = options;
+  checkNames(options, ['fence', 'shared', 'permits', 'owner'], 'enter');
+  const { fence, permits, shared, owner } = options;
+  if (owner !== undefined) checkString('enter.owner', owner);
   if (shared !== undefined) checkFlag('enter.shared', shared);
   if (shared && available > 1)
     throw badOption('enter.shared', shared, 'false for a resource with several permits');
@@ -97,9 +114,18 @@ function checkEnter(options: EnterOptions, available: number): void {
     throw badOption('enter.permits', permits, '1 for a resource with one permit');
 }
 
-function insideOf(ledger: Ledger, client: LedgerClient, visit: Visit): InsideResource {
+function insideOf(ledger: Ledger, client: LedgerClient, visit: Visit, carry: Carry): InsideResource {
   return {
     refused: visit.refused,
+    send: async () => {
+      const sent = ledger.now();
+      if (!ledger.send(visit, client)) return false;
+      try {
+        return await carry(visit.resource, () => ledger.arrive(visit, sent));
+      } finally {
+        ledger.answered(visit);
+      }
+    },
     write: () => ledger.write(visit, client),
     leave: () => ledger.leave(visit, client),
   };

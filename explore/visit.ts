@@ -11,6 +11,21 @@ export interface EnterOptions {
   readonly shared?: boolean;
   /** How many permits the client uses; default 1. Only a resource with several permits takes more. */
   readonly permits?: number;
+  /**
+   * Who enters, when a client does several things at once. Two owners of one client exclude each other like two clients; one
+   * owner may enter again while it is inside. Default: the async task that enters, and what it starts while it is inside.
+   */
+  readonly owner?: string;
+}
+
+/** A write that reached a resource. Times are in milliseconds since the clients started. */
+export interface VisitWrite {
+  /** When it reached the resource. */
+  readonly at: number;
+  /** Whether the resource took it. */
+  readonly taken: boolean;
+  /** When the client sent it; absent for a local write, which takes no time. */
+  readonly sent?: number;
 }
 
 /** One visit of a client. Times are in milliseconds since the clients started, on a clock that no fault touches. */
@@ -33,8 +48,10 @@ export interface Visit {
   readonly shared: boolean;
   /** How many permits it uses. */
   readonly permits: number;
-  /** When the client wrote to the resource, and whether the resource took it. */
-  readonly writes: { readonly at: number; readonly taken: boolean }[];
+  /** The owner that the client named. */
+  readonly owner?: string;
+  /** The writes that reached the resource. */
+  readonly writes: VisitWrite[];
   /** How the visit ended; undefined while it lasts. */
   ended: 'left' | 'died' | undefined;
   /** True when the resource refused the client's fence at the entry. */
@@ -57,8 +74,8 @@ export interface Breach {
   readonly clients?: readonly string[];
 }
 
-/** What a client does at a resource. */
-export type VisitAct = 'enters' | 'writes' | 'leaves';
+/** What a client does at a resource, or its message: `arrives` is a write that was sent with `send()`. */
+export type VisitAct = 'enters' | 'writes' | 'arrives' | 'leaves';
 
 /** A client has just acted at a resource. */
 export interface ActAtResource {
@@ -71,4 +88,6 @@ export interface ActAtResource {
   readonly visits: readonly Visit[];
   /** True when the client is inside and knows what it does: its process runs, and did not continue at this very moment. */
   isActive(visit: Visit): boolean;
+  /** True when both visits are of one owner, which may be inside twice. */
+  areOneOwner(one: Visit, other: Visit): boolean;
 }

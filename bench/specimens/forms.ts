@@ -15,7 +15,10 @@ const EXTEND =
 
 const always = (): boolean => true;
 
-/** Works in the resource in steps, as long as the client believes that it may. */
+/**
+ * Works in the resource in steps, as long as the client believes that it may. With a fence, the resource is at a distance: no lease
+ * keeps a late write out of it, so that forms without a fence write in their own process.
+ */
 export async function inside(
   { sleep, resource }: ClientSession,
   { ms = WORK, goesOn = always, fence = undefined as number | undefined, permits = 1 } = {},
@@ -23,7 +26,9 @@ export async function inside(
   const visit = resource('stock', { permits }).enter(fence === undefined ? {} : { fence });
   for (let done = 0; done < ms && goesOn(); done += STEP) {
     await sleep(STEP);
-    if (goesOn()) visit.write();
+    if (!goesOn()) continue;
+    if (fence === undefined) visit.write();
+    else if (!(await visit.send().catch(() => false))) break;
   }
   visit.leave();
 }

@@ -19,6 +19,8 @@ interface CommonContext {
   readonly sets: readonly StageSet[];
   readonly network: StageNetwork;
   readonly clients: readonly ClientControls[];
+  /** The resources to which clients send, as links know them. */
+  readonly resources: readonly string[];
   /** The sets whose roles are being changed: a second fault of that kind does not strike meanwhile. */
   readonly changing: Set<StageSet>;
   /** How long after its beginning it struck in the world whose order the stage keeps, in milliseconds; 0 without one. */
@@ -88,6 +90,11 @@ export function primariesWithReplicas({ sets }: Participants): string[] {
 /** Shorter than a lease, and longer. */
 export function pauseLengths({ leaseMs }: Scales): number[] {
   return [Math.round(0.4 * leaseMs), Math.round(1.5 * leaseMs)];
+}
+
+/** Everything to which a client's links lead: all nodes, and the resources to which clients send. */
+export function farFromClient({ sets, resources }: Pick<CommonContext, 'sets' | 'resources'>): string[] {
+  return [...sets.flatMap(({ nodes }) => nodes.map(({ name }) => name)), ...resources];
 }
 
 /** The node of this name. */

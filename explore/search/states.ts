@@ -36,7 +36,8 @@ export function momentsOf(world: PlayedWorld, leaseMs: number): Moment[] {
   for (const event of world.events) {
     if (event.at < world.begunAt) continue;
     const at = (event.at - world.begunAt) / 1000;
-    if (event.what === 'data' && at !== last && tracker.matters(event.who, event.detail)) {
+    const isMoment = event.what === 'data' || (event.what === 'open' && tracker.opensWrite(event.who));
+    if (isMoment && at !== last && tracker.matters(event.who, event.detail)) {
       found.push({ at, clients: tracker.clientStates(at), rest: tracker.rest() });
       last = at;
     }
@@ -79,6 +80,7 @@ class StateTracker {
   readonly #leaseMs: number;
   readonly #clients = new Map<string, ClientState>();
   readonly #nodes: ReadonlySet<string>;
+  readonly #resources: ReadonlySet<string>;
   /** The two ends of each connection, by its label: most messages of a world share a few connections. */
   readonly #ends = new Map<string, readonly [from: string, to: string]>();
   #stream = '';
@@ -86,6 +88,7 @@ class StateTracker {
   constructor(world: PlayedWorld, leaseMs: number) {
     this.#leaseMs = leaseMs;
     this.#nodes = new Set(world.sets.flatMap(({ nodes }) => nodes.map(({ name }) => name)));
+    this.#resources = world.distant ?? new Set();
     for (const name of world.plan.clients) {
       const visits = world.visits.filter(({ client }) => client === name);
       const nothing = { asked: '', told: '', under: 0, since: '-', rounds: 0, text: '' };
@@ -97,6 +100,11 @@ class StateTracker {
     let found = this.#ends.get(who);
     if (found === undefined) this.#ends.set(who, (found = ends(who)));
     return found;
+  }
+
+  /** True for a connection to a resource: a client that is struck here has looked at its lock, and has not written yet. */
+  opensWrite(who: string): boolean {
+    return this.#resources.has(this.#endsOf(who)[1]);
   }
 
   /** True for messages between clients and nodes, and for writes on their way to a replica. */

@@ -32,6 +32,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     promises,
     remains: undefined,
     written: new Set(),
+    distant: new Set(),
     patienceMs: LONGEST_LEASE,
     holdMs: LONGEST_LEASE,
     calm: undefined,
@@ -63,8 +64,14 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   const written = new Set(
     world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
   );
+  const distant = new Set(
+    world.visits
+      .filter(({ writes }) => writes.some(({ sent }) => sent !== undefined))
+      .map(({ resource }) => resource),
+  );
   const remains = closed || calm.stays ? undefined : world.remains;
-  const rules = { ...rough, scales: { ...scales, leaseMs }, holdMs, remains, written, patienceMs, calm };
+  const learnt = { holdMs, remains, written, distant, patienceMs, calm };
+  const rules: Rules = { ...rough, scales: { ...scales, leaseMs }, ...learnt };
   return { rules, world };
 }
 

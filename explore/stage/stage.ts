@@ -37,6 +37,8 @@ export interface Stage {
   readonly abilities: Partial<Abilities>;
   /** The virtual world whose order it keeps; undefined where time is virtual itself. */
   readonly repeats: PlayedWorld | undefined;
+  /** The resources to which clients send; undefined where none is at a distance. */
+  readonly resources: { readonly hosts: readonly string[]; add(resource: string): unknown } | undefined;
   /** The longest time between two looks at a condition, in milliseconds. */
   readonly looksEvery: number;
   /** The stage's time, which nothing stops, in microseconds. */

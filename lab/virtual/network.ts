@@ -130,12 +130,16 @@ export class Network extends Lanes<Lane> {
     }
   }
 
-  /** @internal Makes an actor reachable at an address. Throws when the address is in use. */
-  listen(actor: Actor, host: string, port: number, accept: Accept): void {
+  /**
+   * @internal
+   * Makes an actor reachable at an address. Throws when the address is in use.
+   * @param name what its links are called
+   */
+  listen(actor: Actor, host: string, port: number, accept: Accept, name: string = actor.name): void {
     const address = addressOf(host, port);
     if (this.#listeners.has(address)) throw new Error(`listen EADDRINUSE: address already in use ${address}`);
     this.#listeners.set(address, { actor, accept });
-    this.#owners.set(address, actor.name);
+    this.#owners.set(address, name);
   }
 
   /**

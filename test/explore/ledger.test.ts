@@ -5,6 +5,9 @@ import { decodePlan, encodePlan, type WorldPlan } from '../../explore/plan.ts';
 import { resourceFor } from '../../explore/session.ts';
 import type { Visit } from '../../explore/visit.ts';
 
+/** Nothing is sent. */
+const nowhere = (): Promise<boolean> => Promise.reject(new Error('nothing is sent in this test'));
+
 /** A ledger, two clients, and a clock that a test sets. */
 function scene(written?: ReadonlySet<string>) {
   let now = 0;
@@ -72,6 +75,29 @@ test('a client that writes after another was in breaks exclusion, even when the 
   at(200);
   ledger.write(first, a);
   expect(ledger.breaches).toMatchObject([{ promise: 'mutual-exclusion', at: 200 }]);
+});
+
+test("a client that waits for the answer to a write that came in time is in nobody's way; a late write is", () => {
+  const { ledger, a, b, at } = scene();
+  const first = ledger.enter(a, 'r', 1, {});
+  expect(ledger.send(first, a)).toBe(true);
+  expect(ledger.send(first, a)).toBe(true);
+  at(1);
+  expect(ledger.arrive(first, 0)).toBe(true);
+  at(100);
+  ledger.leave(ledger.enter(b, 'r', 1, {}), b);
+  ledger.answered(first);
+  expect(ledger.breaches).toEqual([]);
+  ledger.leave(first, a);
+  at(200);
+  expect(ledger.arrive(first, 0)).toBe(true);
+  const what = 'a write of A arrived at r after B had entered it';
+  expect(ledger.breaches).toEqual([{ promise: 'mutual-exclusion', at: 200, what, visits: [0, 1] }]);
+  expect(first.writes).toEqual([
+    { at: 1, taken: true, sent: 0 },
+    { at: 200, taken: true, sent: 0 },
+  ]);
+  expect(ledger.send(first, a)).toBe(false);
 });
 
 test('a breach says who was inside, who came, and what showed it', () => {
@@ -157,16 +183,16 @@ test('the text of a plan keeps all of it', () => {
 
 test('wrong options of a resource and of an entry are refused by name', () => {
   const { ledger, a } = scene();
-  const enter = (options: object): unknown => resourceFor(ledger, a, 'r').enter(options);
-  expect(() => resourceFor(ledger, a, 'r', { permits: 0 })).toThrow('option resource.permits is 0');
+  const enter = (options: object): unknown => resourceFor(ledger, a, nowhere, 'r').enter(options);
+  expect(() => resourceFor(ledger, a, nowhere, 'r', { permits: 0 })).toThrow('option resource.permits is 0');
   expect(() => enter({ shared: 'yes' })).toThrow("option enter.shared is 'yes'; allowed: true or false");
   expect(() => enter({ fence: '7' })).toThrow("option enter.fence is '7'");
   expect(() => enter({ permits: 0.5 })).toThrow('option enter.permits is 0.5');
   expect(() => enter({ permits: 2 })).toThrow('option enter.permits is 2; allowed: 1 for a resource with');
-  const pool = resourceFor(ledger, a, 'pool', { permits: 3 });
+  const pool = resourceFor(ledger, a, nowhere, 'pool', { permits: 3 });
   expect(() => pool.enter({ shared: true })).toThrow('option enter.shared is true; allowed: false for a');
   pool.enter({ permits: 2, shared: false });
-  expect(() => resourceFor(ledger, a, 'pool').enter()).toThrow(
+  expect(() => resourceFor(ledger, a, nowhere, 'pool').enter()).toThrow(
     'option resource.permits is 1; allowed: 3, as when pool was entered first',
   );
 });

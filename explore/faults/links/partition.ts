@@ -1,5 +1,12 @@
 /** A fault: parties cannot reach each other. */
-import { type Fault, type FaultContext, primariesOf, primariesWithReplicas, setOf } from '../fault.ts';
+import {
+  type Fault,
+  type FaultContext,
+  farFromClient,
+  primariesOf,
+  primariesWithReplicas,
+  setOf,
+} from '../fault.ts';
 
 /** How long a primary is cut off at least from the other nodes of its cluster: they need that long to replace it. In milliseconds. */
 const CLUSTER_DECIDES = 4000;
@@ -10,8 +17,10 @@ const CUT_OFF = {
   nodes: 'is cut off from every other node',
 };
 
-/** The nodes from which a client or a primary is cut off. */
-function othersOf({ sets }: FaultContext, on: string, how: keyof typeof CUT_OFF): string[] {
+/** Those from which a client or a primary is cut off. */
+function othersOf(context: FaultContext, on: string, how: keyof typeof CUT_OFF): string[] {
+  if (how === '') return farFromClient(context);
+  const { sets } = context;
   const nodes = how === 'replicas' ? setOf({ sets }, on).replicas : sets.flatMap((set) => set.nodes);
   return nodes.map(({ name }) => name);
 }

@@ -3,10 +3,14 @@ import type { Redis, RedisClusterOptions, RedisOptions } from '../../../lab/iore
 import type { Link } from '../../../lab/links/link.ts';
 import type { RealClockLane } from '../../../lab/real-clock/lane.ts';
 import { type ClientRun, StageClient } from '../../client.ts';
+import type { Carry } from '../../session.ts';
 import { linksOf, type ServersNodes } from './nodes.ts';
 import type { Order, Turn } from './order.ts';
 
 const FREE: Turn = { ask: true, receive: true, wake: true, held: false, loses: undefined };
+
+/** Why no write travels here. */
+export const NO_DISTANCE = 'real servers have no resource at a distance: send() needs virtual time';
 
 /** A client. */
 export class ServersClient extends StageClient {
@@ -14,6 +18,7 @@ export class ServersClient extends StageClient {
   /** True while a fault has stopped it. */
   paused = false;
   protected urls: readonly string[] = [];
+  protected readonly carry: Carry = () => Promise.reject(new Error(NO_DISTANCE));
   readonly #servers: ServersNodes;
   readonly #order: Order;
   readonly #clients: Redis[] = [];

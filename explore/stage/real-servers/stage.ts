@@ -29,6 +29,7 @@ class ServersStage implements Stage {
   readonly network: StageNetwork;
   readonly abilities: AbilitiesOf<'real servers'> = {};
   readonly repeats: PlayedWorld;
+  readonly resources: undefined;
   readonly looksEvery = 1;
   readonly #nodes: ServersNodes;
   readonly #world: WorldOrder;

@@ -2,23 +2,28 @@
 import type { Actor } from '../../../lab/time/actor.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { type ClientRun, type Entrances, StageClient } from '../../client.ts';
+import type { Carry } from '../../session.ts';
+import type { DistantResources } from './resources.ts';
 
 /** A client. */
 export class VirtualClient extends StageClient {
   readonly actor: Actor;
   protected readonly urls: readonly string[];
+  protected readonly carry: Carry;
   readonly #world: World;
 
   constructor(
     run: ClientRun,
     nodes: Entrances & { readonly urls: readonly string[] },
     world: World,
+    resources: DistantResources,
     name: string,
   ) {
     super(run, nodes, name);
     this.urls = nodes.urls;
     this.#world = world;
     this.actor = world.actor(name);
+    this.carry = (resource, arrive) => resources.write(this.actor, resource, arrive);
   }
 
   get paused(): boolean {

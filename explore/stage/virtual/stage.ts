@@ -10,6 +10,7 @@ import type { FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
 import { VirtualClient } from './client.ts';
 import { keysIn } from './left.ts';
 import { startNodes, type VirtualNodeSet, type VirtualNodes } from './nodes.ts';
+import { DistantResources } from './resources.ts';
 
 /** A limit for worlds that would never end, in virtual milliseconds. */
 const LONGEST_WORLD = 86_400_000;
@@ -25,6 +26,7 @@ class VirtualStage implements Stage {
   readonly abilities: AbilitiesOf<'virtual'>;
   readonly repeats: undefined;
   readonly looksEvery = 50;
+  readonly resources: DistantResources;
   readonly #nodes: VirtualNodes;
   readonly #world: World;
   /** The exploration's own process, whose waits no fault stops. */
@@ -35,6 +37,7 @@ class VirtualStage implements Stage {
     this.#world = nodes.world;
     this.sets = nodes.sets;
     this.network = nodes.world.network;
+    this.resources = new DistantResources(nodes.world);
     this.#director = this.#world.actor('director');
     this.abilities = {
       clockOf: (name) => (this.#all.find((node) => node.name === name) ?? this.#world.actor(name)).clock,
@@ -61,7 +64,7 @@ class VirtualStage implements Stage {
 
   client(run: StageRun, name: string): VirtualClient {
     this.#nodes.enroll(name);
-    return new VirtualClient(run, this.#nodes, this.#world, name);
+    return new VirtualClient(run, this.#nodes, this.#world, this.resources, name);
   }
 
   play(work: () => Promise<void>): Promise<void> {
@@ -99,9 +102,10 @@ class VirtualStage implements Stage {
       for (const node of set.nodes) if (!node.up) await set.restart(node.name);
       for (const replica of set.replicas) for (const { name } of clients) network.reset(name, replica.name);
     }
+    const others = [...this.#all.map(({ name }) => name), ...this.resources.hosts];
     for (const { name } of clients) {
-      for (const node of this.#all)
-        for (const lane of [network.lane(name, node.name), network.lane(node.name, name)]) lane.delay(0);
+      for (const other of others)
+        for (const lane of [network.lane(name, other), network.lane(other, name)]) lane.delay(0);
     }
   }
 
