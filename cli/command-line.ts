@@ -223,7 +223,7 @@ function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap
 }
 
 /** What the command line runs beside a server. */
-const COMMANDS = ['demo', 'explore', 'playground', 'help'];
+const COMMANDS = ['demo', 'explore', 'timeline', 'playground', 'help'];
 
 /** Makes the log file, if it is missing. Throws BadDirective if it cannot be written. */
 export function openLog(file: string): void {

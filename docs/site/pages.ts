@@ -81,6 +81,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('differences', 'Differences from Redis'),
       doc('dialects', 'Dialects'),
       doc('stability', 'What is stable'),
+      doc('claims', 'Claims', 'What lostlock claims, and the command that shows each claim.'),
       page('bench', 'bench/results.md', 'Bench results', 'Speed and memory of lostlock beside redis-server.'),
       page(
         'robustness',

@@ -39,12 +39,12 @@ type Lost struct {
 	Key, Holder, Client string
 }
 
-// Command returns the words that start lostlock: the environment's LOSTLOCK, or npx --yes lostlock. A path with blanks
+// Command returns the words that start lostlock: the environment's LOSTLOCK, or npx --no -- lostlock. A path with blanks
 // stands alone or in quotes.
 func Command() []string {
 	command := strings.TrimSpace(os.Getenv("LOSTLOCK"))
 	if command == "" {
-		return []string{"npx", "--yes", "lostlock"}
+		return []string{"npx", "--no", "--", "lostlock"}
 	}
 	if file, err := os.Stat(command); err == nil && !file.IsDir() {
 		return []string{command}

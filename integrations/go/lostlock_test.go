@@ -113,10 +113,10 @@ func TestACommandMayHaveBlanksAndQuotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, expected := range map[string]string{
-		"npx --yes lostlock":     "npx|--yes|lostlock",
+		"npx --no -- lostlock":     "npx|--no|--|lostlock",
 		`'a b/lostlock' "c d" e`: "a b/lostlock|c d|e",
 		path:                     path,
-		" ":                      "npx|--yes|lostlock",
+		" ":                      "npx|--no|--|lostlock",
 	} {
 		t.Setenv("LOSTLOCK", command)
 		if words := strings.Join(Command(), "|"); words != expected {

@@ -156,7 +156,7 @@ def start(command, *flags):
 
 def pytest_addoption(parser):
     """Adds the setting `lostlock_command`."""
-    parser.addini("lostlock_command", "the command that starts lostlock", default="npx --yes lostlock")
+    parser.addini("lostlock_command", "the command that starts lostlock", default="npx --no -- lostlock")
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,22 @@ const PICTURES: Readonly<Record<string, readonly [story: string, title: string]>
   'timeline-fence.svg': ['fence', 'The store refuses the smaller fence'],
 };
 
+/** The picture that plays by itself, at the top of README.md. */
+const MOVING = { file: 'lost-lock.svg', of: 'timeline.svg' };
+
+/**
+ * The picture with a style that draws it from left to right, again and again. Without style sheets, and for readers who asked for
+ * less motion, it is whole.
+ */
+function moving(svg: string): string {
+  const [, clip = '', width = ''] = /<clipPath id="(clip\d+)"><rect [^>]*width="([\d.]+)"/.exec(svg) ?? [];
+  const style = [
+    `@keyframes draw { 0% { width: 0 } 70%, 100% { width: ${width}px } }`,
+    `@media (prefers-reduced-motion: no-preference) { #${clip} rect { animation: draw 9s linear infinite } }`,
+  ];
+  return svg.replace('</title>', `</title>\n<style>${style.join(' ')}</style>`);
+}
+
 /** Every picture as an SVG file, by its name: the same with every call. Rejects when a story was not recorded. */
 export async function timelinePictures(): Promise<ReadonlyMap<string, string>> {
   const pictures = new Map<string, string>();
@@ -26,7 +42,9 @@ export async function timelinePictures(): Promise<ReadonlyMap<string, string>> {
     const scene = new RunView(run);
     const pen = new SvgPen(WIDTH, scene.height);
     drawScene(sheetOf(pen, scene, themes.light, WIDTH));
-    pictures.set(file, pen.svg(title));
+    const svg = pen.svg(title);
+    pictures.set(file, svg);
+    if (file === MOVING.of) pictures.set(MOVING.file, moving(svg));
   }
   return pictures;
 }

@@ -22,7 +22,7 @@ public @interface Lostlock {
 
   /**
    * The words of the command that starts lostlock, such as {@code "/opt/lostlock"}. By default the system property
-   * {@code lostlock.command}, then the environment variable {@code LOSTLOCK}, then {@code npx --yes lostlock}.
+   * {@code lostlock.command}, then the environment variable {@code LOSTLOCK}, then {@code npx --no -- lostlock}.
    */
   String[] command() default {};
 }

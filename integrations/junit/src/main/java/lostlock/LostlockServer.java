@@ -50,14 +50,14 @@ public class LostlockServer implements AutoCloseable {
   }
 
   /**
-   * The words that start lostlock: the system property lostlock.command, the environment's LOSTLOCK, or npx --yes lostlock.
+   * The words that start lostlock: the system property lostlock.command, the environment's LOSTLOCK, or npx --no -- lostlock.
    */
   static List<String> command() {
     for (String command :
         new String[] {System.getProperty("lostlock.command"), System.getenv("LOSTLOCK")}) {
       if (command != null && !command.isBlank()) return words(command.trim());
     }
-    return List.of("npx", "--yes", "lostlock");
+    return List.of("npx", "--no", "--", "lostlock");
   }
 
   /** A command's words: the path of a file as it is, else split at blanks outside of quotes. */

@@ -94,7 +94,7 @@ class LostlockExtensionTest {
 
   @Test
   void aCommandMayHaveBlanksAndQuotes() throws IOException {
-    assertEquals(List.of("npx", "--yes", "lostlock"), LostlockServer.words("npx --yes lostlock"));
+    assertEquals(List.of("npx", "--no", "--", "lostlock"), LostlockServer.words("npx --no -- lostlock"));
     assertEquals(List.of("a b/lostlock", "--strict", "yes no"), LostlockServer.words("'a b/lostlock' --strict \"yes no\""));
     Path file = Files.createFile(Files.createTempDirectory("a folder with blanks").resolve("lost lock"));
     assertEquals(List.of(file.toString()), LostlockServer.words(file.toString()));
