@@ -57,16 +57,16 @@ export class RealClockClusterNode extends RealClockNode {
   /** @internal */
   override async listen(): Promise<void> {
     const own = this.#own;
-    own.clients = await this.listenOn(own.clients, this.server.connections);
-    own.bus = await this.listenOn(own.bus, this.member);
-    this.network.name(this.port, this.name, own.clients);
-    this.network.name(own.bus, this.name);
+    own.clients = await this.host.listen(own.clients, this.server.connections);
+    own.bus = await this.host.listen(own.bus, this.member);
+    this.host.network.name(this.port, this.name, own.clients);
+    this.host.network.name(own.bus, this.name);
     Object.assign(this.server.settings, { port: this.port, 'cluster-port': own.bus });
   }
 
   /** @internal Begins to talk to the other nodes. */
   begin(): void {
-    enterCluster(this.member, (type, text) => this.network.trace.note(this.name, type, text));
+    enterCluster(this.member, (type, text) => this.host.note(type, text));
   }
 
   /** Starts a new process, which knows the cluster as its disk does. Rejects with TypeError for a wrong option. */
@@ -76,17 +76,13 @@ export class RealClockClusterNode extends RealClockNode {
     this.begin();
   }
 
-  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when the node is not a replica. */
-  override promote(): void {
-    this.checkOpen();
-    this.network.trace.note(this.name, 'promote', `at offset ${this.offset}`);
+  /** @internal CLUSTER FAILOVER TAKEOVER. Throws when the node is not a replica. */
+  protected override lead(): void {
     takeOver(this.member);
   }
 
-  /** CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
-  override follow(primary: RealClockClusterNode): void {
-    this.checkOpen();
-    this.network.trace.note(this.name, 'follow', primary.name);
+  /** @internal CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
+  protected override trail(primary: RealClockClusterNode): void {
     replicateNode(this.member, primary.member);
   }
 

@@ -4,11 +4,12 @@ import { fromText } from '../../protocol/bytes.ts';
 import { MapReply, ReplyError } from '../../protocol/reply.ts';
 import { Client } from '../../server/clients/client.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
+import { promote } from '../../server/replication/role.ts';
 import type { Server } from '../../server/server.ts';
 import { checkWords, resolve } from '../../server/table/resolve.ts';
-import type { VirtualDisk } from './disk.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
 import type { Logged } from './losses.ts';
+import { type Machine, Party } from './machine.ts';
 import { holdersIn, type Write, WriteLog } from './write-log.ts';
 
 /** How a node crashes. */
@@ -28,13 +29,9 @@ export function checkCrash(where: string, options: CrashOptions): void {
 }
 
 /** A node on either clock. */
-export abstract class NodeWithLog {
-  /** The name of the node, such as redis-1. */
-  readonly name: string;
+export abstract class NodeWithLog<C = unknown> extends Party<C> {
   /** @internal The current process; after a crash, the one that died. */
   abstract server: Server;
-  /** @internal */
-  protected running = true;
   /** Replicas that must have a write before it is answered. */
   readonly #writeQuorum: number;
   /** @internal Called when the node was told to follow a primary, or to be one. */
@@ -44,21 +41,16 @@ export abstract class NodeWithLog {
   #log = new WriteLog();
 
   /** @internal */
-  constructor(name: string, writeQuorum: number) {
-    this.name = name;
+  constructor(machine: Machine<C>, writeQuorum: number) {
+    super(machine);
     this.#writeQuorum = writeQuorum;
   }
 
+  /** The port at which clients reach the node. */
+  abstract get port(): number;
+
   /** @internal Ends the process. */
   abstract crash(options: CrashOptions): unknown;
-
-  /** True between `pause` and `resume`. */
-  abstract get paused(): boolean;
-
-  /** False between a crash and the restart. */
-  get up(): boolean {
-    return this.running;
-  }
 
   /** The replication offset in bytes. */
   get offset(): number {
@@ -90,20 +82,37 @@ export abstract class NodeWithLog {
     return reply instanceof MapReply ? reply.items : reply;
   }
 
-  /** @internal The node has executed a write as a primary. */
-  protected wrote(_write: Write): void {}
+  /** REPLICAOF NO ONE: the node accepts writes from now on. A node of a cluster takes the slots of its primary, without votes. */
+  promote(): void {
+    this.machine.checkOpen();
+    this.machine.note('promote', `at offset ${this.offset}`);
+    this.lead();
+  }
 
-  /** @internal A process has begun, with the data that was kept. @param _kept the holders by their keys */
-  protected recovered(_kept: ReadonlyMap<string, string>): void {}
+  /** REPLICAOF, or CLUSTER REPLICATE: the node follows another one. Its data is replaced unless the two histories agree. */
+  follow(primary: NodeWithLog<C>): void {
+    this.machine.checkOpen();
+    this.machine.note('follow', primary.name);
+    this.trail(primary);
+  }
+
+  /** @internal Makes the server a primary. */
+  protected lead(): void {
+    promote(this.server);
+    this.server.settle();
+  }
+
+  /** @internal Makes the server a replica. */
+  protected abstract trail(primary: NodeWithLog<C>): void;
 
   /** @internal Loads the disk's data into the new process' server, and logs its replication stream from now on. */
-  protected recover(server: Server, disk: VirtualDisk): Journal {
+  protected recover(server: Server): Journal {
     server.writeQuorum = this.#writeQuorum;
     server.gate(GATE_QUORUM, this.#writeQuorum > 0);
-    const journal = new Journal(server, disk);
-    this.recovered(holdersIn(server));
+    const journal = new Journal(server, this.machine.disk);
+    this.machine.restarted(holdersIn(server));
     this.#log = new WriteLog();
-    const wrote = (write: Write): void => this.wrote(write);
+    const wrote = (write: Write): void => this.machine.wrote(write);
     this.#log.onWrite = wrote;
     this.#log.watch(server);
     server.replication.observe({ roleChanged: (role) => this.onRoleChanged(role) });

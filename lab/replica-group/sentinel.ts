@@ -1,11 +1,14 @@
 /** What Sentinels on both clocks have in common: their events, the address that they announce, and a state on disk. */
 
+import { defined } from '../../base/defined.ts';
 import { forceFailover } from '../../sentinel/commands/sentinel.ts';
 import { keepIn } from '../../sentinel/configuration/directives.ts';
+import type { SentinelOptions } from '../../sentinel/index.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
 import type { SentinelServer } from '../../sentinel/server.ts';
 import type { DialectName } from '../../server/dialects/index.ts';
 import { type SentinelsOptions, watch } from '../../start/sentinel-options.ts';
+import { type Machine, Party } from './machine.ts';
 
 /** The file with the configuration and the state of a Sentinel. */
 const FILE = 'sentinel.conf';
@@ -19,36 +22,37 @@ export interface SentinelsPlan {
   readonly strict?: boolean;
 }
 
-/** The plan's dialect, as options of a Sentinel. */
-export function spokenBy({ dialect, strict }: SentinelsPlan): { dialect?: DialectName; strict?: boolean } {
-  return { ...(dialect !== undefined && { dialect }), ...(strict !== undefined && { strict }) };
-}
-
 /** A Sentinel on either clock. */
-export abstract class AnySentinel {
-  /** The Sentinel's name, as links and `pause` take it. */
-  readonly name: string;
+export abstract class AnySentinel<C = unknown> extends Party<C> {
   /** @internal The current process; after a crash, the one that died. */
   abstract server: SentinelServer;
-  /** @internal */
-  protected running = true;
   /** @internal Called when it has promoted the node at this port, with the epoch in which it was elected for that. */
   onPromoted: (port: number, epoch: number) => void = () => {};
   readonly #plan: SentinelsPlan;
   readonly #events: SentinelEvent[] = [];
 
   /** @internal */
-  constructor(name: string, plan: SentinelsPlan) {
-    this.name = name;
+  constructor(machine: Machine<C>, plan: SentinelsPlan) {
+    super(machine);
     this.#plan = plan;
   }
 
-  /** True between `pause` and `resume`. */
-  abstract get paused(): boolean;
+  /** The port at which clients reach the Sentinel. */
+  abstract get port(): number;
 
-  /** False between a crash and the restart. */
-  get up(): boolean {
-    return this.running;
+  /** @internal Ends the process. */
+  abstract crash(): unknown;
+
+  /** The address at which clients reach the Sentinel. */
+  get address(): { readonly host: string; readonly port: number } {
+    return { host: '127.0.0.1', port: this.port };
+  }
+
+  /** @internal What a new process is started with. @param port that it shows, if it is known before */
+  protected serverOptions(port?: number): SentinelOptions {
+    const { dialect, strict, options } = this.#plan;
+    const { password = '' } = options;
+    return { settings: { ...defined({ port }), requirepass: password }, ...defined({ dialect, strict }) };
   }
 
   /** Every event since the first start, oldest first. */
@@ -82,11 +86,14 @@ export abstract class AnySentinel {
   }
 
   /** @internal Starts to monitor, with the state that the disk still has. */
-  protected begin(server: SentinelServer, noted: (event: SentinelEvent) => void): void {
+  protected begin(): void {
+    const { server } = this;
     const { sentinel } = server;
+    const crash = (): void => void this.crash();
+    server.onShutdown = crash;
     const keep = (event: SentinelEvent): void => {
       this.#events.push(event);
-      noted(event);
+      this.machine.note(event.type, event.text);
       const { promoted, epoch } = sentinel.primaries.get(this.primaryName)?.failover ?? {};
       if (event.type === '+promoted-slave' && promoted && epoch)
         this.onPromoted(promoted.address.port, epoch);

@@ -37,7 +37,7 @@ export class LabClusterNode extends LabNode {
 
   /** @internal Begins to talk to the other nodes. */
   begin(): void {
-    enterCluster(this.member, (type, text) => this.host.world.trace.note(this.name, type, text));
+    enterCluster(this.member, (type, text) => this.host.note(type, text));
   }
 
   override restart(options: RestartOptions = {}): void {
@@ -46,17 +46,13 @@ export class LabClusterNode extends LabNode {
     this.begin();
   }
 
-  /** CLUSTER FAILOVER TAKEOVER: a replica takes the slots of its primary, without votes. Throws when the node is not a replica. */
-  override promote(): void {
-    this.host.world.assertUsable();
-    this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);
+  /** @internal CLUSTER FAILOVER TAKEOVER. Throws when the node is not a replica. */
+  protected override lead(): void {
     takeOver(this.member);
   }
 
-  /** CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
-  override follow(primary: LabClusterNode): void {
-    this.host.world.assertUsable();
-    this.host.world.trace.note(this.name, 'follow', primary.name);
+  /** @internal CLUSTER REPLICATE. Throws Redis' error, for example while the node serves slots. */
+  protected override trail(primary: LabClusterNode): void {
     replicateNode(this.member, primary.member);
   }
 }

@@ -2,6 +2,8 @@
 import { processHeap } from '../../server/host/heap.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { type Keep, VirtualDisk } from '../replica-group/disk.ts';
+import type { Machine } from '../replica-group/machine.ts';
+import type { Write } from '../replica-group/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Random } from '../time/random.ts';
@@ -10,7 +12,7 @@ import type { Accept } from './network.ts';
 import type { World } from './world.ts';
 
 /** A machine. Its clock and disk outlive the servers that run on it one after another. */
-export class VirtualHost implements Host {
+export class VirtualHost implements Host, Machine<VirtualClock> {
   readonly name: string;
   readonly world: World;
   readonly actor: Actor;
@@ -31,6 +33,34 @@ export class VirtualHost implements Host {
 
   get clock(): VirtualClock {
     return this.actor.clock;
+  }
+
+  get paused(): boolean {
+    return this.actor.paused;
+  }
+
+  pause(): void {
+    this.actor.pause();
+  }
+
+  resume(): void {
+    this.actor.resume();
+  }
+
+  checkOpen(): void {
+    this.world.assertUsable();
+  }
+
+  note(what: string, detail = ''): void {
+    this.world.trace.note(this.name, what, detail);
+  }
+
+  wrote(write: Write): void {
+    this.world.wrote(this.name, write);
+  }
+
+  restarted(kept: ReadonlyMap<string, string>): void {
+    this.world.restarted(this.name, kept);
   }
 
   random(): number {
@@ -75,14 +105,14 @@ export class VirtualHost implements Host {
    * `keep` says. With `silent` the whole machine is gone: nobody is notified, and connections just hang.
    */
   crash(keep: Keep = 'synced', silent = false): void {
-    this.world.trace.note(this.name, 'crash', silent ? 'silently' : '');
+    this.note('crash', silent ? 'silently' : '');
     this.actor.kill(silent);
     this.disk.crash(keep);
   }
 
   /** Makes the machine available again. A new server can be started on it. */
   revive(): void {
-    this.world.trace.note(this.name, 'restart');
+    this.note('restart');
     this.actor.revive();
   }
 }

@@ -2,7 +2,7 @@
 
 import { checkInteger, checkNames } from '../../base/options.ts';
 import { createNode } from '../../server/index.ts';
-import { promote, replicateFrom } from '../../server/replication/role.ts';
+import { replicateFrom } from '../../server/replication/role.ts';
 import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
@@ -16,7 +16,6 @@ import {
 } from '../replica-group/dialects.ts';
 import type { Journal } from '../replica-group/journal.ts';
 import { type CrashOptions, checkCrash, NodeWithLog } from '../replica-group/node.ts';
-import type { Write } from '../replica-group/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { VirtualClock } from '../time/clock.ts';
 import type { Address } from './connector.ts';
@@ -52,7 +51,7 @@ export function checkScripts(scripts: Partial<ScriptPace> = {}): void {
 }
 
 /** A server in a world. */
-export class LabNode extends NodeWithLog {
+export class LabNode extends NodeWithLog<VirtualClock> {
   /** The port, in the world. */
   readonly port: number;
   /** @internal The machine that the node runs on. */
@@ -64,10 +63,11 @@ export class LabNode extends NodeWithLog {
 
   /** @internal */
   constructor(world: World, name: string, port: number, options: LabNodeOptions = {}, writeQuorum = 0) {
-    super(name, writeQuorum);
+    const host = new VirtualHost(world, name);
+    super(host, writeQuorum);
     this.port = port;
     this.#options = options;
-    this.host = new VirtualHost(world, name);
+    this.host = host;
     [this.server, this.#journal] = this.#start();
   }
 
@@ -79,19 +79,9 @@ export class LabNode extends NodeWithLog {
       ...dialectFor(this.#options, this.name),
       scripts: { millis: 20, ...scripts },
     });
-    const journal = this.recover(server, this.host.disk);
+    const journal = this.recover(server);
     this.host.listen(this.port, (connection) => server.connections.accept(connection));
     return [server, journal];
-  }
-
-  /** @internal */
-  protected override wrote(write: Write): void {
-    this.host.world.wrote(this.name, write);
-  }
-
-  /** @internal */
-  protected override recovered(kept: ReadonlyMap<string, string>): void {
-    this.host.world.restarted(this.name, kept);
   }
 
   /** @internal Creates the server of a new process. A node of a cluster creates another. */
@@ -104,19 +94,9 @@ export class LabNode extends NodeWithLog {
     return this.host.actor;
   }
 
-  /** The node's wall clock, which can jump and drift. Expiry and timers follow it. */
-  get clock(): VirtualClock {
-    return this.host.clock;
-  }
-
   /** The address at which clients in the world reach the node. */
   get address(): Address {
     return { host: '127.0.0.1', port: this.port };
-  }
-
-  /** True between `pause` and `resume`. */
-  get paused(): boolean {
-    return this.actor.paused;
   }
 
   /**
@@ -124,7 +104,7 @@ export class LabNode extends NodeWithLog {
    * a wrong option.
    */
   crash(options: CrashOptions = {}): void {
-    this.host.world.assertUsable();
+    this.host.checkOpen();
     checkCrash('crash', options);
     const { keep = 'nothing', silent = false } = options;
     if (!this.running) return;
@@ -138,7 +118,7 @@ export class LabNode extends NodeWithLog {
    * Throws TypeError for a wrong option.
    */
   restart(options: RestartOptions = {}): void {
-    this.host.world.assertUsable();
+    this.host.checkOpen();
     checkRestart(options);
     if (this.running) return;
     const dead = { server: this.server, log: this.log };
@@ -149,31 +129,9 @@ export class LabNode extends NodeWithLog {
     this.onRestart(dead);
   }
 
-  /** Stops the process like SIGSTOP: connections stay open, nothing is answered, and no timer fires. */
-  pause(): void {
-    this.host.world.assertUsable();
-    this.actor.pause();
-  }
-
-  /** Continues the process: everything that came due during the pause happens now, in order. */
-  resume(): void {
-    this.host.world.assertUsable();
-    this.actor.resume();
-  }
-
-  /** REPLICAOF NO ONE: the node accepts writes from now on. */
-  promote(): void {
-    this.host.world.assertUsable();
-    this.host.world.trace.note(this.name, 'promote', `at offset ${this.offset}`);
-    promote(this.server);
-    this.server.settle();
-  }
-
-  /** REPLICAOF: the node follows another one. Its data is replaced unless the two histories agree. */
-  follow(primary: LabNode): void {
-    this.host.world.assertUsable();
-    this.host.world.trace.note(this.name, 'follow', primary.name);
-    replicateFrom(this.server, primary.address.host, primary.port);
+  /** @internal */
+  protected trail(primary: NodeWithLog<VirtualClock>): void {
+    replicateFrom(this.server, this.address.host, primary.port);
     this.server.settle();
   }
 }

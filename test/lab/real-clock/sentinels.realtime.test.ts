@@ -7,6 +7,7 @@ async function start(): Promise<RealClockPair> {
   const pair = await startPair({
     clock: 'real',
     replicas: 1,
+    trace: true,
     sentinels: { count: 3, downAfter: 2000, failoverTimeout: 10_000 },
   });
   // A busy machine is no reason for TILT.
@@ -36,4 +37,8 @@ test('Sentinels on the real clock replace a primary that crashes, and the old on
     Object.assign(each.server.sentinel.periods, { 'publish-period': 200, 'info-period': 500 });
   const turned = (): boolean => pair.node('redis-1').server.primary?.port === pair.node('redis-2').port;
   await until(turned, { what: 'the old primary to follow the new one', limitMs: 60_000 });
+  await pair.sentinel('sentinel-2').restart();
+  const marks = pair.timelineData().marks.map(({ lane, kind }) => `${lane} ${kind}`);
+  const noted = ['sentinel-1 pause', 'sentinel-2 crash', 'sentinel-1 resume', 'sentinel-2 restart'];
+  expect(marks.filter((mark) => noted.includes(mark))).toEqual(noted);
 });
