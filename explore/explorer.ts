@@ -1,4 +1,5 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
+import { badOption } from '../base/options.ts';
 import { present } from '../lab/time/current-world.ts';
 import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
@@ -21,7 +22,7 @@ import { ONE_FAULT, singles } from './search/one-fault.ts';
 import { Pairs } from './search/pairs.ts';
 import { type Failing, shrink } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
-import type { SearchInput } from './search/strategy.ts';
+import type { SearchInput, SearchScales } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
 import type { StageSet } from './stage/controls.ts';
 import type { Breach } from './visit.ts';
@@ -52,6 +53,8 @@ export class Explorer {
   /** What was different when a world was played again, for the first world that did not repeat. */
   #notRepeatable: string | undefined;
   #singles = { all: 0, played: 0, cut: 0 };
+  /** What the first world has shown. */
+  #scales: SearchScales | undefined;
   /** Collects the worlds with two faults, if all of them are to be played. */
   #second: Pairs | undefined;
   readonly #begun = performance.now();
@@ -76,6 +79,8 @@ export class Explorer {
     const { clients, seed } = this.#options;
     this.#watch?.playing(encodePlan({ seed, clients, jitter: 0, faults: [] }, NO_HASH));
     const { rules, world } = await survey(this.#options);
+    this.#scales = rules.scales;
+    checkParties(this.#options, world);
     // From here on there is something to lose: whatever goes wrong is told in the report.
     await this.#search(rules, world).catch((error: unknown) => this.#tell('the search ends', error, ''));
     this.#judgeAll();
@@ -83,7 +88,7 @@ export class Explorer {
   }
 
   async #search(rules: Rules, world: PlayedWorld): Promise<void> {
-    const { clients, seed, faults, depth, exhaustive } = this.#options;
+    const { clients, seed, faults, bounds, depth, exhaustive } = this.#options;
     const calm: WorldPlan = { seed, clients, jitter: 0, faults: [] };
     // Played again: the survey did not know yet how long clients may take, and what is left behind.
     const first = await this.#take(rules, calm, 'without faults');
@@ -93,6 +98,7 @@ export class Explorer {
       among: participantsOf(this.#options, world),
       scales: rules.scales,
       faults,
+      bounds,
       moments: momentsOf(world, rules.scales.leaseMs),
       span: Math.max(world.span, 1),
       depth,
@@ -279,6 +285,8 @@ export class Explorer {
       contended: this.#contended,
       strategies: this.#strategies,
       singles: this.#singles,
+      leases: this.#scales?.leases ?? [],
+      scale: this.#scales?.leaseMs ?? 0,
       ...(this.#second !== undefined && { pairs: this.#second.plans.length }),
     };
     const interrupted = this.#options.signal?.aborted === true;
@@ -299,6 +307,13 @@ export class Explorer {
 /** True for the worlds that are played twice although they break nothing: the 2nd, 4th, 8th and so on. */
 function isSampled(world: number): boolean {
   return world > 1 && (world & (world - 1)) === 0;
+}
+
+/** Throws TypeError when a fault is bound to a client or node that no world has. */
+function checkParties({ bounds, clients }: FullOptions, { sets }: PlayedWorld): void {
+  const names = [...clients, ...sets.flatMap(({ nodes }) => nodes.map(({ name }) => name))];
+  for (const { on } of bounds)
+    if (on !== undefined && !names.includes(on)) throw badOption('faults.on', on, names.join(', '));
 }
 
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */

@@ -29,6 +29,8 @@ export type { UserPromise } from './judge.ts';
 export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
 export { PROMISES, type PromiseName } from './promises/index.ts';
 export { type Coverage, ExploreReport, type Finding, mergeReports, type ReportData } from './report.ts';
+export type { FaultBound } from './search/bounds.ts';
+export type { LeaseScale } from './search/leases.ts';
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';
 export type { FindingEvent } from './story.ts';
 export type { Topology } from './topology.ts';

@@ -7,6 +7,7 @@ import type { ClientCode } from './client.ts';
 import { FAULTS, type FaultName } from './faults/index.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
+import { checkBound, type FaultBound } from './search/bounds.ts';
 import { checkTopology, type Topology } from './topology.ts';
 
 /** How much an exploration plays. It ends with whichever limit comes first. */
@@ -47,8 +48,8 @@ export interface ExploreOptions {
   readonly clients?: number | readonly string[];
   /** The code of each client: it acquires, works and releases, once or a few times, and returns. */
   readonly client: ClientCode;
-  /** The faults that may strike; default all. */
-  readonly faults?: readonly FaultName[];
+  /** The faults that may strike, by name or with bounds; default all. */
+  readonly faults?: readonly (FaultName | FaultBound)[];
   /** The promises to check; default all except `durable-acks`, which no asynchronous replication keeps. */
   readonly promises?: readonly (PromiseName | UserPromise)[];
   /** How much to play. */
@@ -73,8 +74,13 @@ export interface ExploreOptions {
 
 /** Options with their defaults. */
 export interface FullOptions
-  extends Required<Omit<ExploreOptions, 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive'>> {
+  extends Required<
+    Omit<ExploreOptions, 'faults' | 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive'>
+  > {
   readonly clients: readonly string[];
+  /** The kinds of faults that may strike. */
+  readonly faults: readonly FaultName[];
+  readonly bounds: readonly FaultBound[];
   readonly budget: Required<Budget>;
   readonly promises: ReadonlySet<string>;
   readonly own: readonly UserPromise[];
@@ -108,7 +114,10 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   checkTopology(topology);
   checkCode('client', client);
   if (!Array.isArray(faults)) throw badOption('faults', faults, `an array of ${FAULTS.join(', ')}`);
-  for (const fault of faults as readonly unknown[]) checkOneOf('faults', fault, FAULTS);
+  for (const fault of faults as readonly unknown[])
+    if (typeof fault === 'object' && fault !== null) checkBound(fault);
+    else checkOneOf('faults', fault, FAULTS);
+  const bounds = faults.map((fault) => (typeof fault === 'string' ? { kind: fault } : fault));
   const { progress = () => {}, signal, exhaustive, shard = { index: 1, of: 1 } } = options;
   if (exhaustive !== undefined && exhaustive !== 1 && exhaustive !== 2)
     throw badOption('exhaustive', exhaustive, '1 or 2');
@@ -125,7 +134,20 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   if (typeof progress !== 'function') throw badOption('progress', progress, 'a function');
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
     throw badOption('signal', signal, 'an AbortSignal');
-  const chosen = { name, topology, client, faults, seed, depth, shard, progress, signal, exhaustive };
+  const kinds = [...new Set(bounds.map(({ kind }) => kind))];
+  const chosen = {
+    name,
+    topology,
+    client,
+    faults: kinds,
+    bounds,
+    seed,
+    depth,
+    shard,
+    progress,
+    signal,
+    exhaustive,
+  };
   return {
     ...chosen,
     clients: clientNames(options.clients),

@@ -3,6 +3,7 @@ import type { Captured } from './capture.ts';
 import type { FaultName } from './faults/index.ts';
 import { keyOf } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
+import { type LeaseScale, scalesText } from './search/leases.ts';
 import type { FindingEvent } from './story.ts';
 
 /** One way in which a promise breaks, with the shortest story of it. */
@@ -39,6 +40,10 @@ export interface Coverage {
   readonly strategies: Readonly<Record<string, number>>;
   /** How many worlds there are with one fault, how many of them were played, and how many more were cut off as seen before. */
   readonly singles: { readonly all: number; readonly played: number; readonly cut: number };
+  /** The leases that the lengths of faults follow: first that of the lock whose holder is inside. */
+  readonly leases: readonly LeaseScale[];
+  /** The first of them, or what stands for a lease when there is none, in milliseconds. */
+  readonly scale: number;
   /** With `exhaustive: 2`, how many worlds there are with two faults. */
   readonly pairs?: number;
 }
@@ -130,6 +135,7 @@ export class ExploreReport implements ReportData {
       '',
       `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
       `struck: ${struck.join(', ') || 'nothing'}`,
+      scalesText(this.coverage.leases, this.coverage.scale),
       ...(this.notRepeatable === undefined ? [] : [`not repeatable: ${this.notRepeatable}`]),
     ].join('\n');
   }
@@ -145,11 +151,11 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
   const findings = new Map<string, Finding>();
   for (const finding of reports.flatMap((report) => report.findings)) {
     const key = `${keyOf(finding)} ${finding.cause}`;
-    const known = findings.get(key);
-    if (known === undefined) findings.set(key, { ...finding });
+    const before = findings.get(key);
+    if (before === undefined) findings.set(key, { ...finding });
     else {
-      const shorter = finding.events.length < known.events.length ? finding : known;
-      findings.set(key, { ...shorter, worlds: known.worlds + finding.worlds });
+      const shorter = finding.events.length < before.events.length ? finding : before;
+      findings.set(key, { ...shorter, worlds: before.worlds + finding.worlds });
     }
   }
   const played = Object.fromEntries(
@@ -161,6 +167,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     for (const [name, count] of Object.entries(coverage.strategies))
       strategies[name] = (strategies[name] ?? 0) + count;
   }
+  const known = reports.find(({ coverage }) => coverage.scale > 0) ?? first;
   const sum = (of: (report: ReportData) => number): number =>
     reports.reduce((all, report) => all + of(report), 0);
   // A shard that never saw contention proves nothing by itself; all of them together do.
@@ -185,6 +192,9 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
         played: sum(({ coverage }) => coverage.singles.played),
         cut: first.coverage.singles.cut,
       },
+      // A process that has ended early may not have known them.
+      leases: known.coverage.leases,
+      scale: known.coverage.scale,
       ...(first.coverage.pairs !== undefined && { pairs: sum(({ coverage }) => coverage.pairs ?? 0) }),
     },
     ms: Math.max(...reports.map(({ ms }) => ms)),

@@ -1,13 +1,13 @@
 /** Plays one plan on a stage: the clients' code, the faults of the plan, and the check that the lock can be had again. */
 import type { ClientCode, StageClient } from './client.ts';
 import { describe } from './describe.ts';
-import type { Scales } from './faults/fault.ts';
 import { type PlannedFault, strike } from './faults/index.ts';
 import { Ledger } from './ledger.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
 import type { WorldPlan } from './plan.ts';
 import { type Failure, failureOf, type PlayedWorld, type StoryLine } from './played-world.ts';
 import { promises } from './promises/index.ts';
+import type { SearchScales } from './search/strategy.ts';
 import type { StageSet } from './stage/controls.ts';
 import type { KeyLeft, Stage, StageRun } from './stage/stage.ts';
 import type { Topology } from './topology.ts';
@@ -17,7 +17,7 @@ import { type Breach, PROBE, type Visit } from './visit.ts';
 export interface Rules {
   readonly topology: Topology;
   readonly code: ClientCode;
-  readonly scales: Scales;
+  readonly scales: SearchScales;
   /** The promises that are checked while the world is played. */
   readonly promises: ReadonlySet<string>;
   /** What was left after the run without faults; undefined for that run itself. */

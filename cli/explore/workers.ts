@@ -122,6 +122,8 @@ function reportOfEnded(name: string, { soFar, playing }: WorkerState, how: strin
     contended: 0,
     strategies: {},
     singles: { all: 0, played: 0, cut: 0 },
+    leases: [],
+    scale: 0,
   };
   const { findings = [], ...rest } = soFar ?? {};
   return {

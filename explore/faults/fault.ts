@@ -34,7 +34,7 @@ interface CommonContext {
 
 /** How long things take in the code that is explored: learnt from a run without faults. Times in milliseconds. */
 export interface Scales {
-  /** The lease that keys are given; the shortest when there are several. */
+  /** The lease of the lock whose holder is inside. A fault is drawn for each of several leases in turn; then it is that one. */
   readonly leaseMs: number;
   /** How long clients need to be connected again after a failover. */
   readonly reconnectMs: number;

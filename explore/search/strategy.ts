@@ -5,19 +5,30 @@ import type { FaultName } from '../faults/index.ts';
 import { faults, type PlannedFault } from '../faults/index.ts';
 import type { FaultVariant } from '../faults/planned.ts';
 import { toMicros, type WorldPlan } from '../plan.ts';
+import type { FaultBound } from './bounds.ts';
+import { bounded, shortened } from './bounds.ts';
+import type { LeaseScale } from './leases.ts';
 import type { Moment } from './states.ts';
 
 /** What a search knows after the run without faults. */
 export interface SearchInput {
   readonly seed: number;
   readonly among: Participants;
-  readonly scales: Scales;
+  readonly scales: SearchScales;
   readonly faults: readonly FaultName[];
+  /** What bounds some of them; by default nothing does. */
+  readonly bounds?: readonly FaultBound[];
   readonly moments: readonly Moment[];
   /** How long the run without faults took, in milliseconds. */
   readonly span: number;
   /** How many priorities change in each world of the search by priorities, plus one. */
   readonly depth: number;
+}
+
+/** How long things take, and the leases that faults follow. */
+export interface SearchScales extends Scales {
+  /** The leases, that of the lock whose holder is inside first. */
+  readonly leases: readonly LeaseScale[];
 }
 
 /** What was played before a strategy draws. */
@@ -42,11 +53,24 @@ export interface Strategy {
 export interface FaultForm {
   readonly kind: FaultName;
   readonly variant: FaultVariant;
+  /** The most that its length may be, in milliseconds, when it is drawn with another one. */
+  readonly longest?: number;
 }
 
-/** Every form of every fault that the input allows. */
-export function formsOf({ faults: kinds, among, scales }: SearchInput): FaultForm[] {
-  return kinds.flatMap((kind) => faults[kind].variants(among, scales).map((variant) => ({ kind, variant })));
+/** Every form of every fault that the input allows, with the lengths that follow each lease. */
+export function formsOf({ faults: kinds, bounds = [], among, scales }: SearchInput): FaultForm[] {
+  const leases = scales.leases.filter(({ used }) => used).map(({ ms }) => ms);
+  return kinds.flatMap((kind) => {
+    const found = new Map<string, FaultForm>();
+    for (const leaseMs of leases.length === 0 ? [scales.leaseMs] : leases) {
+      const variants = faults[kind].variants(among, { ...scales, leaseMs });
+      for (const form of bounded(kind, variants, bounds, scales.leaseMs)) {
+        const key = JSON.stringify(form);
+        if (!found.has(key)) found.set(key, form);
+      }
+    }
+    return [...found.values()];
+  });
 }
 
 /** A fault of this form at this time. */
@@ -66,12 +90,12 @@ export function inOrder(faults: readonly PlannedFault[]): PlannedFault[] {
 
 /** A fault of any form at any time, of a length from a tenth of the usual to three times as much. */
 export function drawFault({ span }: SearchInput, forms: readonly FaultForm[], random: Random): PlannedFault {
-  const { kind, variant } = random.pick(forms);
+  const { kind, variant, longest } = random.pick(forms);
   const fault = faultOf(kind, random.next() * 1.3 * span, variant);
   const scale = (): number => 10 ** (random.next() * 1.5 - 1);
   const ms = fault.ms === 0 ? 0 : Math.max(1, Math.round(fault.ms * scale()));
   const by = Math.abs(fault.by) < 1 ? fault.by : Math.round(fault.by * scale());
-  return { ...fault, ms, by };
+  return longest === undefined ? { ...fault, ms, by } : { ...fault, ...shortened(kind, { ms, by }, longest) };
 }
 
 /** Shuffles in place. */

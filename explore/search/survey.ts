@@ -2,15 +2,12 @@
 
 import { calmOf } from '../calm.ts';
 import { describe } from '../describe.ts';
-import { historyOf } from '../history.ts';
 import type { FullOptions } from '../options.ts';
 import { playWorld } from '../play.ts';
 import { type PlayedWorld, replayText } from '../played-world.ts';
 import type { Rules } from '../run.ts';
-import { PROBE } from '../visit.ts';
+import { LONGEST_LEASE, leasesOf, scalesOf } from './leases.ts';
 
-/** Leases that are longer are no scale for faults: nobody waits for them. In milliseconds. */
-const LONGEST_LEASE = 60_000;
 /** A lock whose lease is longer is taken for one that a dead client keeps closed. In milliseconds. */
 const LONGEST_HOLD = 600_000;
 /** What a lease is taken to be when no key has one, in milliseconds. */
@@ -24,7 +21,7 @@ const RECONNECT = 250;
  */
 export async function survey(options: FullOptions): Promise<{ rules: Rules; world: PlayedWorld }> {
   const { topology, client, promises, clients, seed } = options;
-  const scales = { leaseMs: NO_LEASE, reconnectMs: RECONNECT };
+  const scales = { leaseMs: NO_LEASE, reconnectMs: RECONNECT, leases: [] };
   const rough: Rules = {
     topology,
     code: client,
@@ -50,8 +47,8 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
   }
   const leases = leasesOf(world);
-  const scale = leases.map(({ ms }) => ms).filter((ms) => ms <= LONGEST_LEASE);
-  const leaseMs = scale.length === 0 ? NO_LEASE : Math.min(...scale);
+  const followed = scalesOf(world, leases);
+  const leaseMs = followed.find(({ used }) => used)?.ms ?? NO_LEASE;
   // A key that a client deletes may be what others wait for.
   const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
   const holdMs = Math.max(leaseMs, ...holds);
@@ -71,7 +68,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   );
   const remains = closed || calm.stays ? undefined : world.remains;
   const learnt = { holdMs, remains, written, distant, patienceMs, calm };
-  const rules: Rules = { ...rough, scales: { ...scales, leaseMs }, ...learnt };
+  const rules: Rules = { ...rough, scales: { ...scales, leaseMs, leases: followed }, ...learnt };
   return { rules, world };
 }
 
@@ -81,20 +78,4 @@ function ofWorld(error: unknown, replay: string): unknown {
   if (!(error instanceof Error)) return new Error(`${describe(error)}\n${where}`, { cause: error });
   error.message += `\n${where}`;
   return error;
-}
-
-/** The leases that keys were given, in milliseconds, and whether a client has deleted the key. */
-function leasesOf(world: PlayedWorld): { readonly ms: number; readonly isReleased: boolean }[] {
-  const deleted = new Set(
-    world.world?.writes.flatMap(({ write: { client, type, key } }) =>
-      client !== undefined && client !== PROBE && type === 'none' ? [key] : [],
-    ),
-  );
-  return historyOf(world).writes.flatMap(({ command, at }) => {
-    const words = command.map((word) => word.toUpperCase());
-    const px = words.indexOf('PXAT');
-    const deadline = px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : undefined;
-    const lease = deadline === undefined ? Number.NaN : Number(deadline) - world.startedAt - at;
-    return lease >= 10 ? [{ ms: Math.round(lease), isReleased: deleted.has(command[1] as string) }] : [];
-  });
 }

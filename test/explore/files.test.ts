@@ -24,6 +24,8 @@ function report(change: Partial<ReportData> = {}): ReportData {
     contended: 1,
     strategies: { 'one fault': 9 },
     singles: { all: 20, played: 9, cut: 3 },
+    leases: [],
+    scale: 1000,
   };
   return {
     version: 2,

@@ -8,7 +8,7 @@ import { faultOf, type SearchInput } from '../../explore/search/strategy.ts';
 const input: SearchInput = {
   seed: 1,
   among: { clients: ['A', 'B'], sets: [['redis-1']], sentinels: false, cluster: false },
-  scales: { leaseMs: 1000, reconnectMs: 250 },
+  scales: { leaseMs: 1000, reconnectMs: 250, leases: [] },
   faults: ['client-death'],
   moments: [],
   span: 10,
