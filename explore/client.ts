@@ -114,7 +114,8 @@ export abstract class StageClient implements LedgerClient, ClientControls {
     if (life !== this.life || this.end !== undefined) return;
     this.end = how;
     const { ledger } = this.run;
-    for (const visit of ledger.inside) if (visit.client === this.name) ledger.leave(visit, this);
+    for (const visit of ledger.inside)
+      if (visit.client === this.name) ledger.leave(visit, this, how === 'threw');
   }
 
   #session(life: number): ClientSession {

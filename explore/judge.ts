@@ -2,6 +2,7 @@
 
 import { describe } from './describe.ts';
 import { type History, historyOf, timedWrites } from './history.ts';
+import { lockAccountOf } from './lock-account.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
@@ -21,7 +22,8 @@ export function judge(
   for (const { name, ofHistory, instead = [] } of promises) {
     if (ofHistory === undefined || !checked.has(name)) continue;
     if (found.some(({ promise }) => instead.includes(promise))) continue;
-    for (const breach of ofHistory(history, timedWrites(world))) found.push({ promise: name, ...breach });
+    for (const breach of ofHistory(history, timedWrites(world), () => lockAccountOf(world)))
+      found.push({ promise: name, ...breach });
   }
   const { failure } = world;
   if (failure !== undefined)

@@ -17,6 +17,8 @@ export interface LedgerClient {
 interface ResourceState {
   readonly permits: number;
   readonly visits: Visit[];
+  /** True when what it protects must be done once. */
+  once: boolean;
   fence: number;
   /** True if the code writes without faults, or a client has written: a visit then ends with its last act before a pause. */
   written: boolean;
@@ -35,6 +37,8 @@ export class Ledger {
   readonly #resources = new Map<string, ResourceState>();
   /** The clients of the open visits. */
   readonly #inside = new Map<Visit, LedgerClient>();
+  /** The visits that an error ended. */
+  readonly #failed = new WeakSet<Visit>();
   /** When each client last left a resource or started, by name. */
   readonly #lastAsked = new Map<string, number>();
 
@@ -82,8 +86,10 @@ export class Ledger {
     resource: string,
     permits: number,
     { fence, shared = false, permits: used = 1, owner }: EnterOptions,
+    once = false,
   ): Visit {
     const state = this.#state(resource, permits);
+    if (once) state.once = true;
     const refused = fence !== undefined && fence < state.fence;
     const visit: Visit = {
       id: this.visits.length,
@@ -152,9 +158,13 @@ export class Ledger {
     return taken;
   }
 
-  /** A client leaves. Its stall counts as part of the visit only if it did something afterwards. */
-  leave(visit: Visit, client: LedgerClient): void {
+  /**
+   * A client leaves. Its stall counts as part of the visit only if it did something afterwards.
+   * @param failed true when an error ended its code: what it came for is not done
+   */
+  leave(visit: Visit, client: LedgerClient, failed = false): void {
     if (visit.ended !== undefined) return;
+    if (failed) this.#failed.add(visit);
     this.#end(visit, 'left');
     this.onEvent(client.name, `leaves ${visit.resource}`);
     const state = this.#state(visit.resource, 1);
@@ -177,19 +187,22 @@ export class Ledger {
   #state(resource: string, permits: number): ResourceState {
     let state = this.#resources.get(resource);
     if (state === undefined) {
-      state = { permits, visits: [], fence: -Infinity, written: this.#written.has(resource) };
+      state = { permits, visits: [], once: false, fence: -Infinity, written: this.#written.has(resource) };
       this.#resources.set(resource, state);
     }
     return state;
   }
 
   /** Looks which promises this act breaks. */
-  #check({ permits, visits }: ResourceState, visit: Visit, act: VisitAct): void {
+  #check({ permits, visits, once, written }: ResourceState, visit: Visit, act: VisitAct): void {
     const isActive = (each: Visit): boolean => this.#isActive(each);
     const areOneOwner = (one: Visit, other: Visit): boolean => this.#tasks.isOne(one, other);
+    const isDone = (each: Visit): boolean =>
+      !each.refused &&
+      (written ? each.writes.some(({ taken }) => taken) : each.ended === 'left' && !this.#failed.has(each));
+    const acted = { visit, act, permits, once, visits, isActive, areOneOwner, isDone };
     for (const { name, atAct } of promises)
-      for (const found of atAct?.({ visit, act, permits, visits, isActive, areOneOwner }) ?? [])
-        this.#report({ promise: name, at: this.now(), ...found });
+      for (const found of atAct?.(acted) ?? []) this.#report({ promise: name, at: this.now(), ...found });
   }
 
   /**

@@ -9,6 +9,8 @@ import type { EnterOptions, Visit } from './visit.ts';
 export interface ResourceOptions {
   /** How many permits it has, for semaphores; default 1: a lock. */
   readonly permits?: number;
+  /** True for something that must be done once, such as a job or a tick; default false. The promise `once` judges it. */
+  readonly once?: boolean;
 }
 
 /** What a client does while it is inside a resource. */
@@ -86,8 +88,9 @@ export function resourceFor(
   options: ResourceOptions = {},
 ): ProtectedResource {
   checkString('resource', name);
-  checkNames(options, ['permits'], 'resource');
-  const { permits = 1 } = options;
+  checkNames(options, ['permits', 'once'], 'resource');
+  const { permits = 1, once = false } = options;
+  checkFlag('resource.once', once);
   checkInteger('resource.permits', permits, 1, 1e9);
   return {
     enter(how: EnterOptions = {}): InsideResource {
@@ -95,7 +98,7 @@ export function resourceFor(
       const known = ledger.permitsOf(name) ?? permits;
       if (permits !== known)
         throw badOption('resource.permits', permits, `${known}, as when ${name} was entered first`);
-      return insideOf(ledger, client, ledger.enter(client, name, permits, how), carry);
+      return insideOf(ledger, client, ledger.enter(client, name, permits, how, once), carry);
     },
   };
 }

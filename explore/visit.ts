@@ -84,10 +84,14 @@ export interface ActAtResource {
   readonly act: VisitAct;
   /** How many permits the resource has; 1 for a lock. */
   readonly permits: number;
+  /** True when what it protects must be done once. */
+  readonly once: boolean;
   /** All visits to the resource so far, in order of entry. */
   readonly visits: readonly Visit[];
   /** True when the client is inside and knows what it does: its process runs, and did not continue at this very moment. */
   isActive(visit: Visit): boolean;
   /** True when both visits are of one owner, which may be inside twice. */
   areOneOwner(one: Visit, other: Visit): boolean;
+  /** True when the visit has done what it came for: it has written, or has left where nobody writes. */
+  isDone(visit: Visit): boolean;
 }

@@ -5,9 +5,11 @@ import { everyoneServed } from './everyone-served.ts';
 import { fencing } from './fencing.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
 import { noOrphan } from './no-orphan.ts';
+import { once } from './once.ts';
 import { permits } from './permits.ts';
 import { progress } from './progress.ts';
 import type { LockPromise } from './promise.ts';
+import { releasedByHolder } from './released-by-holder.ts';
 
 const allPromises = {
   'mutual-exclusion': mutualExclusion,
@@ -17,6 +19,8 @@ const allPromises = {
   'no-orphan': noOrphan,
   progress,
   'everyone-served': everyoneServed,
+  'released-by-holder': releasedByHolder,
+  once,
   contended,
 } satisfies Record<string, LockPromise>;
 

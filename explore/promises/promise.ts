@@ -1,4 +1,5 @@
 /** What every promise declares: its sentence for the docs, and how it is seen to be broken. */
+import type { LockAccount } from '../../lab/account/account.ts';
 import type { History, HistoryWrite } from '../history.ts';
 import type { ActAtResource, Breach } from '../visit.ts';
 
@@ -41,10 +42,16 @@ export interface LockPromise {
   readonly atAct?: (act: ActAtResource) => Iterable<Observed>;
   /** @internal Judges a lock that stays closed. Returns what is wrong. */
   readonly ofClosed?: (closed: ClosedLock) => string | undefined;
-  /** @internal Judges a world that has ended. @param writes the writes of clients, with their true times */
+  /**
+   * @internal
+   * Judges a world that has ended.
+   * @param writes the writes of clients, with their true times
+   * @param account makes the account of the locks, which costs more than the rest; undefined on real servers
+   */
   readonly ofHistory?: (
     history: History,
     writes: readonly HistoryWrite[],
+    account: () => LockAccount | undefined,
   ) => Iterable<Observed & { at: number }>;
   /** @internal Judges all worlds of an exploration: each cause, and what is wrong. */
   readonly ofAllWorlds?: (totals: ExplorationTotals) => Iterable<readonly [cause: string, what: string]>;

@@ -1,5 +1,7 @@
 /** All reported failures, each as a broken program and a sound twin. */
+import { twice } from './once.ts';
+import { released } from './released.ts';
 import type { ReportedFailure } from './report.ts';
 import { served } from './served.ts';
 
-export const reported: readonly ReportedFailure[] = [...served];
+export const reported: readonly ReportedFailure[] = [...served, ...released, ...twice];

@@ -1,0 +1,49 @@
+/** The promise that nobody ends the lock of another client: no release without a token, no overwriting, no reaper. */
+import type { Tenure } from '../../lab/account/tenures.ts';
+import type { HistoryWrite } from '../history.ts';
+import type { ClientLife } from '../lives.ts';
+import type { LockPromise } from './promise.ts';
+
+/** Commands that can end the lock of another client. */
+const ENDS = /^(?:del|unlink|getdel|rename|hdel|zrem|srem|lrem|lpop|rpop|spop)/i;
+
+export const releasedByHolder: LockPromise = {
+  sentence: 'only its holder releases a lock, as long as its lease lasts and its process lives',
+  nothing: 'if no client takes a lock that the lab recognizes, and on real servers',
+  broken: 'A lock is released by somebody else',
+  *ofHistory({ visits, lives }, writes, account) {
+    if (!mayEnd(writes)) return;
+    for (const tenure of account()?.tenures ?? []) {
+      const { client, lock, end } = tenure;
+      if (end === undefined || !isTaken(tenure) || hasDied(lives, client, end.at / 1000)) continue;
+      const at = end.at / 1000;
+      const inside = visits.filter((visit) => visit.client === client && visit.from <= at && at < visit.to);
+      const what = `${end.by}'s ${end.what.replace(/^a /, '')} took ${lock} from ${client}, who still held it`;
+      yield { at, what, visits: inside.map(({ id }) => id) };
+      return;
+    }
+  },
+};
+
+/** True when a client may have ended what another wrote: the account, which tells, costs more. */
+function mayEnd(writes: readonly HistoryWrite[]): boolean {
+  const writers = new Map<string, string>();
+  for (const { client, command } of writes) {
+    const [name = '', key = ''] = command;
+    const before = writers.get(key);
+    if (client === undefined) writers.delete(key);
+    else if (before !== undefined && before !== client && ENDS.test(name)) return true;
+    else writers.set(key, client);
+  }
+  return false;
+}
+
+/** True for a grant that another client has ended before its lease was over. A permit without a lease may be one that is over. */
+function isTaken({ client, end, restored, permit, deadline }: Tenure): boolean {
+  return end?.how === 'deleted' && end.by !== client && !restored && !(permit && deadline === undefined);
+}
+
+function hasDied(lives: readonly ClientLife[], name: string, at: number): boolean {
+  const life = lives.findLast(({ client, from }) => client === name && from <= at);
+  return life?.ended === 'died' && life.to <= at;
+}
