@@ -5,7 +5,7 @@ import { MapReply, ReplyError, SetReply, SimpleString } from '../protocol/reply.
 import { PRIMARY_LINK, UNREPLICATED, UNSTORED } from './clients/client.ts';
 import type { Effects } from './effects.ts';
 import type { Caller, Server } from './server.ts';
-import { ADMIN, type Command, DENY_OOM } from './table/command.ts';
+import { ADMIN, type Command, DENY_OOM, RUNS_SCRIPT } from './table/command.ts';
 import { BLOCKED, type Outcome, PAUSED } from './table/outcome.ts';
 
 /** What a key, a member or a field takes besides its text, in bytes. */
@@ -37,7 +37,7 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
     if ((command.bits & DENY_OOM) !== 0) allocate(argv.length * WORD_BYTES);
     outcome = command.run(client, argv);
     if (outcome instanceof ReplyError) countFailure(server, client, command, outcome);
-    else if (command.spec.declares !== undefined) countReturned(server, command, outcome);
+    else if ((command.bits & RUNS_SCRIPT) !== 0) countReturned(server, command, outcome);
   } catch (error) {
     const failure = failureOf(server, command, error);
     countFailure(server, client, command, failure);

@@ -32,6 +32,7 @@ import {
   NO_AUTH,
   NO_MULTI,
   READ,
+  RUNS_SCRIPT,
   STALE,
   WRITE,
 } from './table/command.ts';
@@ -128,7 +129,7 @@ export function effectiveBits(client: Caller, command: Command<Caller>, argv: re
 
 /** Returns a command's own bits, adjusted by the flags that a script declares. */
 function bitsOf(client: Caller, command: Command<Caller>, argv: readonly Bytes[]): number {
-  const declared = command.spec.declares?.(client, argv);
+  const declared = (command.bits & RUNS_SCRIPT) === 0 ? undefined : command.spec.declares?.(client, argv);
   if (declared === undefined) return command.bits;
   let bits = command.bits & ~(STALE | DENY_OOM | WRITE | MAY_REPLICATE);
   if (declared.has('allow-stale')) bits |= STALE;

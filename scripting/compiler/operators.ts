@@ -1,4 +1,5 @@
 /** Writes Lua's operators as JavaScript expressions: inline for numbers, otherwise as calls of the runtime. */
+import { LARGE } from '../runtime/memory.ts';
 import type { BinaryNode, Expression, LogicNode } from '../syntax/ast.ts';
 import { Emitter } from './emitter.ts';
 
@@ -198,15 +199,22 @@ export abstract class OperatorEmitter extends Emitter {
     for (let i = parts.length - 2; i >= 0; i--) {
       const last = i === parts.length - 2;
       const right = last ? operands[i + 1]! : undefined;
-      result = this.#join(node, operands[i]!, parts[i]!, right, result);
+      result = this.#join(node, operands[i]!, parts[i]!, right, result, i === 0);
     }
     this.release(...temps);
     this.frame.sites++;
-    result = `R.joined(${result})`;
     return before.length > 0 ? `(${before.join(', ')}, ${result})` : result;
   }
 
-  #join(node: BinaryNode, left: Expression, l: string, right: Expression | undefined, code: string): string {
+  /** @param isWhole true for the join that makes the whole text, which is counted. Most texts are too short for a call. */
+  #join(
+    node: BinaryNode,
+    left: Expression,
+    l: string,
+    right: Expression | undefined,
+    code: string,
+    isWhole: boolean,
+  ): string {
     const temp = right === undefined ? this.temp() : '';
     const r = right === undefined ? temp : code;
     const tests: string[] = [];
@@ -215,9 +223,13 @@ export abstract class OperatorEmitter extends Emitter {
     const site = this.site(node.line, this.naming(left), right === undefined ? '' : this.naming(right));
     const before = right === undefined ? `${temp} = ${code}, ` : '';
     const slow = this.settled(`R.concatenate(${l}, ${r}, ${site})`);
-    this.release(temp);
-    if (tests.length === 0) return `(${l} + ${r})`;
-    return `(${before}${tests.join(' && ')} ? ${l} + ${r} : ${slow})`;
+    const sum = this.temp();
+    const joined = isWhole
+      ? `((${sum} = ${l} + ${r}).length < ${LARGE} ? ${sum} : R.weighed(${sum}))`
+      : `${l} + ${r}`;
+    this.release(temp, sum);
+    if (tests.length === 0) return `(${joined})`;
+    return `(${before}${tests.join(' && ')} ? ${joined} : ${slow})`;
   }
 
   protected unary(node: Expression & { type: 'unary' }): string {

@@ -2,7 +2,7 @@
 import { argumentAt, keyAt } from './arguments.ts';
 import { isFrame } from './frames.ts';
 import { iterate } from './iterate.ts';
-import { allocatePlaces, joined } from './memory.ts';
+import { allocatePlaces, weighed } from './memory.ts';
 import * as operations from './operations.ts';
 import { type Site, siteAt } from './site.ts';
 import { raiseAt, refuel } from './state.ts';
@@ -63,7 +63,6 @@ export const RUNTIME: Readonly<Record<string, unknown>> = {
   forNumber,
   isFrame,
   iterate,
-  joined,
   keyAt,
   listOf,
   power,
@@ -72,4 +71,5 @@ export const RUNTIME: Readonly<Record<string, unknown>> = {
   spent,
   tableOf,
   tooDeep,
+  weighed,
 };

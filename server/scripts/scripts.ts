@@ -264,7 +264,7 @@ export class Scripts implements ScriptHost {
 
   #enter(client: Client, { argv }: ScriptRequest): void {
     this.#caller = client;
-    this.enteredBy = asciiLower(argv[0] ?? '');
+    this.enteredBy = argv[0];
     this.#client.db = client.db;
     this.#client.account = client.account;
     this.#client.protocol = 2;
@@ -273,7 +273,7 @@ export class Scripts implements ScriptHost {
     this.#isQuick = true;
   }
 
-  /** The command that has called the running script or function. */
+  /** The command that has called the running script or function, as the request wrote it. */
   enteredBy: Bytes | undefined;
 
   /** True while a script or a function runs or is paused. */

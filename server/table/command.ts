@@ -53,6 +53,8 @@ export const SKIP_SLOWLOG = 16384;
 export const QUICK = 32768;
 /** Not a flag of COMMAND INFO: a parameter may forbid the command to some clients, or to all. */
 export const GUARDED = 65536;
+/** Not a flag of COMMAND INFO: it runs a script or a function, which may declare flags, and return errors among its values. */
+export const RUNS_SCRIPT = 131072;
 
 const BITS: Partial<Record<Flag, number>> = {
   write: WRITE,
@@ -258,13 +260,19 @@ export function commandCount(): number {
   return serial;
 }
 
-/** A command's flags as bits, with `GUARDED` if it has a guard, and `QUICK` if flags and complexity say so. */
+/**
+ * A command's flags as bits, with `GUARDED` if it has a guard, `RUNS_SCRIPT` if a script declares more, and `QUICK` if flags
+ * and complexity say so. Each call asks these bits: to look for a property of the entry takes V8 longer, because entries differ
+ * in shape.
+ */
 export function bitsOf({
   flags,
   complexity,
   guard,
-}: Pick<CommandSpec<number>, 'flags' | 'complexity' | 'guard'>): number {
+  declares,
+}: Pick<CommandSpec<number>, 'flags' | 'complexity' | 'guard'> & { readonly declares?: unknown }): number {
   let bits = guard === undefined ? 0 : GUARDED;
+  if (declares !== undefined) bits |= RUNS_SCRIPT;
   for (const flag of flags) bits |= BITS[flag] ?? 0;
   const brief = flags.includes('fast') || complexity === 'O(1)';
   return brief && (bits & (READ | WRITE)) !== 0 ? bits | QUICK : bits;

@@ -262,7 +262,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
 /** The commands whose running call has not finished: INFO, and the script or transaction that calls it. */
 function unfinishedCalls({ running, scripts }: Server): ReadonlySet<string> {
   const names = new Set(['info']);
-  if (scripts.enteredBy !== undefined) names.add(scripts.enteredBy);
+  if (scripts.enteredBy !== undefined) names.add(asciiLower(scripts.enteredBy));
   if (running?.lastCommand !== undefined) names.add(running.lastCommand.fullName);
   if (running?.has(IN_MULTI)) names.add('exec');
   return names;
