@@ -318,6 +318,7 @@ export const prose: readonly string[] = [
   'A crash that leaves half of a transaction at the end of an append-only file: Redis cuts off the last half command and keeps the MULTI, if that command is cut, so that the next start takes back everything written after it. Here the whole transaction is cut off.',
   'Hashes with times of fields, vector sets, and streams with entries that a consumer gave back are RESTORE commands in the base of an append-only file with aof-use-rdb-preamble no. A damaged RDB in an append-only file is refused with a text of our own.',
   'DEBUG RELOAD NOFLUSH without MERGE, when a key of the dump exists, crashes Redis. Here it is an error, and nothing changes.',
+  'CLIENT UNBLOCK of a client whose request CLIENT PAUSE holds back (redis-7.0, redis-8.0, valkey-8.1): Redis 7.0 and 8.0 and Valkey 8.1 crash. With ERROR they answer the client with the error instead, and 7.0 runs the request later as well. Here the reply is 0, and the request goes on to wait, as in later servers.',
   'CLIENT NO-TOUCH ON (redis-8.0, valkey-8.1): Redis 8.0.2 and Valkey 8.1.1 crash when this client writes to a key that another client waits for (https://github.com/valkey-io/valkey/pull/2347). Here the waiting client is served.',
   'PFDEBUG SIMD with a word that is neither ON nor OFF (Redis 8, Valkey): the server sends the error, and then the reply of a word that it knows, so that the client takes it for the reply to the next request. Here only the error is sent.',
   'DUMP does not compress its payloads.',

@@ -61,6 +61,9 @@ function timeoutOf(words: readonly string[]): number | undefined {
   return last > 0 ? last : undefined;
 }
 
+/** Servers that crash when CLIENT UNBLOCK names a client whose request a pause holds back. */
+const CRASHES = /^redis_version:(7\.0|8\.0)|^valkey_version:8\./m;
+
 /** The fields of INFO replication. */
 async function stateOf(stage: Stage): Promise<Map<string, string>> {
   const [, text] = await stage.ask('INFO', 'replication');
@@ -90,6 +93,10 @@ class Play {
   readonly #peers: ReadonlyMap<PeerName, Peer>;
   /** The words of the last FAILOVER. */
   #failover: readonly string[] = [];
+  /** The node must not be asked to unblock a client whose request may be held back. */
+  #crashes = false;
+  /** A client has asked for something that holds requests back. */
+  #holds = false;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -106,6 +113,7 @@ class Play {
     for (const speaker of this.#speakers) await speaker.join(this.#stage);
     // Valkey 9 would send a PING at some moment, because its stream has never grown. WAIT lets the offset grow.
     const [, about] = await this.#stage.ask('INFO', 'server');
+    this.#crashes = CRASHES.test(String(about));
     if (/valkey_version:9/.test(String(about))) await this.#stage.ask('WAIT', '1', '1');
   }
 
@@ -216,10 +224,19 @@ class Play {
   #ask(name: string, requests: readonly (readonly string[])[]): boolean {
     const speaker = this.#speaker(name);
     if (speaker.asked.length > 0) return false;
+    this.#holds ||= requests.some((words) => /^(CLIENT PAUSE|FAILOVER)/i.test(words.join(' ')));
+    if (this.#crashes && this.#holds && requests.some((words) => this.#unblocksHeld(words))) return false;
     const words = requests.map((request) => request.map((word) => this.#resolved(word)));
     this.#failover = words.findLast(([first = '']) => /^FAILOVER$/i.test(first)) ?? this.#failover;
     speaker.say(words);
     return true;
+  }
+
+  /** True if the client that CLIENT UNBLOCK names may wait for the end of a pause. WAIT is not held back. */
+  #unblocksHeld([name = '', sub = '', id = '']: readonly string[]): boolean {
+    if (!/^CLIENT UNBLOCK$/i.test(`${name} ${sub}`)) return false;
+    const [waiting] = this.#speakers.find((each) => id === `<${each.name}>`)?.asked ?? [];
+    return waiting !== undefined && !/^WAIT/i.test(waiting[0] ?? '');
   }
 
   #resolved(word: string): string {

@@ -95,14 +95,20 @@ export class RealStage implements Stage {
     return endOf(socket, () => ear);
   }
 
+  /** Rejects with the report of the server's crash when it has ended. */
   async ask(...[name = '', ...words]: readonly Bytes[]): Promise<RawReply> {
-    return (await this.#admin.ask(name, ...words)).value;
+    try {
+      return (await this.#admin.ask(name, ...words)).value;
+    } catch (error) {
+      if (this.#admin.ending === undefined) throw error;
+      throw new Error(`the real server has hung up: ${await this.#redis.obituary()}`);
+    }
   }
 
   /** Goes twice around the server's event loop, and once around ours. */
   async settle(): Promise<void> {
-    await this.#admin.ask('PING');
-    await this.#admin.ask('PING');
+    await this.ask('PING');
+    await this.ask('PING');
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   }
 
