@@ -8,14 +8,15 @@ import type { FaultName } from './faults/index.ts';
 import { findingOf, firstOfEach, isPartOf, kindsOf, toldFinding } from './findings.ts';
 import { historyOf } from './history.ts';
 import { judge } from './judge.ts';
-import type { FullOptions } from './options.ts';
+import { askedOf, type FullOptions } from './options.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { isSame, NO_ERROR } from './promises/broken.ts';
 import { promises as registry } from './promises/index.ts';
 import { calmDifferenceOf, differenceOf } from './repeat.ts';
-import { ExploreReport, type Finding, type ReportData } from './report.ts';
+import { ExploreReport } from './report.ts';
+import type { Finding, ReportData } from './report-data.ts';
 import type { Rules } from './run.ts';
 import { strategies } from './search/index.ts';
 import { ONE_FAULT, singles } from './search/one-fault.ts';
@@ -25,6 +26,7 @@ import { momentsOf, statesOf } from './search/states.ts';
 import type { SearchInput, SearchScales } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
 import type { StageSet } from './stage/controls.ts';
+import { NO_FAULT } from './table.ts';
 import type { Breach } from './visit.ts';
 
 /** Every this many worlds, other code of the process gets a turn. */
@@ -44,7 +46,10 @@ export class Explorer {
   readonly #output: Captured;
   readonly #watch: ProgressWatch | undefined;
   readonly #groups: Finding[] = [];
-  readonly #faults: Partial<Record<FaultName, number>> = {};
+  /** In how many worlds each kind of fault struck. */
+  readonly #faults: Partial<Record<FaultName, number>>;
+  readonly #broken: Record<string, Record<string, number>> = {};
+  #calm = 0;
   readonly #states = new Set<string>();
   readonly #strategies: Record<string, number> = {};
   readonly #corpus: WorldPlan[] = [];
@@ -63,6 +68,12 @@ export class Explorer {
     this.#options = options;
     this.#output = output;
     this.#watch = watch;
+    this.#faults = Object.fromEntries(options.faults.map((name) => [name, 0]));
+  }
+
+  /** How many kinds of faults have struck. */
+  get #struck(): number {
+    return Object.values(this.#faults).filter((count) => count > 0).length;
   }
 
   get #time(): number {
@@ -173,13 +184,18 @@ export class Explorer {
     const { own, promises } = this.#options;
     const world = await this.#playWorld(rules, plan);
     this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
-    for (const kind of new Set(world.struck.map((fault) => fault.kind as FaultName))) {
-      this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
-    }
+    const kinds = asked(kindsOf(world), this.#options);
+    for (const kind of kinds) this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
+    if (kinds.length === 0) this.#calm++;
     if (world.contended) this.#contended++;
     this.#cover(world, rules.scales);
     if (strategy === ONE_FAULT) this.#second?.add(world);
     const breaches = firstOfEach(judge(world, promises, own), own);
+    for (const promise of new Set(breaches.map((breach) => breach.promise)))
+      for (const kind of kinds.length === 0 ? [NO_FAULT] : kinds) {
+        const broken = (this.#broken[kind] ??= {});
+        broken[promise] = (broken[promise] ?? 0) + 1;
+      }
     for (const breach of breaches) await this.#found(rules, { plan, world, breach });
     if (breaches.length === 0 && isSampled(this.#worlds)) await this.#playAgain(rules, { plan, world });
     return world;
@@ -196,7 +212,9 @@ export class Explorer {
       progress({
         ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#groups.length },
         ...{ perSecond: this.#worlds / (this.#time / 1000), states: this.#states.size, strategy },
-        struck: Object.keys(this.#faults).length,
+        struck: this.#struck,
+        coverage: { faults: this.#faults, calm: this.#calm, broken: this.#broken },
+        promises: askedOf(this.#options).promises,
       });
     } catch (error) {
       this.#tell('the function progress fails', error, '');
@@ -267,7 +285,7 @@ export class Explorer {
     const { promises, faults, clients, name } = this.#options;
     const totals = {
       ...{ clients: clients.length, faults: faults.length, contended: this.#contended },
-      struck: Object.keys(this.#faults).length,
+      struck: this.#struck,
     };
     for (const { name: promise, ofAllWorlds } of registry) {
       if (!promises.has(promise)) continue;
@@ -281,6 +299,8 @@ export class Explorer {
   #report(): ExploreReport {
     const coverage = {
       faults: this.#faults,
+      calm: this.#calm,
+      broken: this.#broken,
       states: this.#states.size,
       contended: this.#contended,
       strategies: this.#strategies,
@@ -293,6 +313,7 @@ export class Explorer {
     const { name } = this.#options;
     return new ExploreReport({
       name,
+      asked: askedOf(this.#options),
       findings: this.#groups,
       worlds: this.#worlds,
       coverage,
@@ -302,6 +323,11 @@ export class Explorer {
       ...(this.#notRepeatable !== undefined && { notRepeatable: this.#notRepeatable }),
     });
   }
+}
+
+/** The kinds that were asked for: a message that the search by priorities makes late is none of them. */
+function asked(kinds: readonly string[], { faults }: FullOptions): FaultName[] {
+  return faults.filter((name) => kinds.includes(name));
 }
 
 /** True for the worlds that are played twice although they break nothing: the 2nd, 4th, 8th and so on. */

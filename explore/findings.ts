@@ -3,7 +3,7 @@
 import type { UserPromise } from './judge.ts';
 import { type PlayedWorld, replayText } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
-import type { Finding } from './report.ts';
+import type { Finding } from './report-data.ts';
 import type { Failing } from './search/shrink.ts';
 import { eventsOf, storyText } from './story.ts';
 import type { Breach } from './visit.ts';

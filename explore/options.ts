@@ -7,6 +7,7 @@ import type { ClientCode } from './client.ts';
 import { FAULTS, type FaultName } from './faults/index.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
+import type { Asked, Coverage } from './report-data.ts';
 import { checkBound, type FaultBound } from './search/bounds.ts';
 import { checkTopology, type Topology } from './topology.ts';
 
@@ -34,6 +35,10 @@ export interface ExploreProgress {
   readonly states: number;
   /** How many kinds of faults have struck. */
   readonly struck: number;
+  /** In how many worlds each kind of fault struck, and what broke in them. */
+  readonly coverage: Pick<Coverage, 'faults' | 'calm' | 'broken'>;
+  /** The promises that are checked. */
+  readonly promises: readonly string[];
   /** Which strategy played the last world. */
   readonly strategy: string;
 }
@@ -154,6 +159,11 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     budget: { worlds, ms },
     ...promisesOf(options.promises),
   };
+}
+
+/** What was asked for, as reports have it. */
+export function askedOf({ clients, faults, promises, own }: FullOptions): Asked {
+  return { clients, faults, promises: [...promises, ...own.map(({ name }) => name)] };
 }
 
 function checkOneOf(option: string, value: unknown, allowed: readonly string[]): void {

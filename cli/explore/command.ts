@@ -1,6 +1,6 @@
 /** `npx lostlock explore FILE`: explores what a file describes, on several processes, and writes reports. */
 
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,15 +12,20 @@ import {
   type ExploreProgress,
   type ExploreReport,
   explore,
+  type Finding,
   mergeReports,
   type ReportData,
   replay,
 } from '../../explore/index.ts';
 import { fullOptions } from '../../explore/options.ts';
-import { REPORT_VERSION } from '../../explore/report.ts';
+import { REPORT_VERSION } from '../../explore/report-data.ts';
+import { reportText } from '../../explore/report-text.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
-import { annotations, historyLines, junit, progressLine, testFile } from './files.ts';
+import { annotations, historyLines, junit, testFile } from './files.ts';
+import { type FindingFiles, indexPage, type ToldReport } from './index-page.ts';
+import { markdown } from './markdown.ts';
+import { Screen } from './screen.ts';
 import { onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
 /** Runs the command. Returns the exit status: 0, or 1 when a promise is broken, or 2 for wrong usage or a file that cannot be loaded. */
@@ -46,7 +51,8 @@ async function run(chosen: Chosen): Promise<number> {
   if (chosen.values.replay !== undefined) return await playAgain(chosen, explorations);
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort());
-  const show = progressShown(chosen);
+  const screen = new Screen(process.stderr, chosen.values.progress === true);
+  const show = (progress: ExploreProgress): void => screen.show(progress);
   const reports: ExploreReport[] = [];
   const refusals: string[] = [];
   for (const [at, options] of explorations.entries()) {
@@ -66,7 +72,7 @@ async function run(chosen: Chosen): Promise<number> {
       refusals.push(refusal ?? String(error));
     }
   }
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  screen.clear();
   const status = reports.length === 0 ? 0 : await conclude(chosen, reports, explorations);
   for (const refusal of refusals) process.stderr.write(`${refusal}\n`);
   return refusals.length > 0 ? 2 : status;
@@ -145,27 +151,20 @@ function withChoices(options: ExploreOptions, { worlds, ms, seed, exhaustive }: 
   };
 }
 
-/** Milliseconds between two lines of progress, and between two changes of the line on a terminal. */
-const [EACH_LINE, EACH_CHANGE] = [1000, 100];
+/** Milliseconds between two messages of a worker about its progress. */
+const EACH_CHANGE = 100;
 
-/** Shows progress: on a terminal in one line that changes, elsewhere in lines, if they are asked for. */
-function progressShown({ values }: Chosen): (progress: ExploreProgress) => void {
-  const { isTTY } = process.stderr;
-  const pause = isTTY ? EACH_CHANGE : EACH_LINE;
-  let last = -Infinity;
-  return (progress) => {
-    const now = performance.now();
-    if ((!isTTY && values.progress !== true) || now - last < pause) return;
-    last = now;
-    process.stderr.write(isTTY ? `\r${progressLine(progress)}` : `${progressLine(progress).trimEnd()}\n`);
-  };
-}
+/** The status of a process that Ctrl-C has ended, as shells have it. */
+const ENDED_BY_SIGINT = 130;
 
 /** Runs as one of the processes of `--workers`: explores its part, and sends its report. */
 export function exploreAsWorker(): void {
   const stop = new AbortController();
+  let isLoaded = false;
+  // Until then there is nothing to report, and the file may take long to load.
+  const end = (): void => (isLoaded ? stop.abort() : process.exit(ENDED_BY_SIGINT));
   // Ctrl-C in a terminal reaches the workers too: they end with a report, as the process that started them asks them to.
-  process.on('SIGINT', () => stop.abort());
+  process.on('SIGINT', end);
   // Without that process, nobody would ever stop the worker.
   const orphaned = (): never => process.exit(1);
   process.once('disconnect', orphaned);
@@ -184,9 +183,10 @@ export function exploreAsWorker(): void {
     send({ progress: news, soFar: { ...soFar() } });
   };
   process.on('message', async ({ chosen, at }: WorkerTask & string) => {
-    if (chosen === undefined) return stop.abort();
+    if (chosen === undefined) return end();
     try {
       const options = (await load(chosen.file))[at] as ExploreOptions;
+      isLoaded = true;
       const own = { ...withChoices(options, chosen), shard: chosen.shard, signal: stop.signal, progress };
       const full = fullOptions(own);
       const report = await captured((output) => new Explorer(full, output, watch).explore());
@@ -208,48 +208,84 @@ async function conclude(
   explorations: readonly ExploreOptions[],
 ): Promise<number> {
   const { file, values } = chosen;
-  for (const report of reports) process.stdout.write(`${report}\n\n`);
+  const width = process.stdout.isTTY ? Math.max(20, process.stdout.columns - 1) : 100;
+  for (const report of reports) process.stdout.write(`${reportText(report, width)}\n\n`);
   if (values.json !== undefined)
     writeFileSync(String(values.json), `${JSON.stringify(reports, undefined, 2)}\n`);
   if (values.junit !== undefined) writeFileSync(String(values.junit), junit(reports));
-  if (values.github === true || process.env.GITHUB_ACTIONS !== undefined)
+  if (values.github === true || process.env.GITHUB_ACTIONS !== undefined) {
     process.stdout.write(annotations(file, reports));
-  if (values.out !== undefined) {
-    const folder = join(String(values.out), 'findings');
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    for (const report of reports) {
-      const options = explorations.find(({ name }) => name === report.name);
-      await writeFindings(folder, chosen, report, options);
-    }
+    const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
+    if (summary !== '') appendFileSync(summary, markdown(reports));
   }
+  if (values.out !== undefined) await writeFolder(String(values.out), chosen, reports, explorations);
   return reports.some(({ findings }) => findings.length > 0) ? 1 : 0;
 }
 
+/** Writes what was found into a folder: a page with all of it, and for each finding its files. */
+async function writeFolder(
+  out: string,
+  chosen: Chosen,
+  reports: readonly ExploreReport[],
+  explorations: readonly ExploreOptions[],
+): Promise<void> {
+  const folder = join(out, 'findings');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const told: ToldReport[] = [];
+  for (const report of reports) {
+    const options = explorations.find(({ name }) => name === report.name);
+    told.push({ report, files: await writeFindings(folder, chosen, report, options) });
+  }
+  const page = join(out, 'index.html');
+  writeFileSync(page, indexPage(told));
+  process.stdout.write(`Written to ${page}\n`);
+}
+
+/** Writes the files of each finding, and returns their names without endings. */
 async function writeFindings(
   folder: string,
   { file, runner }: Chosen,
   report: ExploreReport,
   options: ExploreOptions | undefined,
-): Promise<void> {
+): Promise<FindingFiles[]> {
+  const written: FindingFiles[] = [];
   for (const [i, finding] of report.findings.entries()) {
     const { promise, story, replay: text } = finding;
-    const name = [basename(file).replace(/\..*$/, ''), report.name.replace(/[^\w-]+/g, '-'), i + 1, promise];
-    const base = join(folder, name.filter((part) => part !== '').join('-'));
+    const parts = [basename(file).replace(/\..*$/, ''), report.name.replace(/[^\w-]+/g, '-'), i + 1, promise];
+    const name = parts.filter((part) => part !== '').join('-');
+    const base = join(folder, name);
     writeFileSync(`${base}.txt`, `${story}\nreplay: ${text}\n`);
-    if (options === undefined || text === '') continue;
-    const path = relative(dirname(base), file).replaceAll('\\', '/');
-    const kind = extname(file).endsWith('ts') ? '.ts' : extname(file).replace('.cjs', '.mjs');
-    const test = testFile(runner, path.startsWith('.') ? path : `./${path}`, report.name, finding);
-    writeFileSync(`${base}.test${kind}`, test);
-    // A world that ended its process would end this one too.
-    if (finding.events.length === 0) continue;
-    try {
-      const played = await replay(options, text);
-      writeFileSync(`${base}.jsonl`, historyLines(report.name, finding, played.history));
-      await played.timeline(`${base}.html`);
-    } catch (error) {
-      process.stderr.write(`${base}: no history and no timeline: ${(error as Error).message}\n`);
+    const files: Record<keyof FindingFiles, string | undefined> = { test: undefined, timeline: undefined };
+    if (options !== undefined && text !== '') {
+      const path = relative(dirname(base), file).replaceAll('\\', '/');
+      const kind = extname(file).endsWith('ts') ? '.ts' : extname(file).replace('.cjs', '.mjs');
+      const test = testFile(runner, path.startsWith('.') ? path : `./${path}`, report.name, finding);
+      writeFileSync(`${base}.test${kind}`, test);
+      files.test = `findings/${name}.test${kind}`;
+      // A world that ended its process would end this one too.
+      if (finding.events.length > 0 && (await writeHistory(base, report.name, finding, options)))
+        files.timeline = `findings/${name}.html`;
     }
+    written.push(files);
+  }
+  return written;
+}
+
+/** Writes the history of a finding, and its timeline. Returns false when its world cannot be played. */
+async function writeHistory(
+  base: string,
+  name: string,
+  finding: Finding,
+  options: ExploreOptions,
+): Promise<boolean> {
+  try {
+    const played = await replay(options, finding.replay);
+    writeFileSync(`${base}.jsonl`, historyLines(name, finding, played.history));
+    await played.timeline(`${base}.html`);
+    return true;
+  } catch (error) {
+    process.stderr.write(`${base}: no history and no timeline: ${(error as Error).message}\n`);
+    return false;
   }
 }

@@ -1,7 +1,8 @@
 /** The files and lines that an exploration writes: histories, tests to commit, JUnit, annotations and progress. */
 import type { History } from '../../explore/history.ts';
 import type { ExploreProgress } from '../../explore/options.ts';
-import { counted, type Finding, type ReportData } from '../../explore/report.ts';
+import type { Finding, ReportData } from '../../explore/report-data.ts';
+import { counted } from '../../explore/report-text.ts';
 import type { Visit } from '../../explore/visit.ts';
 
 /** The programs that run tests for which a test file can be written. */

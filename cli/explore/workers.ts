@@ -1,10 +1,18 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { toldFinding } from '../../explore/findings.ts';
-import { type ExploreOptions, type ExploreProgress, fullOptions } from '../../explore/options.ts';
+import { added, brokenIn, mergeReports } from '../../explore/merging.ts';
+import {
+  askedOf,
+  type ExploreOptions,
+  type ExploreProgress,
+  type FullOptions,
+  fullOptions,
+} from '../../explore/options.ts';
 import { decodePlan } from '../../explore/plan.ts';
 import { NO_ERROR } from '../../explore/promises/broken.ts';
-import { type ExploreReport, mergeReports, REPORT_VERSION, type ReportData } from '../../explore/report.ts';
+import type { ExploreReport } from '../../explore/report.ts';
+import { type Finding, REPORT_VERSION, type ReportData } from '../../explore/report-data.ts';
 import { isNode } from '../../start/running/runtime.ts';
 import { UsageError } from '../usage.ts';
 import type { Chosen } from './arguments.ts';
@@ -60,7 +68,8 @@ export async function onWorkers(
   show: (progress: ExploreProgress) => void,
 ): Promise<ExploreReport> {
   const { shard } = chosen;
-  const total = fullOptions(options).budget.worlds;
+  const full = fullOptions(options);
+  const total = full.budget.worlds;
   const workers = Math.min(chosen.workers, total);
   const latest = new Map<number, ExploreProgress>();
   const children: ChildProcess[] = [];
@@ -87,11 +96,16 @@ export async function onWorkers(
         latest.set(i, news.progress);
         show(together([...latest.values()], total));
       });
+      // What is sent to a process that has just ended is lost, and 'close' tells that it has ended.
+      child.on('error', (error) => child.pid === undefined && fail(error));
       // 'close' comes after the last message.
       child.once('close', (status, sign) => {
+        // After Ctrl-C a process that was still loading has nothing to report.
+        if (known.playing === '' && (signal.aborted || sign === 'SIGINT'))
+          return done(reportOf(full, known, []));
         const how = `its process ended with ${status === null ? `signal ${sign}` : `status ${status}`}`;
         if (known.playing === '') fail(new Error(`a worker cannot begin: ${how}`));
-        else done(reportOfEnded(options.name, known, how));
+        else done(reportOfEnded(full, known, how));
       });
     });
   });
@@ -112,23 +126,25 @@ export async function onWorkers(
 }
 
 /** What is left of a worker whose process has ended: what it had found, and the world in which it ended. */
-function reportOfEnded(name: string, { soFar, playing }: WorkerState, how: string): ReportData {
+function reportOfEnded(full: FullOptions, known: WorkerState, how: string): ReportData {
   const broken = { promise: NO_ERROR, what: `this world was not played to its end: ${how}` };
-  const worlds = (soFar?.worlds ?? 0) + 1;
-  const finding = toldFinding(name, broken, causeOf(playing), worlds, playing);
-  const nothing = {
-    faults: {},
-    states: 0,
-    contended: 0,
-    strategies: {},
-    singles: { all: 0, played: 0, cut: 0 },
-    leases: [],
-    scale: 0,
+  const worlds = (known.soFar?.worlds ?? 0) + 1;
+  const finding = toldFinding(full.name, broken, causeOf(known.playing), worlds, known.playing);
+  return { ...reportOf(full, known, [finding]), worlds };
+}
+
+/** What a worker had found when its process ended, with further findings. */
+function reportOf(full: FullOptions, { soFar }: WorkerState, more: readonly Finding[]): ReportData {
+  const { name } = full;
+  const coverage = {
+    ...{ faults: Object.fromEntries(full.faults.map((kind) => [kind, 0])), calm: 0, broken: {}, states: 0 },
+    ...{ contended: 0, strategies: {}, singles: { all: 0, played: 0, cut: 0 }, leases: [], scale: 0 },
   };
   const { findings = [], ...rest } = soFar ?? {};
+  const output = { lines: [], count: 0 };
   return {
-    ...{ version: REPORT_VERSION, name, coverage: nothing, ms: 0, output: { lines: [], count: 0 }, ...rest },
-    ...{ worlds, findings: [...findings, finding], interrupted: true },
+    ...{ version: REPORT_VERSION, name, asked: askedOf(full), coverage, worlds: 0, ms: 0, output, ...rest },
+    ...{ findings: [...findings, ...more], interrupted: true },
   };
 }
 
@@ -141,14 +157,19 @@ function causeOf(replay: string): string {
 /** The progress of all workers. They may have found the same: the most that one of them has found counts. */
 function together(all: readonly ExploreProgress[], of: number): ExploreProgress {
   const sum = (key: 'worlds' | 'perSecond'): number => all.reduce((total, each) => total + each[key], 0);
-  const most = (key: 'findings' | 'states' | 'struck'): number => Math.max(...all.map((each) => each[key]));
+  const most = (key: 'findings' | 'states'): number => Math.max(...all.map((each) => each[key]));
+  const coverage = {
+    faults: added(all.map((each) => each.coverage.faults)),
+    calm: all.reduce((total, each) => total + each.coverage.calm, 0),
+    broken: brokenIn(all.map((each) => each.coverage.broken)),
+  };
   return {
     ...(all.at(-1) as ExploreProgress),
-    of,
+    ...{ of, coverage },
     worlds: sum('worlds'),
     perSecond: sum('perSecond'),
     findings: most('findings'),
     states: most('states'),
-    struck: most('struck'),
+    struck: Object.values(coverage.faults).filter((count) => count > 0).length,
   };
 }

@@ -121,6 +121,9 @@ test('the reports of two machines merge into the report of one', () => {
   expect(merged.stdout).toMatch(/stock lock: 1 finding in 120 worlds/);
   expect(merged.status).toBe(1);
   expect(readFileSync(join(project, 'j.xml'), 'utf8')).toContain('mutual-exclusion (client-pause)');
+  expect(readFileSync(join(project, 'merged', 'index.html'), 'utf8')).toMatch(
+    /src="findings\/stock-stock-lock-1-mutual-exclusion\.html"/,
+  );
   expect(readdirSync(join(project, 'merged', 'findings')).map((name) => name.replace(/.*?\./, ''))).toEqual([
     'html',
     'jsonl',
@@ -163,6 +166,33 @@ test.each(['1', '2'])(
     expect(status).toBe(1);
   },
 );
+
+test('Ctrl-C while the processes start prints no stack trace, whether they are loading the file or have not begun', async () => {
+  const hang = (what: string): string =>
+    `if (process.env.LOSTLOCK_EXPLORE_WORKER) { console.error(${JSON.stringify(what)}); await new Promise((done) => setTimeout(done, 60_000)); }`;
+  writeFileSync(join(project, 'hang.mjs'), hang('a process starts'));
+  writeFileSync(join(project, 'loading.explore.mjs'), `${hang('the file loads')} ${source(false)}`);
+  for (const [options, sign] of [
+    ['--import ./hang.mjs', 'a process starts'],
+    ['', 'the file loads'],
+  ] as const) {
+    const child = spawn(process.execPath, [cli, 'explore', 'loading.explore.mjs', '--workers', '2'], {
+      ...{ cwd: project, detached: true },
+      env: { ...process.env, NODE_OPTIONS: options },
+    });
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (printed += String(chunk)));
+    await until(() => printed.split(sign).length === 3, { what: sign, limitMs: 50_000 });
+    process.kill(-(child.pid as number), 'SIGINT'); // As a terminal does: to all processes of the group.
+    const [status] = await once(child, 'close');
+    expect(printed.replaceAll(`${sign}\n`, '')).toMatch(
+      /^stock lock: 0 findings in 0 worlds \(0\.0 s\), stopped early\n/,
+    );
+    expect(printed).not.toMatch(/\n +at |Error/);
+    expect(status).not.toBe(1);
+  }
+}, 120_000);
 
 test('under a debugger, one process plays the worlds, so that breakpoints in the code of clients stop it', () => {
   writeFileSync(

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { chosenFrom } from '../../cli/explore/arguments.ts';
 import { exploreCommand } from '../../cli/explore/command.ts';
 import { annotations, historyLines, junit, progressLine, testFile } from '../../cli/explore/files.ts';
-import { ExploreReport, type Finding, mergeReports, type ReportData } from '../../explore/report.ts';
+import { indexPage } from '../../cli/explore/index-page.ts';
+import { markdown } from '../../cli/explore/markdown.ts';
+import { mergeReports } from '../../explore/merging.ts';
+import { ExploreReport } from '../../explore/report.ts';
+import type { Finding, ReportData } from '../../explore/report-data.ts';
 
 const finding: Finding = {
   promise: 'mutual-exclusion',
@@ -20,6 +24,8 @@ const finding: Finding = {
 function report(change: Partial<ReportData> = {}): ReportData {
   const coverage = {
     faults: { 'client-pause': 3 },
+    calm: 7,
+    broken: { 'client-pause': { 'mutual-exclusion': 2 } },
     states: 5,
     contended: 1,
     strategies: { 'one fault': 9 },
@@ -30,6 +36,7 @@ function report(change: Partial<ReportData> = {}): ReportData {
   return {
     version: 2,
     name: 'lock',
+    asked: { clients: ['A', 'B'], faults: ['client-pause'], promises: ['mutual-exclusion', 'contended'] },
     findings: [finding],
     worlds: 10,
     coverage,
@@ -139,6 +146,29 @@ test('JUnit and annotations escape what they quote', () => {
   );
 });
 
+test('the page of all findings has their stories and timelines, and nothing in them acts as markup', () => {
+  const files = { test: undefined, timeline: 'findings/a lock-1.html' };
+  const page = indexPage([{ report: report({ name: '<b>' }), files: [files] }]);
+  expect(page).toContain('<h2>&#60;b&#62;: 1 finding in 10 worlds');
+  expect(page).toContain('1 mutual-exclusion (client-pause): B entered &#60;r&#62; while A was still inside');
+  expect(page).toContain('src="findings/a%20lock-1.html"');
+  expect(page).toContain('client-pause       3');
+  expect(page).not.toMatch(/<b>|<r>|<script/);
+});
+
+test('the summary for GitHub has each finding, within the size that GitHub takes', () => {
+  const told = markdown([report({ name: 'a_lock' })]);
+  expect(told).toMatch(/^## a\\_lock: 1 finding in 10 worlds/);
+  expect(told).toContain('### 1 mutual-exclusion (client-pause): B entered \\<r\\> while A was still inside');
+  expect(told).toMatch(/```text\nlock: mutual-exclusion is broken[\s\S]*replay: 1:1:0/);
+  const long = report({
+    findings: Array.from({ length: 300 }, () => ({ ...finding, story: 'x'.repeat(3000) })),
+  });
+  const cut = markdown([long]);
+  expect(cut.length).toBeLessThan(250_000);
+  expect(cut).toMatch(/```\n\n+More does not fit here\.\n$/);
+});
+
 test('progress is one line', () => {
   const progress = {
     name: 'lock',
@@ -149,6 +179,7 @@ test('progress is one line', () => {
     states: 9,
     struck: 3,
     strategy: 'random',
+    ...{ coverage: report().coverage, promises: ['mutual-exclusion'] },
   };
   expect(progressLine(progress).trimEnd()).toBe(
     'lock [##########..........] 50 worlds, 200/s, 9 states, 3 kinds of faults, 1 finding, random',

@@ -1,0 +1,91 @@
+/** The data of a report: what an exploration has found and covered, as it is written to files and merged. */
+import type { Captured } from './capture.ts';
+import type { FaultName } from './faults/index.ts';
+import type { LeaseScale } from './search/leases.ts';
+import type { FindingEvent } from './story.ts';
+
+/** One way in which a promise breaks, with the shortest story of it. */
+export interface Finding {
+  /** The broken promise: one of the known ones, the name of the user's function, or `no-error` when something failed. */
+  readonly promise: string;
+  /** What breaks it: the kinds of faults of the shortest story, or `no fault`. */
+  readonly cause: string;
+  /** What was observed. */
+  readonly what: string;
+  /** The events of the shortest story; 12 at most. */
+  readonly events: readonly FindingEvent[];
+  /** The story as text. */
+  readonly story: string;
+  /** Plays this world again: `replay(options, finding.replay)`. Empty when there is no single world to play. */
+  readonly replay: string;
+  /** In how many worlds the promise was broken by this cause. */
+  worlds: number;
+  /** The number of the first of them. */
+  readonly firstIn: number;
+  /** Set when the world did not repeat: the first event that differs, and what usually causes that. */
+  readonly notRepeatable: string | undefined;
+}
+
+/** What an exploration has covered. */
+export interface Coverage {
+  /** In how many worlds each kind of fault struck that was asked for; 0 for those that never did. */
+  readonly faults: Partial<Record<FaultName, number>>;
+  /** In how many worlds no fault struck. */
+  readonly calm: number;
+  /** In how many worlds in which a kind of fault struck, or in which none did (`no fault`), each promise was broken. */
+  readonly broken: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** How many different states were seen. */
+  readonly states: number;
+  /** In how many worlds clients waited for each other. */
+  readonly contended: number;
+  /** How many worlds each strategy played. */
+  readonly strategies: Readonly<Record<string, number>>;
+  /** How many worlds there are with one fault, how many of them were played, and how many more were cut off as seen before. */
+  readonly singles: { readonly all: number; readonly played: number; readonly cut: number };
+  /** The leases that the lengths of faults follow: first that of the lock whose holder is inside. */
+  readonly leases: readonly LeaseScale[];
+  /** The first of them, or what stands for a lease when there is none, in milliseconds. */
+  readonly scale: number;
+  /** With `exhaustive: 2`, how many worlds there are with two faults. */
+  readonly pairs?: number;
+}
+
+/** What was asked for. */
+export interface Asked {
+  /** The names of the clients. */
+  readonly clients: readonly string[];
+  /** The kinds of faults that may strike. */
+  readonly faults: readonly FaultName[];
+  /** The promises that are checked, with the names of the user's functions. */
+  readonly promises: readonly string[];
+}
+
+/** The version of the format of reports. Those without a version are older than 2. */
+export const REPORT_VERSION = 2;
+
+/** The parts of a report that can be written to a file and merged. */
+export interface ReportData {
+  /** The version of this format: 2. It grows when a reader of an older version would misread the report. */
+  readonly version: typeof REPORT_VERSION;
+  /** What was explored. */
+  readonly name: string;
+  /** What was asked for. */
+  readonly asked: Asked;
+  /** The broken promises. */
+  readonly findings: readonly Finding[];
+  /** How many worlds were played, without those that shortened stories. */
+  readonly worlds: number;
+  /** What was covered. */
+  readonly coverage: Coverage;
+  /** How long it took, in milliseconds of real time. */
+  readonly ms: number;
+  /** True when it was stopped before its budget was used up. */
+  readonly interrupted: boolean;
+  /** What the code under test printed: its first lines, and how many there were. */
+  readonly output: Captured;
+  /**
+   * Set when a world did not repeat: the first event that differs, and the likely source. Findings are played twice, so are
+   * some of the worlds that break nothing, and the world without faults.
+   */
+  readonly notRepeatable?: string;
+}

@@ -1,0 +1,62 @@
+/** A report as text: the stories, the table of faults and promises, and a sentence for each finding. */
+import { NO_ERROR } from './promises/broken.ts';
+import { promises } from './promises/index.ts';
+import type { Finding, ReportData } from './report-data.ts';
+import { scalesText } from './search/leases.ts';
+import { tableLines, wrapped } from './table.ts';
+
+/** A number of things: `1 world`, `2 worlds`. */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
+
+/** What has broken, in a sentence. */
+export function sentenceOf({ promise, cause, what }: Finding): string {
+  return `${promise} (${cause}): ${what}`;
+}
+
+/** The columns of the table: the promises that single worlds can break. */
+export function columnsOf(asked: readonly string[]): string[] {
+  const ofAll = promises
+    .filter(({ ofAllWorlds }) => ofAllWorlds !== undefined)
+    .map(({ name }) => name as string);
+  return [...asked.filter((name) => !ofAll.includes(name)), NO_ERROR];
+}
+
+/** How many findings there are, in how many worlds. */
+export function headOf({ name, findings, worlds, ms, interrupted }: ReportData): string {
+  const found = `${counted(findings.length, 'finding')} in ${counted(worlds, 'world')}`;
+  return `${name}: ${found} (${(ms / 1000).toFixed(1)} s)${interrupted ? ', stopped early' : ''}`;
+}
+
+/** What was covered, as lines. @param width the longest line of the table */
+export function coverageLines({ coverage, asked, notRepeatable }: ReportData, width: number): string[] {
+  const { singles, pairs, states, contended, strategies } = coverage;
+  const two = pairs === undefined ? '' : ` two faults: ${strategies['two faults'] ?? 0} of ${pairs};`;
+  return [
+    ...tableLines(coverage, columnsOf(asked.promises), width),
+    '',
+    ...wrapped(
+      `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
+      width,
+    ),
+    ...wrapped(scalesText(coverage.leases, coverage.scale), width),
+    ...(notRepeatable === undefined ? [] : [`not repeatable: ${notRepeatable}`]),
+  ];
+}
+
+/** The whole report. @param width the longest line of what is not a story */
+export function reportText(report: ReportData, width: number): string {
+  const stories = report.findings.map(
+    ({ story, replay, worlds }) =>
+      `\n${story}\n${''.padStart(15)}(in ${counted(worlds, 'world')})${replay === '' ? '' : `\nreplay: ${replay}`}`,
+  );
+  const sentences = report.findings.flatMap((finding, i) =>
+    wrapped(`${i + 1} ${sentenceOf(finding)}`, width, '  '),
+  );
+  return [
+    headOf(report),
+    ...stories,
+    '',
+    ...coverageLines(report, width),
+    ...(sentences.length === 0 ? [] : ['', ...sentences]),
+  ].join('\n');
+}
