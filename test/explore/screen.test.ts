@@ -111,7 +111,7 @@ test('the table has a row for each fault and a column for each promise, zero inc
     'delay              7          .        .       .',
     'busy               0',
   ]);
-  const few = tableLines(coverage, promises, 100, 6);
+  const few = tableLines(coverage, promises.slice(0, 6), 100, 6);
   expect(few).toHaveLength(6);
   expect(few.join('\n')).toMatch(/no fault .*\nclient-pause .*\nout-of-memory .*\nand 16 more$/);
 });
