@@ -103,8 +103,12 @@ export class Cluster {
     return this.server.host;
   }
 
+  /**
+   * The host's clock. The node's own time stands still while a script of it is paused between two slices, and messages of the bus
+   * arrive all the same.
+   */
   get now(): Millis {
-    return this.server.now;
+    return this.server.host.clock.now();
   }
 
   get timeout(): Millis {

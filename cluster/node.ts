@@ -58,7 +58,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
   }
 
   get now(): Millis {
-    return this.#server.now;
+    return this.cluster.now;
   }
 
   /** Begins to talk to the other nodes. The node should listen by then, because it announces its ports. */

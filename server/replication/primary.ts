@@ -85,7 +85,7 @@ export class Replication {
         address: '',
         acknowledged: 0,
         synced: 0,
-        acknowledgedAt: this.#server.now,
+        acknowledgedAt: this.#server.host.clock.now(),
         capabilities: new Set(),
         leavesOut: new Set(),
         silent: false,
@@ -224,7 +224,7 @@ export class Replication {
   #enlist(client: Client): void {
     const follower = this.follower(client);
     follower.state = 'online';
-    follower.acknowledgedAt = this.#server.now;
+    follower.acknowledgedAt = this.#server.host.clock.now();
     client.mark(REPLICA_LINK, true);
     this.#startHeartbeat();
     this.#release?.cancel();
@@ -272,7 +272,7 @@ export class Replication {
     if (follower === undefined) return;
     follower.acknowledged = Math.max(follower.acknowledged, offset);
     if (synced !== undefined) follower.synced = Math.max(follower.synced, synced);
-    follower.acknowledgedAt = this.#server.now;
+    follower.acknowledgedAt = this.#server.host.clock.now();
     this.onAcknowledged();
     // In a later turn: a handover resets connections, including this one.
     if (this.failover.state === 'waiting-for-sync')

@@ -1,6 +1,7 @@
 /** S59: locks in a cluster whose nodes fail, are cut off, and take over by their own votes, on a virtual clock. */
 import type { Cluster } from 'ioredis';
 import { expect, test } from 'vitest';
+import type { ClusterEvent } from '../../../cluster/cluster.ts';
 import { type LabCluster, startCluster } from '../../../index.ts';
 
 function start(seed: number): Promise<LabCluster> {
@@ -78,4 +79,33 @@ test('the same seed gives the same failover', async () => {
     return cluster.trace.events.map(({ at, who, what }) => `${at} ${who} ${what}`).join('\n');
   };
   expect(await story()).toBe(await story());
+});
+
+test('S59: a node whose script outlasts the timeout does not take that time for the silence of the others', async () => {
+  await using cluster = await start(5);
+  const redis = await clientOf(cluster);
+  const [shard] = cluster.shards;
+  const { primary } = shard!;
+  const others = cluster.nodes.filter((node) => node !== primary);
+  const suspicions: string[] = [];
+  const hear = ({ type, text }: ClusterEvent): void => void (type === 'suspected' && suspicions.push(text));
+  primary.member.cluster.onEvent = hear;
+  primary.server.slowScript.pace = { start: 1000, slice: 1000, millis: 20 };
+  const key = Array.from({ length: 100 }, (_, i) => `k${i}`).find((k) => cluster.shardOf(k) === shard)!;
+  let ended = false;
+  const spinning = cluster.run(() =>
+    redis.eval('for i = 1, 600000 do end return 1', 1, key).then(() => (ended = true)),
+  );
+  await cluster.advance(11_000);
+  expect([ended, primary.server.slowScript.active]).toEqual([false, true]);
+  // The answers of the others are late by less than the timeout, and the script ends meanwhile.
+  for (const { name } of others) cluster.network.lane(name, primary.name).hold();
+  await cluster.advance(500);
+  expect(primary.server.slowScript.active).toBe(true);
+  await cluster.when(() => !primary.server.slowScript.active);
+  await cluster.advance(300);
+  for (const { name } of others) cluster.network.lane(name, primary.name).release();
+  await spinning;
+  await cluster.advance(2000);
+  expect(suspicions).toEqual([]);
 });

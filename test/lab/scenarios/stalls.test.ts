@@ -1,6 +1,7 @@
 /** S120 to S128: locks lost without a network fault, because a node or client stalls, is full, or disappears unnoticed. */
 import type { Redis } from 'ioredis';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
+import { startPair } from '../../../index.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import { always, L, LEASE, type PairScene, RELEASE, safe, stored, unsafe } from './scene.ts';
 
@@ -294,3 +295,14 @@ unsafe(
 );
 
 safe('S128 a renewal that is not answered in time counts as lost', {}, (scene) => halfOpen(scene, 700));
+
+test('S121 a replica that acknowledges during a long script does not lag when the script ends', async () => {
+  await using pair = await startPair({ clock: 'virtual', scripts });
+  const client = pair.client('A');
+  await client.set(L, 'A');
+  const spinning = spin(client, 12_000);
+  await pair.advance(8000);
+  expect(pair.primary.server.slowScript.busy).toBe(true);
+  await spinning;
+  expect(await client.info('replication')).toMatch(/state=online,offset=\d+,lag=[01]\r/);
+});
