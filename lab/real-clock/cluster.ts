@@ -6,20 +6,19 @@ import type { ClusterNode } from '../../cluster/node.ts';
 import { replicateNode, takeOver } from '../../cluster/operator.ts';
 import type { Timeline } from '../../page/format.ts';
 import type { Host } from '../../server/host/host.ts';
-import { nodeClock } from '../../server/host/node.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import { type ClusterSize, SETUP_TIMEOUT } from '../../start/cluster.ts';
-import { connectorFor } from '../../start/running/connector.ts';
 import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';
 import type { RestartOptions } from '../replica-group/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../replica-group/shards.ts';
 import { type RealClockTimelineNotes, realClockTimeline } from '../timeline/real-clock.ts';
 import type { ClusterConstructor } from '../virtual/client.ts';
+import { RealClockClients } from './clients.ts';
 import { ANYBODY, RealClockEndpoint } from './endpoint.ts';
 import { CLOSED, type RealClockLane } from './lane.ts';
 import { RealClockNetwork } from './network.ts';
 import { RealClockNode, type RealClockNodeOptions } from './node.ts';
-import { RealClockSocket } from './socket.ts';
+import { comesTrue, pass } from './wait.ts';
 
 /** A node of a cluster on TCP. After a restart it knows the cluster as its disk does. */
 export class RealClockClusterNode extends RealClockNode {
@@ -107,9 +106,7 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
   /** The lanes between all nodes and clients, by name. */
   readonly network: RealClockNetwork;
   readonly #ioredis: ClusterConstructor | undefined;
-  readonly #clients: Cluster[] = [];
-  readonly #actors = new Map<string, Promise<RealClockClusterActor>>();
-  readonly #endpoints: RealClockEndpoint[] = [];
+  readonly #clients: RealClockClients;
 
   /** @internal @param ioredis the client of clusters; undefined where it is not installed */
   constructor(
@@ -129,6 +126,7 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
     super(size, around, (name) => new RealClockClusterNode(network, name, options));
     this.network = network;
     this.#ioredis = ioredis;
+    this.#clients = new RealClockClients(network);
     if (trace) network.trace.begin();
   }
 
@@ -162,16 +160,9 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
    */
   async actor(name: string): Promise<RealClockClusterActor> {
     this.#check('actor', name);
-    let actor = this.#actors.get(name);
-    if (actor === undefined) this.#actors.set(name, (actor = this.#open(name)));
-    return actor;
-  }
-
-  async #open(name: string): Promise<RealClockClusterActor> {
-    const opened = this.nodes.map((node) => {
-      const endpoint = new RealClockEndpoint(this.network, name, () => node.port);
-      this.#endpoints.push(endpoint);
-      return endpoint.listen().then(() => ({ host: '127.0.0.1', port: endpoint.port }));
+    const opened = this.nodes.map(async (node) => {
+      const { port } = await this.#clients.endpoint(`${name}>${node.name}`, name, () => node.port);
+      return { host: '127.0.0.1', port };
     });
     const addresses = await Promise.all(opened);
     const pairs = this.nodes.map(({ port }, i) => [`127.0.0.1:${port}`, addresses[i]] as const);
@@ -185,15 +176,7 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
    */
   client(name: string, options: RedisClusterOptions = {}): Cluster {
     this.#check('client', name);
-    if (this.#ioredis === undefined) throw new Error("client() needs the package 'ioredis'");
-    const Connector = connectorFor(({ port }) => new RealClockSocket(this.network, name, port as number));
-    const { redisOptions = {} } = options as { redisOptions?: object };
-    const own = { ...redisOptions, connectionName: name, Connector };
-    const redis = new this.#ioredis(this.addresses, { ...options, redisOptions: own } as RedisClusterOptions);
-    // Without a listener, ioredis prints each error.
-    redis.on('error', () => {});
-    this.#clients.push(redis);
-    return redis;
+    return this.#clients.openCluster(this.#ioredis, name, options, this.addresses);
   }
 
   #check(what: string, name: unknown): void {
@@ -205,11 +188,8 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
 
   /** @internal */
   protected async until(condition: () => boolean, maxMs: number): Promise<void> {
-    const end = nodeClock.now() + maxMs;
-    while (!condition()) {
-      if (nodeClock.now() > end) throw new Error(`the condition did not hold within ${maxMs} ms`);
-      await pass(2);
-    }
+    if (!(await comesTrue(condition, maxMs)))
+      throw new Error(`the condition did not hold within ${maxMs} ms`);
   }
 
   /**
@@ -223,12 +203,8 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
 
   /** Disconnects the cluster's clients and stops every node. Resolves when no handle is left. */
   async close(): Promise<void> {
-    for (const client of this.#clients) client.disconnect();
+    this.#clients.disconnect();
     this.network.close();
-    await Promise.all([...this.#endpoints, ...this.nodes].map((each) => each.close()));
+    await Promise.all([this.#clients, ...this.nodes].map((each) => each.close()));
   }
-}
-
-function pass(ms: number): Promise<void> {
-  return new Promise((wake) => void nodeClock.after(ms, wake));
 }

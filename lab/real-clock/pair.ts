@@ -6,10 +6,9 @@
 import { badOption, checkFlag } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
 import { nodeClock } from '../../server/host/node.ts';
-import { connectorFor } from '../../start/running/connector.ts';
 import type { LockAccount } from '../account/account.ts';
 import { checkLocks, holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
-import { checkClientOptions, checkMillis } from '../checks.ts';
+import { checkMillis } from '../checks.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
 import type { RestartOptions } from '../replica-group/dialects.ts';
@@ -20,13 +19,14 @@ import { type SentinelChoice, SentinelGroup } from '../replica-group/sentinels.t
 import type { Write } from '../replica-group/write-log.ts';
 import { type RealClockTimelineNotes, realClockAccount, realClockTimeline } from '../timeline/real-clock.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
-import { ANYBODY, RealClockEndpoint } from './endpoint.ts';
+import { RealClockClients } from './clients.ts';
+import { ANYBODY, type RealClockEndpoint } from './endpoint.ts';
 import { IndependentSets } from './independent.ts';
 import { CLOSED, type RealClockLane } from './lane.ts';
 import { RealClockNetwork } from './network.ts';
 import { RealClockNode, type RealClockNodeOptions } from './node.ts';
 import { RealClockSentinel } from './sentinel.ts';
-import { RealClockSocket } from './socket.ts';
+import { allUp, pass } from './wait.ts';
 
 /** The options of a pair on the real clock. */
 export interface RealClockPairOptions extends RealClockNodeOptions, SentinelChoice {
@@ -69,9 +69,9 @@ export class RealClockPair
   /** The lanes between the nodes and the pair's clients, by name. */
   readonly network: RealClockNetwork;
   readonly #ioredis: IoredisConstructor;
-  readonly #clients: Redis[] = [];
-  readonly #endpoints = new Map<string, RealClockEndpoint>();
+  readonly #clients: RealClockClients;
   readonly #port: number;
+  #own: RealClockEndpoint | undefined;
   #closed = false;
 
   /** @internal @param names the nodes' names, the primary's first; `start` makes them listen and follow */
@@ -87,6 +87,7 @@ export class RealClockPair
     if (options.trace === true) network.trace.begin();
     network.trace.locks = options.locks ?? [];
     this.#ioredis = ioredis;
+    this.#clients = new RealClockClients(network);
     this.#port = options.port ?? 0;
   }
 
@@ -110,7 +111,7 @@ export class RealClockPair
 
   /** @internal */
   protected pass(ms: number): Promise<void> {
-    return new Promise((wake) => void nodeClock.after(ms, wake));
+    return pass(ms);
   }
 
   /** @internal */
@@ -121,7 +122,7 @@ export class RealClockPair
   /** @internal Makes every node listen, and the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
-    await this.#endpoint(ANYBODY, this.#port);
+    this.#own = await this.#endpoint(ANYBODY, this.#port);
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
     for (const sentinel of this.sentinels) await sentinel.start();
@@ -134,7 +135,7 @@ export class RealClockPair
    * accepted and reset.
    */
   get url(): string {
-    return (this.#endpoints.get(ANYBODY) as RealClockEndpoint).url;
+    return (this.#own as RealClockEndpoint).url;
   }
 
   /**
@@ -148,13 +149,8 @@ export class RealClockPair
     return this.#endpoint(name);
   }
 
-  async #endpoint(name: string, port = 0): Promise<RealClockEndpoint> {
-    let endpoint = this.#endpoints.get(name);
-    if (endpoint !== undefined) return endpoint;
-    endpoint = new RealClockEndpoint(this.network, name, () => this.primary.port);
-    this.#endpoints.set(name, endpoint);
-    await endpoint.listen(port);
-    return endpoint;
+  #endpoint(name: string, port = 0): Promise<RealClockEndpoint> {
+    return this.#clients.endpoint(name, name, () => this.primary.port, port);
   }
 
   /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
@@ -168,15 +164,9 @@ export class RealClockPair
   client(name: string, options: RedisOptions = {}): Redis {
     this.checkOpen();
     this.checkParty('client', name);
-    checkClientOptions(options);
-    const Connector = connectorFor(() => new RealClockSocket(this.network, name, this.primary.port));
+    const client = this.#clients.open(this.#ioredis, name, options, () => this.primary.port);
     this.clientNames.add(name);
-    const dials = options.sentinels === undefined ? { Connector } : {};
-    const redis = new this.#ioredis({ ...options, connectionName: name, ...dials });
-    // Without a listener, ioredis prints each error.
-    redis.on('error', () => {});
-    this.#clients.push(redis);
-    return redis;
+    return client;
   }
 
   /**
@@ -312,11 +302,11 @@ export class RealClockPair
 
   /** Disconnects the pair's clients and stops every node. Resolves when no handle is left. */
   async close(): Promise<void> {
-    for (const client of this.#clients) client.disconnect();
+    this.#clients.disconnect();
     this.#closed = true;
     await Promise.all(this.sentinels.map((each) => each.close()));
     this.network.close();
-    await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
+    await this.#clients.close();
     await Promise.all(this.nodes.map((node) => node.close()));
   }
 
@@ -349,10 +339,11 @@ export async function startRealServers(
   const Ioredis = await ioredis();
   const sets = nodeNames(options, starter).map((names) => new RealClockPair(names, options, Ioredis));
   const servers = new IndependentSets<RealClockNode, RealClockPair>(sets);
-  // What is still starting cannot be closed.
-  const started = await Promise.allSettled(sets.map((set) => set.start()));
-  const failed = started.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
-  if (failed === undefined) return servers;
-  await servers.close();
-  throw failed.reason;
+  try {
+    await allUp(sets.map((set) => set.start()));
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+  return servers;
 }

@@ -1,16 +1,15 @@
 /** A cluster of real servers behind the links of the lab: its nodes reach each other, and clients reach them, over links. */
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { slotsOf } from '../../cluster/arrange.ts';
 import { nodeHost } from '../../server/host/node.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import { connectorFor } from '../../start/running/connector.ts';
 import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../ioredis-types.ts';
+import { RealClockClients } from '../real-clock/clients.ts';
 import { ANYBODY, RealClockEndpoint } from '../real-clock/endpoint.ts';
 import { CLOSED } from '../real-clock/lane.ts';
 import { type ConnectionTap, type NetworkConnection, RealClockNetwork } from '../real-clock/network.ts';
-import { RealClockSocket } from '../real-clock/socket.ts';
+import { allUp, comesTrue, pass } from '../real-clock/wait.ts';
 import { CLUSTER_FILE } from '../replica-group/shards.ts';
 import {
   type ClusterConstructor,
@@ -21,9 +20,8 @@ import {
 import { RealServerNode } from './node.ts';
 import { programFor } from './options.ts';
 import { freePort } from './program.ts';
-import { ReplicationTap } from './replication-tap.ts';
+import { tapBetween } from './replication-tap.ts';
 import { RealServerShard } from './shard.ts';
-import { allUp, comesTrue, pass } from './wait.ts';
 
 /** How long the nodes may take to agree after the start, in milliseconds. */
 const AGREE_WITHIN = 60_000;
@@ -70,7 +68,7 @@ export class RealServerCluster {
   readonly #places: readonly NodePlace[];
   readonly #options: RealServerClusterOptions;
   readonly #ioredis: { readonly Redis: IoredisConstructor; readonly Cluster: ClusterConstructor };
-  readonly #clients: (Redis | Cluster)[] = [];
+  readonly #clients = new RealClockClients(this.network);
   #timeout = PATIENT;
   #watching: Promise<void> = Promise.resolve();
 
@@ -124,13 +122,8 @@ export class RealServerCluster {
   }
 
   #tap(connection: NetworkConnection): ConnectionTap | undefined {
-    const to = this.nodes.find(({ name }) => name === connection.to);
-    const from = this.nodes.find(({ name }) => name === connection.from);
-    if (to === undefined || connection.port === this.#placeOf(to.name).ownBus) return undefined;
-    if (from === undefined) return to.requests.tap(connection);
-    const tap = new ReplicationTap(from.mirror, to.mirror);
-    to.feed(connection, tap);
-    return tap;
+    const isBus = this.#places.some(({ ownBus }) => ownBus === connection.port);
+    return isBus ? undefined : tapBetween(this.nodes, connection);
   }
 
   async #argumentsFor(place: NodePlace, port: number): Promise<readonly string[]> {
@@ -223,30 +216,18 @@ export class RealServerCluster {
    */
   client(name: string, options: RedisClusterOptions = {}): Cluster {
     if (this.network.closed) throw new Error(CLOSED);
-    const { redisOptions = {} } = options as { redisOptions?: object };
-    const Connector = connectorFor(({ port }) => new RealClockSocket(this.network, name, port as number));
-    const own = { ...redisOptions, connectionName: name, Connector };
-    const all = { ...options, redisOptions: own } as RedisClusterOptions;
-    return this.#kept(new this.#ioredis.Cluster(this.addresses, all));
+    return this.#clients.openCluster(this.#ioredis.Cluster, name, options, this.addresses);
   }
 
   /** An ioredis client with this name that connects to whichever node `of` returns then. `close` disconnects it. */
   nodeClient(name: string, options: RedisOptions, of: () => RealServerNode): Redis {
     if (this.network.closed) throw new Error(CLOSED);
-    const Connector = connectorFor(() => new RealClockSocket(this.network, name, of().port));
-    return this.#kept(new this.#ioredis.Redis({ ...options, connectionName: name, Connector }));
-  }
-
-  #kept<C extends Redis | Cluster>(client: C): C {
-    // Without a listener, ioredis prints each error.
-    client.on('error', () => {});
-    this.#clients.push(client);
-    return client;
+    return this.#clients.open(this.#ioredis.Redis, name, options, () => of().port);
   }
 
   /** Disconnects the clients, kills every process and removes its files. */
   async close(): Promise<void> {
-    for (const client of this.#clients) client.disconnect();
+    this.#clients.disconnect();
     this.network.close();
     await this.#watching;
     await Promise.all(this.#places.flatMap(({ clients, bus }) => [clients.close(), bus.close()]));
@@ -257,14 +238,9 @@ export class RealServerCluster {
 /** Rejects unless processes can dial from these addresses. Linux has them all; other systems need an alias for each. */
 async function checkAddresses(addresses: readonly string[]): Promise<void> {
   for (const address of addresses) {
-    const server = createServer();
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', () =>
-        reject(new Error(`a cluster of real servers needs the address ${address}, which this machine lacks`)),
-      );
-      server.listen(0, address, resolve);
+    await freePort(address).catch(() => {
+      throw new Error(`a cluster of real servers needs the address ${address}, which this machine lacks`);
     });
-    await new Promise((resolve) => server.close(resolve));
   }
 }
 

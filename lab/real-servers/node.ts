@@ -7,6 +7,7 @@ import type { Settings } from '../../server/settings/settings.ts';
 import type { Redis } from '../ioredis-types.ts';
 import { CLOSED } from '../real-clock/lane.ts';
 import type { NetworkConnection, RealClockNetwork } from '../real-clock/network.ts';
+import { comesTrue } from '../real-clock/wait.ts';
 import type { Logged } from '../replica-group/losses.ts';
 import { type CrashOptions, checkCrash } from '../replica-group/node.ts';
 import type { WriteLog } from '../replica-group/write-log.ts';
@@ -17,7 +18,6 @@ import { Mirror } from './mirror.ts';
 import { argumentsOf } from './options.ts';
 import { freePort, ServerProcess } from './program.ts';
 import { SeenRequests } from './requests.ts';
-import { comesTrue } from './wait.ts';
 
 /** How long a server may take to start, and a replica to apply what it has received, in milliseconds. */
 const PATIENCE = 30_000;

@@ -1,17 +1,16 @@
 /** Primaries and replicas that are real servers, behind the links of the lab: the controls of a pair on the real clock. */
 
 import { badOption } from '../../base/options.ts';
-import { nodeClock } from '../../server/host/node.ts';
-import { connectorFor } from '../../start/running/connector.ts';
 import { checkMillis } from '../checks.ts';
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
-import { ANYBODY, RealClockEndpoint } from '../real-clock/endpoint.ts';
+import { RealClockClients } from '../real-clock/clients.ts';
+import { ANYBODY, type RealClockEndpoint } from '../real-clock/endpoint.ts';
 import { IndependentSets } from '../real-clock/independent.ts';
 import { CLOSED, type RealClockLane } from '../real-clock/lane.ts';
-import { type ConnectionTap, type NetworkConnection, RealClockNetwork } from '../real-clock/network.ts';
+import { RealClockNetwork } from '../real-clock/network.ts';
 import type { RealClockActor } from '../real-clock/pair.ts';
-import { RealClockSocket } from '../real-clock/socket.ts';
+import { allUp, comesTrue, pass } from '../real-clock/wait.ts';
 import { nodeNames, type Starter } from '../replica-group/layout.ts';
 import type { Losses } from '../replica-group/losses.ts';
 import {
@@ -23,8 +22,7 @@ import {
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { RealServerNode } from './node.ts';
 import { checkRealServers, type RealServerPairOptions, type RealServersOptions } from './options.ts';
-import { ReplicationTap } from './replication-tap.ts';
-import { allUp, comesTrue } from './wait.ts';
+import { tapBetween } from './replication-tap.ts';
 
 /** Work on processes, one after another. */
 class WorkInTurn {
@@ -56,11 +54,7 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
   readonly network: RealClockNetwork;
   readonly #ioredis: IoredisConstructor;
   readonly #port: number;
-  readonly #clients: Redis[] = [];
-  /** The ports that lead to the current primary, by client. */
-  readonly #endpoints = new Map<string, Promise<RealClockEndpoint>>();
-  /** The ports at which one node reaches another, by both names. */
-  readonly #between = new Map<string, Promise<RealClockEndpoint>>();
+  readonly #clients: RealClockClients;
   readonly #work: WorkInTurn;
   #own: RealClockEndpoint | undefined;
   #closed = false;
@@ -88,12 +82,11 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
     this.network = network;
     this.#work = work;
     this.#ioredis = ioredis;
+    this.#clients = new RealClockClients(network);
     this.#port = options.port ?? 0;
-    network.tapFor = (connection) => this.#tap(connection);
-    portBetween = async (from, to) => {
-      const leadsTo = (): number => this.node(to).port;
-      return (await this.#open(this.#between, `${from}>${to}`, from, leadsTo)).port;
-    };
+    network.tapFor = (connection) => tapBetween(this.nodes, connection);
+    portBetween = async (from, to) =>
+      (await this.#clients.endpoint(`${from}>${to}`, from, () => this.node(to).port)).port;
   }
 
   /** @internal */
@@ -108,41 +101,19 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
     this.clientNames.add(name);
   }
 
-  #tap(connection: NetworkConnection): ConnectionTap | undefined {
-    const to = this.nodes.find(({ name }) => name === connection.to);
-    const from = this.nodes.find(({ name }) => name === connection.from);
-    if (to === undefined) return undefined;
-    if (from === undefined) return to.requests.tap(connection);
-    const tap = new ReplicationTap(from.mirror, to.mirror);
-    to.feed(connection, tap);
-    return tap;
-  }
-
   /** Waits until the processes have done what they were told. Rejects when one refused. */
   async #settled(): Promise<void> {
     const failure = await this.#work.done();
     if (failure !== undefined && !this.#closed) throw failure;
   }
 
-  #open(
-    all: Map<string, Promise<RealClockEndpoint>>,
-    key: string,
-    party: string,
-    leadsTo: () => number,
-    port = 0,
-  ): Promise<RealClockEndpoint> {
-    let opened = all.get(key);
-    if (opened === undefined) {
-      const endpoint = new RealClockEndpoint(this.network, party, leadsTo);
-      opened = endpoint.listen(port).then(() => endpoint);
-      all.set(key, opened);
-    }
-    return opened;
+  #endpoint(name: string, port = 0): Promise<RealClockEndpoint> {
+    return this.#clients.endpoint(name, name, () => this.primary.port, port);
   }
 
   /** @internal Starts every process, and makes the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
-    this.#own = await this.#open(this.#endpoints, ANYBODY, ANYBODY, () => this.primary.port, this.#port);
+    this.#own = await this.#endpoint(ANYBODY, this.#port);
     await allUp(this.nodes.map((node) => node.start()));
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.#settled();
@@ -164,7 +135,7 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
   /** A client of any library, whose connections `clientLink` and `lost` know by its name. */
   async actor(name: string): Promise<RealClockActor> {
     this.#enroll('actor', name);
-    return this.#open(this.#endpoints, name, name, () => this.primary.port);
+    return this.#endpoint(name);
   }
 
   /**
@@ -174,12 +145,7 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
   client(name: string, options: RedisOptions = {}, node?: string): Redis {
     this.#enroll('client', name);
     const port = node === undefined ? () => this.primary.port : () => this.node(node).port;
-    const Connector = connectorFor(() => new RealClockSocket(this.network, name, port()));
-    const redis = new this.#ioredis({ ...options, connectionName: name, Connector });
-    // Without a listener, ioredis prints each error.
-    redis.on('error', () => {});
-    this.#clients.push(redis);
-    return redis;
+    return this.#clients.open(this.#ioredis, name, options, port);
   }
 
   /**
@@ -246,7 +212,7 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
       // the test asks for time between them.
       if (after === 0) for (const lane of lanes) lane.hold();
       if (crash !== false) await old.crash(crash === true ? {} : crash);
-      if (after > 0) await new Promise<void>((wake) => void nodeClock.after(after, wake));
+      if (after > 0) await pass(after);
       this.checkOpen();
       for (const lane of lanes) lane.hold();
       await Promise.all(this.nodes.map((node) => node.refresh()));
@@ -284,12 +250,10 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
   /** Disconnects the pair's clients, kills every process and removes its files. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const client of this.#clients) client.disconnect();
+    this.#clients.disconnect();
     await this.#work.done();
     this.network.close();
-    const endpoints = [...this.#endpoints.values(), ...this.#between.values()];
-    // One that could not be opened has failed the start.
-    await Promise.all(endpoints.map((endpoint) => endpoint.then((it) => it.close()).catch(() => {})));
+    await this.#clients.close();
     await Promise.all(this.nodes.map((node) => node.close()));
   }
 

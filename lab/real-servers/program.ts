@@ -31,12 +31,12 @@ export function findProgram(command: string): string | undefined {
     });
 }
 
-/** A TCP port of 127.0.0.1 that is free at the moment. */
-export async function freePort(): Promise<number> {
+/** A TCP port that is free at the moment. Rejects with Node's error for an address that this machine lacks. */
+export async function freePort(address = '127.0.0.1'): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(0, address, resolve);
   });
   const { port } = server.address() as { port: number };
   await new Promise((resolve) => server.close(resolve));

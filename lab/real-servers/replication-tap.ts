@@ -1,8 +1,9 @@
 /** Watches the connection of a replica to its primary, and tells the mirrors of both what passes. */
 import { asciiLower, fromBuffer, parseSafeInteger } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
-import type { ConnectionTap } from '../real-clock/network.ts';
+import type { ConnectionTap, NetworkConnection } from '../real-clock/network.ts';
 import type { Mirror } from './mirror.ts';
+import type { RealServerNode } from './node.ts';
 import { SyncReader } from './sync-reader.ts';
 
 /** Reads both directions of one connection. */
@@ -37,4 +38,18 @@ export class ReplicationTap implements ConnectionTap {
   took(bytes: Uint8Array): void {
     this.#received.take(fromBuffer(bytes));
   }
+}
+
+/** What watches a connection to a node: that of a client, or of one of its replicas. */
+export function tapBetween(
+  nodes: readonly RealServerNode[],
+  connection: NetworkConnection,
+): ConnectionTap | undefined {
+  const to = nodes.find(({ name }) => name === connection.to);
+  const from = nodes.find(({ name }) => name === connection.from);
+  if (to === undefined) return undefined;
+  if (from === undefined) return to.requests.tap(connection);
+  const tap = new ReplicationTap(from.mirror, to.mirror);
+  to.feed(connection, tap);
+  return tap;
 }

@@ -2,9 +2,9 @@
 
 import { CLOSED, type RealClockLane } from '../real-clock/lane.ts';
 import type { RealClockNetwork } from '../real-clock/network.ts';
+import { pass } from '../real-clock/wait.ts';
 import { ReplicaGroup } from '../replica-group/replica-group.ts';
 import type { RealServerNode } from './node.ts';
-import { pass } from './wait.ts';
 
 /** How long a server may take to tell its role, in milliseconds. One that was stopped in between never does. */
 const ANSWERS_WITHIN = 1000;

@@ -1,11 +1,11 @@
 /** Sets of real servers: a primary with its replicas, and the shards of a cluster. */
 import type { Redis, RedisOptions } from '../../../lab/ioredis-types.ts';
 import type { RealClockNetwork } from '../../../lab/real-clock/network.ts';
+import { comesTrue } from '../../../lab/real-clock/wait.ts';
 import type { RealServerCluster } from '../../../lab/real-servers/cluster.ts';
 import type { RealServerNode } from '../../../lab/real-servers/node.ts';
 import type { RealServerPair } from '../../../lab/real-servers/pair.ts';
 import type { RealServerShard } from '../../../lab/real-servers/shard.ts';
-import { comesTrue } from '../../../lab/real-servers/wait.ts';
 import type { CrashKeeps, StageSet, Wait } from '../controls.ts';
 import { type NodesInSet, RoleSet } from '../role-set.ts';
 

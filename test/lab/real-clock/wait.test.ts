@@ -1,6 +1,6 @@
 /** Waiting for several processes that start side by side. */
 import { expect, test } from 'vitest';
-import { allUp } from '../../../lab/real-servers/wait.ts';
+import { allUp } from '../../../lab/real-clock/wait.ts';
 
 test('the first failure in order is reported, when all have started or failed', async () => {
   const settled: string[] = [];
