@@ -3,12 +3,10 @@ import { connectorFor } from '../../start/running/connector.ts';
 import { checkClientOptions } from '../checks.ts';
 import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../ioredis-types.ts';
 import type { ClusterConstructor, IoredisConstructor } from '../virtual/client.ts';
+import type { Address } from '../virtual/connector.ts';
 import { RealClockEndpoint } from './endpoint.ts';
 import type { RealClockNetwork } from './network.ts';
 import { RealClockSocket } from './socket.ts';
-
-/** What a client in this process needs: the addresses where it begins. */
-type Addresses = readonly { readonly host: string; readonly port: number }[];
 
 /** The clients of one network. Each passes the links under its name. */
 export class RealClockClients {
@@ -33,7 +31,7 @@ export class RealClockClients {
     Ioredis: ClusterConstructor | undefined,
     name: string,
     options: RedisClusterOptions,
-    addresses: Addresses,
+    addresses: readonly Address[],
   ): Cluster {
     if (Ioredis === undefined) throw new Error("client() needs the package 'ioredis'");
     const { redisOptions = {} } = options as { redisOptions?: object };

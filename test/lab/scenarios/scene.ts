@@ -2,7 +2,6 @@
 import '../../../lab/router.ts';
 import { Redis, type RedisOptions } from 'ioredis';
 import { expect, test } from 'vitest';
-import { type Claim, LockChecker } from '../../../lab/checker.ts';
 import { type Pair, type PairOptions, type Servers, startPair, startServers } from '../../../lab/pair.ts';
 import { Random } from '../../../lab/time/random.ts';
 import { connectorTo } from '../../../lab/virtual/connector.ts';
@@ -11,6 +10,7 @@ import type { World } from '../../../lab/virtual/world.ts';
 import { type AnyClient, createLocks, type Locks, type LocksOptions } from '../../../locks/index.ts';
 import { sampleOf } from '../../support/long.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
+import { type Claim, LockChecker } from './checker.ts';
 import { type Keep, type KeptPlay, keeper } from './plays.ts';
 import {
   askReal,

@@ -2,7 +2,7 @@
  * Checks a history of lock holders against what locks promise: exclusion (O1), fencing (O2), and that acknowledged
  * writes last (O3).
  */
-import type { Write } from './replica-group/write-log.ts';
+import type { Write } from '../../../lab/replica-group/write-log.ts';
 
 /** What a client received when it got a lock. */
 export interface Grant {
