@@ -70,19 +70,10 @@ function divertStreams(keep: (text: unknown) => void): (() => void)[] {
   });
 }
 
-/** Rejections that code in a world does not handle are its own matter: they must not end the process or fail its tests. */
+/** What code in a world leaves unhandled is its own matter: it must not end the process or fail its tests. What others do is theirs. */
 function divertErrors(keep: (text: unknown) => void): () => void {
-  const events = ['unhandledRejection', 'uncaughtException'] as const;
-  const before = events.map((event) => process.listeners(event as 'unhandledRejection'));
-  const take = (error: unknown): void => keep(`unhandled: ${String(error)}`);
-  for (const event of events) {
-    process.removeAllListeners(event);
-    process.on(event, take);
-  }
+  present.keeper = keep;
   return () => {
-    for (const [i, event] of events.entries()) {
-      process.off(event, take);
-      for (const listener of before[i] ?? []) process.on(event as 'unhandledRejection', listener);
-    }
+    present.keeper = undefined;
   };
 }

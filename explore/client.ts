@@ -1,5 +1,6 @@
 /** One client of a run, on any stage: its process, its Redis clients, and the lives of the user's code in it. */
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
+import type { ProcessEnd } from '../lab/time/process-end.ts';
 import { needsReadyCheck } from '../lab/virtual/client.ts';
 import { describe } from './describe.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
@@ -18,6 +19,8 @@ export interface ClientRun {
   now(): number;
   /** Notes trouble that a client met, for the story. */
   note(who: string, what: string): void;
+  /** A client's program has ended by itself. @param thrown what nothing in it has caught, if that ended it */
+  ended(who: string, what: string, thrown?: { readonly error: unknown }): void;
 }
 
 /** How clients reach the nodes of a stage. */
@@ -91,6 +94,7 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   /** Runs the user's code once. Settles when it has returned, thrown or died; never rejects. */
   live(code: ClientCode): Promise<void> {
     this.end = undefined;
+    this.error = undefined;
     const life = ++this.life;
     this.run.ledger.started(this.name);
     const session = this.#session(life);
@@ -157,6 +161,14 @@ export abstract class StageClient implements LedgerClient, ClientControls {
     this.run.ledger.died(this.name);
     if (this.end === undefined) this.end = 'died';
     this.#died?.();
+  }
+
+  /** The program ends by itself, and its process with it. */
+  protected ended({ how, text, error }: ProcessEnd): void {
+    if (this.end === undefined) this.error = text;
+    this.run.ended(this.name, text, how === 'exception' || how === 'rejection' ? { error } : undefined);
+    // One whose code has returned has still been running: its timers and listeners.
+    this.kill();
   }
 
   /** Starts a new process of the same name; its clients connect anew. */

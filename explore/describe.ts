@@ -3,7 +3,11 @@ import { inspect } from 'node:util';
 
 /** An error on one line. @param longest in characters */
 export function describe(error: unknown, longest = 160): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : inspected(error);
+  return lineOf(error instanceof Error ? `${error.name}: ${error.message}` : inspected(error), longest);
+}
+
+/** The first line of a text, cut down to so many characters. */
+export function lineOf(text: string, longest: number): string {
   const line = text.split('\n', 1)[0] ?? '';
   return line.length > longest ? `${line.slice(0, longest - 3)}...` : line;
 }

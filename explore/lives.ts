@@ -13,7 +13,7 @@ export interface ClientLife {
   readonly to: number;
   /** How it ended: it returned, it threw an error, or its process was killed; undefined while it ran at the end of the world. */
   readonly ended: LifeEnd | undefined;
-  /** The text of the error that it threw. */
+  /** The text of the error that it threw, or of what ended its process by itself. */
   readonly error?: string;
   /**
    * Set when the client waited in vain: since when. It lived when the time for all clients to be served was over, was not

@@ -31,7 +31,7 @@ export interface Failure {
 }
 
 /** The longest text of a failure, in characters: longer than that of what a client meets, because it is all there is. */
-const LONGEST = 400;
+export const LONGEST = 400;
 
 /** What an error means for the world that it ended. @param at milliseconds since the clients started */
 export function failureOf(error: unknown, at: number): Failure {
@@ -62,6 +62,8 @@ export interface PlayedWorld {
   readonly ordered?: boolean;
   /** True when the world was ended because of a breach. */
   readonly stopped: boolean;
+  /** Set when a client's process ended by what nothing in it caught: the first of them. */
+  readonly crash?: { readonly error: unknown };
   /** Set when something failed in the world, or it did not end: what followed is not known. */
   readonly failure?: Failure;
   /** True when a client entered a resource that another had held while it waited. */

@@ -1,11 +1,12 @@
 /** Plays one plan on a stage: the clients' code, the faults of the plan, and the check that the lock can be had again. */
 import type { ClientCode, StageClient } from './client.ts';
-import { describe } from './describe.ts';
+import { describe, lineOf } from './describe.ts';
 import { type PlannedFault, strike } from './faults/index.ts';
 import { Ledger } from './ledger.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
 import type { WorldPlan } from './plan.ts';
-import { type Failure, failureOf, type PlayedWorld, type StoryLine } from './played-world.ts';
+import { type Failure, failureOf, LONGEST, type PlayedWorld, type StoryLine } from './played-world.ts';
+import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
 import type { SearchScales } from './search/strategy.ts';
 import type { StageSet } from './stage/controls.ts';
@@ -100,6 +101,8 @@ class WorldRun implements StageRun {
   #contended = false;
   #stopped = false;
   #failure: Failure | undefined;
+  /** What ended a client's process first. */
+  #crash: { readonly error: unknown } | undefined;
   #stop: () => void = () => {};
   readonly #stopping: Promise<void>;
   /** Unfinished lives. */
@@ -159,6 +162,14 @@ class WorldRun implements StageRun {
     this.#end();
   }
 
+  ended(who: string, what: string, thrown?: { readonly error: unknown }): void {
+    this.#line(who, `its process ends: ${what}`, 'trouble');
+    if (thrown === undefined) return;
+    this.#crash ??= thrown;
+    const told = lineOf(`a client's process ended: ${what}`, LONGEST);
+    this.ledger.breaches.push({ promise: NO_ERROR, at: this.now(), what: told, visits: [] });
+  }
+
   note(who: string, what: string): void {
     this.#line(who, what, 'trouble');
   }
@@ -190,7 +201,7 @@ class WorldRun implements StageRun {
     await done;
     life.to = this.now();
     life.ended = client.end;
-    if (client.end === 'threw' && client.error !== undefined) life.error = client.error;
+    if (client.error !== undefined) life.error = client.error;
     if (lives === this.#lives) this.#span = Math.max(this.#span, this.now());
   }
 
@@ -383,7 +394,9 @@ class WorldRun implements StageRun {
     const resources = visits.map(({ resource }) => resource);
     return {
       plan: this.#plan,
-      breaches: this.ledger.breaches.filter(({ promise }) => this.#rules.promises.has(promise)),
+      breaches: this.ledger.breaches.filter(
+        ({ promise }) => promise === NO_ERROR || this.#rules.promises.has(promise),
+      ),
       visits,
       pools: new Set(resources.filter((name) => this.ledger.permitsOf(name) !== 1)),
       distant: new Set(this.#stage.resources?.hosts),
@@ -394,6 +407,7 @@ class WorldRun implements StageRun {
       sets: this.#stage.sets,
       stopped: this.#stopped,
       ...(this.#failure !== undefined && { failure: this.#failure }),
+      ...(this.#crash !== undefined && { crash: this.#crash }),
       contended: this.#contended,
       span: this.#span,
       lives: this.#lives,

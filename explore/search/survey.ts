@@ -35,7 +35,8 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     calm: undefined,
   };
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
-  if (world.failure !== undefined) throw ofWorld(world.failure.error, replayText(world));
+  const failed = world.failure ?? world.crash;
+  if (failed !== undefined) throw ofWorld(failed.error, replayText(world));
   if (world.visits.length === 0) {
     const trouble = world.lines
       .map(({ who, what }) => `${who} ${what}`)

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import { type Callback, outside, present, VIRTUAL } from '../time/current-world.ts';
 import { replaceModules } from './modules.ts';
+import { replaceProcess } from './process.ts';
 import { replaceTimerPromises } from './promises.ts';
 import { replaceByRefusals } from './refusals.ts';
 import { replaceMethod, standInFor } from './replace.ts';
@@ -35,6 +36,7 @@ export function replaceNodeFunctions(): void {
   replaceModules();
   replaceByRefusals();
   replaceSockets();
+  replaceProcess();
   replaceConsole();
   syncBuiltinESMExports();
 }

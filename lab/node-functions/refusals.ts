@@ -1,6 +1,8 @@
 /** Detects when code in a world uses Node's thread pool or name servers, whose work virtual time cannot finish. */
+import childProcess from 'node:child_process';
 import crypto from 'node:crypto';
 import dns from 'node:dns';
+import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
 import { present } from '../time/current-world.ts';
 import { type AnyFunction, replaceMethod } from './replace.ts';
@@ -20,11 +22,52 @@ const work: readonly [owner: object, label: string, names: readonly string[]][] 
   [dns.promises, 'dns.promises', ['resolve', 'resolve4', 'resolve6', 'resolveSrv', 'resolveTxt', 'reverse']],
 ];
 
+/** Work of another thread or process, which ends in real time: it is not even begun. */
+const elsewhere: readonly [owner: object, label: string, names: readonly string[]][] = [
+  [childProcess, 'child_process', ['spawnSync', 'execSync', 'execFileSync']],
+  [Atomics, 'Atomics', ['waitAsync']],
+];
+
 /** Wraps the functions so that a call from within a world is reported to the driver. */
 export function replaceByRefusals(): void {
   for (const [owner, label, names] of work) {
     for (const name of names) watch(owner, `${label}.${name}`, name);
   }
+  for (const [owner, label, names] of elsewhere) {
+    for (const name of names) refuse(owner, `${label}.${name}`, name);
+  }
+  refuseThreads();
+}
+
+/** Refuses one function in a world. Node 20 is the first that has all of them. */
+function refuse(owner: object, label: string, name: string): void {
+  if (typeof Reflect.get(owner, name) !== 'function') return;
+  replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
+    return function (this: unknown, ...args: unknown[]): unknown {
+      if (present.inside !== undefined) throw refused(label);
+      return Reflect.apply(real, this, args);
+    };
+  });
+}
+
+/** The driver hears of it as well, because the code may catch the error. */
+function refused(label: string): Error {
+  present.refused.push(label);
+  return new Error(`${label} works in real time, which a world does not have`);
+}
+
+/** A worker thread runs in real time: nothing in a world can wait for what it does. */
+function refuseThreads(): void {
+  const { Worker } = workerThreads;
+  if (typeof Worker !== 'function' || Worker.prototype === undefined) return;
+  replaceMethod(workerThreads, 'Worker', (real) => {
+    function WorldWorker(this: unknown, ...args: unknown[]): unknown {
+      if (present.inside !== undefined) throw refused('worker_threads.Worker');
+      return Reflect.construct(real, args, new.target ?? real);
+    }
+    WorldWorker.prototype = (real as typeof Worker).prototype;
+    return WorldWorker;
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A process in a world, either a node or a client, with its own wall clock; a test can pause, resume and kill it. */
 
 import { VirtualClock } from './clock.ts';
+import { errorText, type ProcessEnd, ProcessEnded } from './process-end.ts';
 import type { Schedule } from './schedule.ts';
 import { Task, type TaskOwner } from './task.ts';
 import type { Trace } from './trace.ts';
@@ -18,6 +19,8 @@ export interface ActorWorld {
   };
   /** Microseconds since the world began. */
   elapsed(): number;
+  /** A number for a process that starts. */
+  nextPid(): number;
   /** Throws when the world is closed. */
   assertUsable(): void;
   /** Runs code as the actor. Rejects with what the code throws. */
@@ -36,6 +39,10 @@ export class Actor implements TaskOwner {
   readonly world: ActorWorld;
   /** @internal The world's events. */
   readonly schedule: Schedule;
+  /** @internal The number of its process. A process that starts again has another one. */
+  pid: number;
+  /** @internal Called when its program ends by itself. Without it, what fails fails the world. */
+  onEnd: ((end: ProcessEnd) => void) | undefined;
   /** The wall clock, which can jump and drift. */
   readonly clock: VirtualClock;
   #paused = false;
@@ -47,6 +54,7 @@ export class Actor implements TaskOwner {
     this.world = world;
     this.schedule = world.schedule;
     this.name = name;
+    this.pid = world.nextPid();
     this.clock = new VirtualClock(this);
   }
 
@@ -98,6 +106,26 @@ export class Actor implements TaskOwner {
     this.#alive = true;
     this.#paused = false;
     this.#waiting = [];
+    this.pid = this.world.nextPid();
+  }
+
+  /** @internal Its program ends by itself. Returns false when nobody lets it. */
+  end(end: ProcessEnd): boolean {
+    if (this.onEnd === undefined) return false;
+    // One that has ended already cannot end again.
+    if (this.#alive) this.onEnd(end);
+    return true;
+  }
+
+  /** @internal Takes an error that nothing in its code has caught. Returns false when that ends no program. */
+  takes(error: unknown): boolean {
+    if (error instanceof ProcessEnded) return true;
+    // Its text would be no help without the reason for which it is thrown.
+    const isSystem = error instanceof Error && 'code' in error;
+    const hint = isSystem
+      ? ". If a client emitted it as 'error', the client needs a listener: client.on('error', () => {})"
+      : '';
+    return this.end({ how: 'exception', text: `nothing caught ${errorText(error)}${hint}`, error });
   }
 
   /** @internal Keeps a task that came due during the pause. */

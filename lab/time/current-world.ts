@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import timers from 'node:timers';
+import type { ProcessEnd } from './process-end.ts';
 
 /** What a world offers to the code that runs in it, in place of Node's functions. */
 export interface Inside {
@@ -20,6 +21,12 @@ export interface Inside {
   clearById(id: number): void;
   /** Opens an in-memory connection, as net.createConnection would. */
   dial(host: string, port: number): Duplex;
+  /** The number of the running actor's process. */
+  readonly pid: number;
+  /** The name of its machine: the actor's. */
+  readonly hostname: string;
+  /** The program of the running actor ends. Returns false when nobody lets it end: then nothing has happened. */
+  end(end: ProcessEnd): boolean;
   /** The answer of dns.lookup. */
   resolve(host: string): { address: string; family: number };
 }
@@ -37,6 +44,8 @@ export interface NodeOriginals {
  */
 interface Shared {
   inside: Inside | undefined;
+  taken: { readonly error: unknown } | undefined;
+  keeper: ((text: string) => void) | undefined;
   turn: Promise<void>;
   readonly excused: Map<string, number>;
   readonly refused: string[];
@@ -81,6 +90,24 @@ class Present {
     this.#shared.inside = inside;
   }
 
+  /** The exception that Node is about to report, although its world has taken it. */
+  get taken(): { readonly error: unknown } | undefined {
+    return this.#shared.taken;
+  }
+
+  set taken(taken: { readonly error: unknown } | undefined) {
+    this.#shared.taken = taken;
+  }
+
+  /** Keeps what nothing in a world handles and what ends none of its programs; undefined while it is the process' own matter. */
+  get keeper(): ((text: string) => void) | undefined {
+    return this.#shared.keeper;
+  }
+
+  set keeper(keeper: ((text: string) => void) | undefined) {
+    this.#shared.keeper = keeper;
+  }
+
   /** Settles when the world that is being driven has finished. The next world waits for it. */
   get turn(): Promise<void> {
     return this.#shared.turn;
@@ -99,6 +126,8 @@ const home = timers as typeof timers & { [key]?: Shared };
 function sharedRecord(): Shared {
   const shared: Shared = {
     inside: undefined,
+    taken: undefined,
+    keeper: undefined,
     turn: Promise.resolve(),
     excused: new Map(),
     refused: [],

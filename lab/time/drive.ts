@@ -2,6 +2,7 @@
  * Moves the time of one world at a time, in batches of real macrotasks, so that code outside never sees virtual time.
  */
 import { countResources, type Inside, present } from './current-world.ts';
+import { errorText } from './process-end.ts';
 
 /** The work of moving one world's time until nothing is left to do. */
 export interface Drive {
@@ -10,6 +11,8 @@ export interface Drive {
   begin(): void;
   /** Takes one step, after which Node runs all ticks and microtasks. Returns true when nothing is left to do. */
   step(): boolean;
+  /** Takes an exception that nothing has caught: it ends the program of the world that threw it. Returns false when it ends none. */
+  takes(error: unknown): boolean;
   /** Called when code that ran because of the last step has thrown what nothing caught. */
   blame(): void;
 }
@@ -50,6 +53,8 @@ class Batches {
   #error: unknown;
   /** True when an exception has ended Node's phase early: then the resources of the process say nothing. */
   #interrupted = false;
+  /** True when ticks and microtasks of an interrupted step are left. */
+  #drains = false;
   #before = new Map<string, number>();
   /** Starts small, because most drives are short. */
   #size = 4;
@@ -71,6 +76,7 @@ class Batches {
   }
 
   readonly #enter = (): void => {
+    this.#interrupted = false;
     this.#before = countResources();
     present.excused.clear();
   };
@@ -78,6 +84,11 @@ class Batches {
   readonly #step = (): void => {
     if (this.#done) return;
     present.inside = this.#work.inside;
+    if (this.#drains) {
+      // Node runs what is left behind this function.
+      this.#drains = false;
+      return;
+    }
     try {
       if (this.#begun) this.#done = this.#work.step();
       else {
@@ -96,6 +107,12 @@ class Batches {
     present.inside = undefined;
     if (!isOurs) return;
     this.#interrupted = true;
+    const taken = this.#work.takes(error);
+    if (taken || present.keeper !== undefined) present.taken = { error };
+    if (taken) {
+      this.#drains = true;
+      return;
+    }
     this.#work.blame();
     this.#fail(new Uncaught(error));
   };
@@ -148,16 +165,12 @@ class Batches {
 export class Uncaught extends Error {
   constructor(cause: unknown) {
     super(
-      `nothing in the world caught ${describe(cause)}. ` +
+      `nothing in the world caught ${errorText(cause)}. ` +
         "If a client emitted it as 'error', the client needs a listener: client.on('error', () => {})",
       { cause },
     );
     this.name = 'Uncaught';
   }
-}
-
-function describe(thrown: unknown): string {
-  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
 }
 
 /** Thrown when code in a world starts something that virtual time cannot finish. */

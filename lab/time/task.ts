@@ -10,6 +10,8 @@ export interface TaskOwner {
   readonly paused: boolean;
   /** @internal Keeps a task that came due during the pause. */
   postpone(task: Task): void;
+  /** @internal Takes an error that nothing in its code has caught. Returns false when that ends no program. */
+  takes?(error: unknown): boolean;
 }
 
 const IDLE = -1;

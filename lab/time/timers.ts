@@ -1,4 +1,5 @@
 /** The timer handles of a world: what setTimeout, setInterval and setImmediate return there. */
+import { AsyncResource } from 'node:async_hooks';
 import { type Callback, VIRTUAL } from './current-world.ts';
 import type { Schedule } from './schedule.ts';
 import { Task, type TaskOwner } from './task.ts';
@@ -6,7 +7,10 @@ import { Task, type TaskOwner } from './task.ts';
 /** The process that sets a timer. */
 interface TimerOwner extends TaskOwner {
   readonly schedule: Schedule;
+  readonly alive: boolean;
 }
+
+type AnyCallback = (...args: unknown[]) => void;
 
 /** Node fires timers with a longer delay after 1 ms. */
 const LONGEST_DELAY = 2 ** 31 - 1;
@@ -44,6 +48,8 @@ abstract class Handle extends Task<TimerOwner> {
 /** A timer of setTimeout or setInterval in a world. */
 export class VirtualTimeout extends Handle {
   readonly #callback: Callback;
+  /** The async context in which the timer was set. */
+  readonly #context = new AsyncResource('Timeout');
   readonly #args: readonly unknown[];
   readonly #delay: number;
   readonly #repeat: boolean;
@@ -66,14 +72,16 @@ export class VirtualTimeout extends Handle {
   }
 
   #arm(): void {
-    const { schedule } = this.actor;
+    const { schedule, alive } = this.actor;
+    // A program that has ended, and whose code has caught the exception that stops it, does nothing more.
+    if (!alive) return;
     this.run = this.#fire;
     schedule.arm(this, schedule.micros + this.#delay * 1000);
   }
 
   #fire(): void {
     try {
-      (this.#callback as (...args: unknown[]) => void).apply(this, this.#args as unknown[]);
+      this.#context.runInAsyncScope(this.#callback as AnyCallback, this, ...this.#args);
     } finally {
       if (this.#repeat && !this.#closed) this.#arm();
       else if (this.index < 0) this.#forgetId();
@@ -109,7 +117,12 @@ export class VirtualTimeout extends Handle {
 }
 
 /** A timer of setImmediate in a world. */
-export class VirtualImmediate extends Handle {}
+export class VirtualImmediate extends Handle {
+  constructor(actor: TimerOwner, callback: Callback, args: readonly unknown[]) {
+    const context = new AsyncResource('Immediate');
+    super(actor, false, () => context.runInAsyncScope(callback as AnyCallback, undefined, ...args));
+  }
+}
 
 /** Applies Node's limits, with its warning: no delay below 1 ms, none above 2^31 - 1. */
 function clampDelay(delay: number): number {

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Callback, Inside } from '../time/current-world.ts';
+import { type ProcessEnd, ProcessEnded } from '../time/process-end.ts';
 import type { Random } from '../time/random.ts';
 import type { Schedule } from '../time/schedule.ts';
 import { VirtualImmediate, VirtualTimeout } from '../time/timers.ts';
@@ -33,6 +34,18 @@ export class WorldInside implements Inside {
     return this.#world.running;
   }
 
+  get pid(): number {
+    return this.#actor.pid;
+  }
+
+  get hostname(): string {
+    return this.#actor.name;
+  }
+
+  end(end: ProcessEnd): boolean {
+    return this.#actor.end(end);
+  }
+
   wallClock(): Millis {
     return this.#actor.clock.now();
   }
@@ -54,9 +67,9 @@ export class WorldInside implements Inside {
   }
 
   setImmediate(callback: Callback, args: readonly unknown[]): VirtualImmediate {
-    const immediate = new VirtualImmediate(this.#actor, false, () =>
-      (callback as (...args: unknown[]) => void)(...args),
-    );
+    const immediate = new VirtualImmediate(this.#actor, callback, args);
+    // The program has ended, and its code has caught the exception that stops it.
+    if (!this.#actor.alive) return immediate;
     this.#world.schedule.enqueue(immediate);
     return immediate;
   }
@@ -66,6 +79,7 @@ export class WorldInside implements Inside {
   }
 
   dial(host: string, port: number): Duplex {
+    if (!this.#actor.alive) throw new ProcessEnded();
     return this.#world.network.dial(this.#actor, host, port);
   }
 

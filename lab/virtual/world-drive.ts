@@ -78,6 +78,7 @@ export class WorldDrive implements Drive {
       if (schedule.runNext(limit)) return false;
     } catch (error) {
       if (error instanceof EndlessLoop) throw error;
+      if (this.takes(error)) return false;
       if (!this.#failed) this.#error = error;
       this.blame();
       this.#failed = true;
@@ -85,6 +86,10 @@ export class WorldDrive implements Drive {
     }
     if (this.#failed) throw this.#error;
     return this.#arrive(limit);
+  }
+
+  takes(error: unknown): boolean {
+    return this.#world.schedule.running?.takes?.(error) === true;
   }
 
   blame(): void {

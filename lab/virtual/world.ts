@@ -54,6 +54,8 @@ export function checkWorld({ seed, start, patience, network, locks }: WorldOptio
 }
 
 const NEW_YEAR_2026 = 1_767_225_600_000;
+/** The number of the first process of a world. */
+const FIRST_PID = 1001;
 const ONE_HOUR = 3_600_000;
 /** How many writes a world remembers at least. */
 const KEPT_WRITES = 200_000;
@@ -92,6 +94,7 @@ export class World {
   /** @internal What the nodes' processes began with. */
   readonly restarts: RecordedRestart[] = [];
   #closed = false;
+  #lastPid = FIRST_PID - 1;
   #broken: Error | undefined;
 
   /** @internal */
@@ -115,6 +118,11 @@ export class World {
   /** Microseconds since the world began. */
   elapsed(): number {
     return this.schedule.micros - this.#start;
+  }
+
+  /** @internal A number for a process that starts. */
+  nextPid(): number {
+    return ++this.#lastPid;
   }
 
   /** @internal Records a write that a node has executed as a primary. */

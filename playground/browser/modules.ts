@@ -134,8 +134,15 @@ class AsyncLocalStorage<T> {
   }
 }
 
+/** Its functions run in no context of their own. */
+class AsyncResource {
+  runInAsyncScope<R>(task: (...args: unknown[]) => R, self: unknown, ...args: unknown[]): R {
+    return Reflect.apply(task, self, args) as R;
+  }
+}
+
 /** node:async_hooks. */
-export const asyncHooks = { AsyncLocalStorage };
+export const asyncHooks = { AsyncLocalStorage, AsyncResource };
 
 /** node:diagnostics_channel: nobody subscribes. */
 export const diagnosticsChannel = {

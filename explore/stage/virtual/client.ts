@@ -1,5 +1,6 @@
 /** A client of a virtual world: an actor with its own process. */
 import type { Actor } from '../../../lab/time/actor.ts';
+import { ProcessEnded } from '../../../lab/time/process-end.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { type ClientRun, type Entrances, StageClient } from '../../client.ts';
 import type { Carry } from '../../session.ts';
@@ -23,6 +24,7 @@ export class VirtualClient extends StageClient {
     this.urls = nodes.urls;
     this.#world = world;
     this.actor = world.actor(name);
+    this.actor.onEnd = (end) => this.ended(end);
     this.carry = (resource, arrive) => resources.write(this.actor, resource, arrive);
   }
 
@@ -47,7 +49,12 @@ export class VirtualClient extends StageClient {
     return this.actor.call(code) as Promise<T>;
   }
 
+  protected override checkAlive(life: number): void {
+    if (life !== this.life || !this.alive) throw new ProcessEnded();
+  }
+
   protected sleep(ms: number): Promise<void> {
+    if (!this.alive) return new Promise(() => {});
     return this.#world.advance(ms);
   }
 
