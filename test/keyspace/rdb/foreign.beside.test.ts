@@ -67,6 +67,14 @@ function differences(
 const UNSEEN =
   /^ziplist hash with half a pair|with a (member|field) twice|out of order|^sorted set with a score that is no number/;
 
+/** How a value grows into another form, by its type. */
+const LONG = 'x'.repeat(5000);
+const GROWTH: Readonly<Record<string, [string, ...string[]]>> = {
+  hash: ['HSET', 'k', LONG, '1'],
+  set: ['SADD', 'k', LONG],
+  zset: ['ZADD', 'k', '1', LONG],
+};
+
 /** Redis 8.6.2 reads a file with zipmaps at times, and stops at others. RESTORE above reads them everywhere. */
 const AT_TIMES = /^zipmap/;
 
@@ -88,6 +96,26 @@ describe.each(dialectNames.filter((name) => oracleOf(name) !== undefined))('%s',
     expect([...theirs.values()].filter(([first = '']) => !first.startsWith('-')).length).toBeGreaterThan(150);
     expect([...theirs.values()].filter(([first = '']) => first.startsWith('-')).length).toBeGreaterThan(20);
   });
+
+  // This is why they are refused here, in every dialect.
+  const twice = [...values].filter(([name]) => /with a (member|field) twice/.test(name));
+  test.each(twice)(
+    '%s: refused, or the server crashes when it grows (needs that server)',
+    async (_, stored) => {
+      await using redis = await startRedisServer({ program });
+      await using server = await startServer({ dialect });
+      const [client, own] = [await RawClient.connect({ path: redis.path }), new RawClient(server.connect())];
+      const words = ['RESTORE', 'k', '0', payload(...stored)] as const;
+      expect((await own.ask(...words)).raw).toBe('-ERR Bad data format\r\n');
+      const reply = (await client.ask(...words)).raw;
+      if (reply === '+OK\r\n') {
+        const type = (await client.ask('TYPE', 'k')).raw.trim().slice(1);
+        await expect(client.ask(...(GROWTH[type] ?? ['PING']))).rejects.toThrow('instead of a reply');
+        expect(await redis.obituary()).toMatch(/ASSERTION FAILED|Listpack corruption detected/);
+      } else expect(reply).toBe('-ERR Bad data format\r\n');
+      for (const each of [client, own]) each.close();
+    },
+  );
 
   test.each([1, 6, 10])('a file of version %d gives the same data (needs that server)', async (version) => {
     await using probe = await startRedisServer({ program, args: debug });
