@@ -56,6 +56,8 @@ export interface ServerOptions {
   readonly log?: (level: LogLevel, text: string, role: 'primary' | 'replica') => void;
   /** Additional commands, such as the lab's LAB command. */
   readonly commands?: readonly Command<Caller>[];
+  /** What clients are told about commands that other nodes of the program have and this one lacks, by name in lower case. */
+  readonly elsewhere?: ReadonlyMap<Bytes, Bytes>;
   /** Commands with other names than their own, in the order in which they are renamed. */
   readonly renamings?: readonly Renaming[];
   /** The server to answer as, and whether to refuse what it does not have. */
@@ -98,6 +100,7 @@ export class Server {
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   readonly declared: ReadonlyMap<Bytes, Command<Caller>>;
   readonly everyCommand: ReadonlyMap<Bytes, Command<Caller>>;
+  readonly elsewhere: ReadonlyMap<Bytes, Bytes>;
   readonly clients = new Map<number, Caller>();
   readonly connections: Connections<Server> = new Connections<Server>(this);
   readonly effects = new Effects();
@@ -175,6 +178,7 @@ export class Server {
     this.#execution = execution;
     ({ commands: this.commands, declared: this.declared, everyCommand: this.everyCommand } = execution);
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
+    this.elsewhere = options.elsewhere ?? new Map();
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
     // A variable first: V8 keeps a function that is written as the value of a property longer, and this node with it (decision 32).

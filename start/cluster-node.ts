@@ -15,11 +15,17 @@ const DISTANCE = 10_000;
 /** The highest port for clients from which the port of the bus follows. */
 const HIGHEST = 65535 - DISTANCE;
 
+/** What nodes without a lab answer to its command. No server has it, so the text need not be a server's. */
+const ELSEWHERE = new Map([
+  ['lab', "ERR unknown command 'LAB': this server has no lab; start lostlock with --lab"],
+]);
+
 /** Creates a node, as a member of a cluster if `cluster-enabled` is set. */
 export function createServerNode(
   host: Host,
-  options: ServerOptions,
+  given: ServerOptions,
 ): { readonly node: Server; readonly member: ClusterNode | undefined } {
+  const options = { ...given, elsewhere: ELSEWHERE };
   if (options.settings?.['cluster-enabled'] !== true) {
     return { node: createNode(host, options), member: undefined };
   }

@@ -69,6 +69,10 @@ export interface KindEntry {
   readonly reentrant: boolean;
   /** Whether it is granted in the order in which its waiters came. */
   readonly inOrder: boolean;
+  /** True if its scripts take back what has ended only when they run the next time. */
+  readonly swept?: true;
+  /** True if the key of its name has a number that stays, such as that of its permits. */
+  readonly counts?: true;
   /** Its forms by name, as the titles of tests say them. Empty when nothing of it is acquired and released as a lock. */
   readonly forms: Readonly<Record<string, LockForm>>;
   /** The lists that leave it out, and why. */
@@ -157,6 +161,7 @@ const registry = {
     leased: true,
     reentrant: true,
     inOrder: true,
+    swept: true,
     forms: { fair: { make: (locks, name) => locks.fair(name), key: itself } },
     notIn: { 'waits of one owner': 'each of its waits has a place of its own in the line' },
   },
@@ -166,6 +171,7 @@ const registry = {
     leased: true,
     reentrant: false,
     inOrder: true,
+    swept: true,
     forms: {
       queue: {
         make: (locks, name) => locks.queue(name),
@@ -186,6 +192,8 @@ const registry = {
     leased: true,
     reentrant: false,
     inOrder: false,
+    swept: true,
+    counts: true,
     forms: {
       'non-reentrant': {
         make: (locks, name) => locks.nonReentrant(name),
@@ -258,6 +266,8 @@ const registry = {
     leased: true,
     reentrant: false,
     inOrder: false,
+    swept: true,
+    counts: true,
     forms: {
       'expirable permits': {
         make: (locks, name) => locks.expirablePermits(name),
@@ -282,6 +292,7 @@ const registry = {
     leased: false,
     reentrant: false,
     inOrder: false,
+    counts: true,
     forms: {
       semaphore: {
         make: (locks, name) => locks.semaphore(name),
@@ -308,6 +319,7 @@ const registry = {
     leased: false,
     reentrant: false,
     inOrder: false,
+    counts: true,
     forms: {},
     notIn: {
       ...alone('it is waited for, and nobody holds it; test/locks/kinds/latch.test.ts has its cases'),
@@ -337,6 +349,7 @@ const registry = {
     leased: false,
     reentrant: false,
     inOrder: false,
+    swept: true,
     forms: {
       session: {
         open: async (locks, name) => (await locks.session()).lock(name),

@@ -16,6 +16,8 @@ interface Spoken<C> {
   readonly commands: ReadonlyMap<Bytes, Command<C>>;
   /** The commands of every server, by name. */
   readonly everyCommand: ReadonlyMap<Bytes, Command<C>>;
+  /** Texts for commands that are elsewhere, by name in lower case. */
+  readonly elsewhere: ReadonlyMap<Bytes, Bytes>;
 }
 
 /**
@@ -23,7 +25,7 @@ interface Spoken<C> {
  * @param every true: commands of other servers count too, because a primary of another dialect may send them
  */
 export function resolve<C>(
-  { commands, dialect, everyCommand, stats }: Spoken<C> & Counting,
+  { commands, dialect, elsewhere, everyCommand, stats }: Spoken<C> & Counting,
   argv: readonly Bytes[],
   every: boolean,
 ): Command<C> | ReplyError {
@@ -31,14 +33,11 @@ export function resolve<C>(
   const command = commands.get(name) ?? (every ? everyCommand.get(name) : undefined);
   if (command !== undefined) return command;
   stats.unknown(name);
-  return new ReplyError(unknownText(argv, dialect));
+  return new ReplyError(elsewhere.get(name) ?? unknownText(argv, dialect));
 }
 
 function unknownText(argv: readonly Bytes[], dialect: Counting['dialect']): Bytes {
   const name = cString(argv[0] ?? '', 128);
-  // No server has this command, so the text need not be a server's.
-  if (asciiLower(name) === 'lab')
-    return "ERR unknown command 'LAB': this server has no lab; start lostlock with --lab";
   if (argv.length === 1 && dialect.unknownWithoutArguments === 'by its name alone') {
     return `ERR unknown command '${name}'`;
   }

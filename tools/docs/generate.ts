@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and of explorations, and
- * the pictures of timelines.
+ * `npm run docs`: writes docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and of explorations, the
+ * kinds of lock in README.md, and the pictures of timelines.
  */
 import '../../lab/router.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { commandsPage } from './commands-page.ts';
 import { differencesPage } from './differences-page.ts';
 import { withExploreTables } from './explore-tables.ts';
 import { parametersPage } from './parameters-page.ts';
+import { withKinds } from './readme-kinds.ts';
 import { timelinePictures } from './timeline-picture.ts';
 
 writeFileSync(new URL('../../docs/commands.md', import.meta.url), commandsPage(allCommands));
@@ -20,5 +21,7 @@ for (const path of Object.keys(catalogueTables)) {
 }
 const explorePage = new URL('../../docs/explore.md', import.meta.url);
 writeFileSync(explorePage, withExploreTables(readFileSync(explorePage, 'utf8')));
+const readme = new URL('../../README.md', import.meta.url);
+writeFileSync(readme, withKinds(readFileSync(readme, 'utf8')));
 for (const [name, picture] of await timelinePictures())
   writeFileSync(new URL(`../../docs/${name}`, import.meta.url), picture);

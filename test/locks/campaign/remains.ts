@@ -1,14 +1,15 @@
 /** What is left on the servers when all lives and faults are over and every lease has ended: the rule `returned`. */
 import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
+import { kindNames, kinds, titlesOf } from '../../../locks/kinds/index.ts';
 import type { Client } from './clients.ts';
 import type { Judge } from './judge.ts';
 import { FINAL } from './lives.ts';
 import type { KindName, Plan } from './plan.ts';
 
-/** Kinds whose scripts take back what has ended when they run the next time. */
-const SWEPT: readonly KindName[] = ['fair', 'session', 'queue', 'non-reentrant', 'expirable permits'];
-/** Kinds whose number of permits, or count, is a key that stays. */
-const COUNTING: readonly KindName[] = ['semaphore', 'expirable permits', 'non-reentrant', 'latch'];
+const titled = (is: 'swept' | 'counts'): readonly KindName[] =>
+  titlesOf(kindNames.filter((kind) => kinds[kind][is] === true));
+const SWEPT = titled('swept');
+const COUNTING = titled('counts');
 
 /** Numbers that must never be smaller than before, so they stay. */
 const NUMBERS = /^redisson_lock_token:|:lostlock_queue_number$/;

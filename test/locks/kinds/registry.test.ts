@@ -13,6 +13,7 @@ import {
   type LockKind,
   titlesOf,
 } from '../../../locks/kinds/index.ts';
+import { withKinds } from '../../../tools/docs/readme-kinds.ts';
 import { KINDS } from '../campaign/draw.ts';
 import { wrongWith } from './lists.ts';
 
@@ -39,6 +40,11 @@ test.each(lists)('the list "%s" has every kind that the registry does not leave 
 
 test('the campaign draws every kind, and a fenced lock with either fence', () => {
   expect(KINDS.filter((kind) => kind !== 'fenced by the clock')).toEqual(titlesOf(kindNames));
+});
+
+test('README.md lists every kind', () => {
+  const page = readFileSync('README.md', 'utf8');
+  expect(page === withKinds(page), 'README.md is out of step: npm run docs').toBe(true);
 });
 
 test('the reasons are sentences, and the test files that they name exist', () => {
