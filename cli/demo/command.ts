@@ -7,7 +7,7 @@ import { checkTimelineFile, writeTimeline } from '../../lab/timeline/write.ts';
 import { loadIoredis } from '../../lab/virtual/client.ts';
 import type { Timeline } from '../../page/format.ts';
 import { parseOptions, refusalIn, UsageError } from '../usage.ts';
-import { painter, storyLines, verdictTable } from './print.ts';
+import { COLUMNS, painter, storyLines, verdictTable } from './print.ts';
 
 const HELP = `Usage: lostlock demo [STORY] [options]
 
@@ -46,7 +46,7 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
       ? { played: [await realStory()], cured: [] }
       : await play(positionals, seed);
     if (values.step) await stepThrough(played);
-    else print(played, values.json);
+    else print(played, positionals, values.json);
     if (values.html === undefined) return 0;
     await writeTimeline(values.html, await timelinesOf(played, cured, seed));
     process.stdout.write(`\nWritten to ${values.html}\n`);
@@ -114,17 +114,42 @@ async function timelinesOf(
 }
 
 function coloured(): boolean {
-  return process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb';
+  const { NO_COLOR = '', FORCE_COLOR = '', TERM } = process.env;
+  if (NO_COLOR !== '') return false;
+  if (FORCE_COLOR !== '') return FORCE_COLOR !== '0';
+  return process.stdout.isTTY === true && TERM !== 'dumb';
 }
 
-function print(played: readonly Played[], json: boolean): void {
+/** How wide the output may be: as the terminal, but not so wide that lines are hard to read. */
+function columnsOf({ columns }: { readonly columns?: number }): number {
+  return Math.max(40, Math.min(columns ?? COLUMNS, 120));
+}
+
+/** What to type next: the picture of what was played, the same by hand, and the page about it. */
+function nextSteps(names: readonly string[]): string[] {
+  const [name = 'failover'] = names;
+  const steps = [
+    [`npx lostlock demo ${name} --html out.html`, 'draws it, and the cure'],
+    ['npx lostlock playground', 'breaks locks by hand'],
+    ['npx lostlock help testing', 'how to test yours'],
+  ] as const;
+  const width = Math.max(...steps.map(([command]) => command.length));
+  return ['', ...steps.map(([command, what]) => `${command.padEnd(width)}  ${what}`)];
+}
+
+function print(played: readonly Played[], names: readonly string[], json: boolean): void {
   if (json) {
     const stories = played.map(({ timeline: _, ...story }) => story);
     process.stdout.write(`${JSON.stringify(stories, undefined, 2)}\n`);
     return;
   }
   const paint = painter(coloured());
-  const lines = [...played.flatMap((story) => storyLines(story, paint)), ...verdictTable(played, paint)];
+  const columns = columnsOf(process.stdout);
+  const lines = [
+    ...played.flatMap((story) => storyLines(story, paint, columns)),
+    ...verdictTable(played, paint),
+    ...nextSteps(names),
+  ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
@@ -135,7 +160,7 @@ async function stepThrough(played: readonly Played[]): Promise<void> {
   const answers = input[Symbol.asyncIterator]();
   process.stdout.write('Enter shows the next event; q ends.\n');
   for (const story of played) {
-    for (const line of storyLines(story, paint)) {
+    for (const line of storyLines(story, paint, columnsOf(process.stdout))) {
       process.stdout.write(`${line}\n`);
       if (!/^ *\S*\d/.test(line)) continue;
       const answer = await answers.next();

@@ -19,26 +19,53 @@ export function painter(colours: boolean): Paint {
 }
 
 const LANE_MIN = 10;
-/** How wide a terminal is at least. */
-const COLUMNS = 100;
+/** How wide the text is where nobody says how wide the terminal is. */
+export const COLUMNS = 100;
+/** The columns of the time, and those that the text of an event has at least. */
+const TIME = 11;
+const TEXT_MIN = 32;
 
-/** The lines of a story: a head with the names of the lanes, then each event under its lane. */
-export function storyLines(story: Played, paint: Paint): string[] {
-  const widths = story.lanes.map((lane) => Math.max(LANE_MIN, lane.length + 2));
+/** Where the lanes of a story begin. */
+interface Lanes {
+  readonly starts: readonly number[];
+  /** False when the lanes stand so close that their names stand before each event instead. */
+  readonly named: boolean;
+}
+
+/** Places the lanes. In a terminal that is too narrow for their names they move together. */
+function placeLanes(lanes: readonly string[], columns: number): Lanes {
+  const widths = lanes.map((lane) => Math.max(LANE_MIN, lane.length + 2));
   const starts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 0));
-  const head = story.lanes.map((lane, i) => lane.padEnd(widths[i] ?? 0)).join('');
-  const lines = ['', paint('bold', story.title), paint('dim', `${'ms'.padStart(9)}  ${head}`.trimEnd())];
+  const last = starts.at(-1) ?? 0;
+  const room = Math.max(0, columns - TIME - TEXT_MIN);
+  if (last <= room) return { starts, named: true };
+  const gap = Math.max(1, Math.floor(room / Math.max(1, lanes.length - 1)));
+  return { starts: lanes.map((_, i) => i * gap), named: false };
+}
+
+/**
+ * The lines of a story: a head with the names of the lanes, then each event under its lane.
+ * @param columns the width of the terminal
+ */
+export function storyLines(story: Played, paint: Paint, columns = COLUMNS): string[] {
+  const { starts, named } = placeLanes(story.lanes, columns);
+  const head = story.lanes.map((lane, i) => lane.padEnd((starts[i + 1] ?? 0) - (starts[i] ?? 0))).join('');
+  const names = paint('dim', `${'ms'.padStart(9)}  ${named ? head : ''}`.trimEnd());
+  const lines = ['', paint('bold', story.title), names];
   for (const { at, lane, text, mood } of story.events) {
     const indent = starts[story.lanes.indexOf(lane)] ?? 0;
     const rails = railsBefore(starts, indent);
-    const time = at === undefined ? ''.padStart(9) : at.toFixed(1).padStart(9);
-    lines.push(`${paint('dim', time)}  ${paint('dim', rails)}${paint(mood, text)}`);
+    const told = named || lane === '' ? text : `${lane}: ${text}`;
+    for (const [i, line] of wrapped(told, columns - TIME - indent).entries()) {
+      const time = at === undefined || i > 0 ? ''.padStart(9) : at.toFixed(1).padStart(9);
+      lines.push(`${paint('dim', time)}  ${paint('dim', rails)}${paint(mood, line)}`);
+    }
   }
   const { holders, safe, why } = story.verdict;
   const held = holders.length === 0 ? 'nobody' : holders.join(' and ');
   const verdict = `${safe ? 'SAFE' : 'LOST'}: held by ${held}. ${why}`;
-  for (const line of wrapped(verdict, COLUMNS - 11))
-    lines.push(paint(safe ? 'good' : 'bad', `${''.padStart(11)}${line}`));
+  for (const line of wrapped(verdict, columns - TIME))
+    lines.push(paint(safe ? 'good' : 'bad', `${''.padStart(TIME)}${line}`));
   return lines;
 }
 

@@ -48,6 +48,34 @@ test('the same seed prints the same lines, and another seed prints others', asyn
   expect(await print(8)).not.toBe(first);
 });
 
+test.each([50, 60, 80])(
+  'in a terminal of %i columns no line is longer, and every event has its lane',
+  async (columns) => {
+    for (const story of stories) {
+      const played = await story(7);
+      const lines = storyLines(played, painter(false), columns);
+      expect(lines.slice(2).filter((line) => line.length > columns)).toEqual([]);
+      const head = lines[2] ?? '';
+      const named = played.lanes.every((lane) => head.includes(lane));
+      const events = lines.slice(3).join('\n');
+      for (const { lane } of played.events) expect(named || events.includes(`${lane}: `)).toBe(true);
+    }
+  },
+);
+
+test('the demo ends with what to type next', async () => {
+  let text = '';
+  const printed = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => (text += chunk) !== '');
+  try {
+    expect(await demoCommand(['wait'])).toBe(0);
+  } finally {
+    printed.mockRestore();
+  }
+  const next = text.trimEnd().split('\n').slice(-3);
+  expect(next.every((line) => line.startsWith('npx lostlock ') && line.length <= 80)).toBe(true);
+  expect(next[0]).toContain('npx lostlock demo wait --html out.html');
+});
+
 test('every story that loses has a cure, and the cure is safe', async () => {
   for (const [name, story] of Object.entries(namedStories)) {
     const { verdict } = await story(7);
