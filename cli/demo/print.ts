@@ -26,14 +26,14 @@ const TIME = 11;
 const TEXT_MIN = 32;
 
 /** Where the lanes of a story begin. */
-interface Lanes {
+interface LaneColumns {
   readonly starts: readonly number[];
   /** False when the lanes stand so close that their names stand before each event instead. */
   readonly named: boolean;
 }
 
 /** Places the lanes. In a terminal that is too narrow for their names they move together. */
-function placeLanes(lanes: readonly string[], columns: number): Lanes {
+function placeLanes(lanes: readonly string[], columns: number): LaneColumns {
   const widths = lanes.map((lane) => Math.max(LANE_MIN, lane.length + 2));
   const starts = widths.map((_, i) => widths.slice(0, i).reduce((sum, width) => sum + width, 0));
   const last = starts.at(-1) ?? 0;
