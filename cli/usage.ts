@@ -6,7 +6,9 @@ import { nearest } from '../base/similar.ts';
 export class UsageError extends Error {}
 
 /** The codes of errors whose message is all that the user has to see. */
-const PLAIN: readonly unknown[] = ['LOSTLOCK_BAD_OPTION', 'LOSTLOCK_NO_WORLD', 'LOSTLOCK_NO_IOREDIS'];
+const PLAIN: readonly unknown[] = [
+  ...['LOSTLOCK_BAD_OPTION', 'LOSTLOCK_NO_WORLD', 'LOSTLOCK_NO_LONGER_STRIKES', 'LOSTLOCK_NO_IOREDIS'],
+];
 
 /** The message of an error that is about the user's arguments, options or packages; undefined for any other error. */
 export function refusalIn(error: unknown): string | undefined {

@@ -1,6 +1,7 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
 import { badOption } from '../base/options.ts';
 import { present } from '../lab/time/current-world.ts';
+import { landmarksByPlan, timed } from './anchors/resolve.ts';
 import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
 import type { Participants, Scales } from './faults/fault.ts';
@@ -21,7 +22,8 @@ import type { Rules } from './run.ts';
 import { strategies } from './search/index.ts';
 import { ONE_FAULT, singles } from './search/one-fault.ts';
 import { Pairs } from './search/pairs.ts';
-import { type Failing, shrink } from './search/shrink.ts';
+import { isSameReason, reducible } from './search/same-reason.ts';
+import { type Failing, type Reducible, shrink, withAnchors } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
 import type { SearchInput, SearchScales } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
@@ -246,9 +248,7 @@ export class Explorer {
     }
     const firstIn = this.#worlds;
     const difference = await this.#playAgain(rules, failing);
-    const attempt = (plan: WorldPlan): Promise<Failing | undefined> =>
-      this.#attempt(rules, plan, failing.breach);
-    const smallest = await shrink(failing, attempt);
+    const smallest = await this.#reduced(rules, failing);
     const cause = kindsOf(smallest.world).join(' + ') || 'no fault';
     const same = this.#groups.find((group) => isSame(group, failing.breach) && group.cause === cause);
     if (same !== undefined) same.worlds++;
@@ -268,16 +268,32 @@ export class Explorer {
     return difference;
   }
 
+  /** The smallest world that breaks the promise for the same reason. Its faults are anchored to events. */
+  async #reduced(rules: Rules, failing: Failing): Promise<Failing> {
+    const past = { ...rules, playOn: true };
+    const play = landmarksByPlan((plan) => this.#playWorld(past, plan));
+    const first = withAnchors(reducible(failing));
+    const attempt = async (plan: WorldPlan): Promise<Reducible | undefined> => {
+      // After Ctrl-C, or an abort, the story is told as it is.
+      if (this.#options.signal?.aborted === true) return undefined;
+      try {
+        const next = await this.#attempt(rules, await timed(plan, play), failing.breach);
+        return next !== undefined && isSameReason(first, next) ? next : undefined;
+      } catch {
+        // An event that an anchor names does not happen, or the world cannot be played.
+        return undefined;
+      }
+    };
+    return await shrink(first, attempt);
+  }
+
   /** Plays a plan, and returns it if it breaks the same promise. */
-  async #attempt(rules: Rules, plan: WorldPlan, broken: Breach): Promise<Failing | undefined> {
-    // After Ctrl-C, or an abort, the story is told as it is.
-    if (this.#options.signal?.aborted === true) return undefined;
-    const world = await this.#playWorld(rules, plan).catch(() => undefined);
-    if (world === undefined) return undefined;
+  async #attempt(rules: Rules, plan: WorldPlan, broken: Breach): Promise<Reducible | undefined> {
+    const world = await this.#playWorld(rules, plan);
     const breach = judge(world, this.#options.promises, this.#options.own).find((each) =>
       isSame(each, broken),
     );
-    return breach === undefined ? undefined : { plan, world, breach };
+    return breach === undefined ? undefined : reducible({ plan, world, breach });
   }
 
   /** Judges all worlds together. */

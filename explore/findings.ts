@@ -1,7 +1,7 @@
 /** Turns broken promises into findings, and tells which of them are the same. */
-
+import { replayText } from './anchors/replay-text.ts';
 import type { UserPromise } from './judge.ts';
-import { type PlayedWorld, replayText } from './played-world.ts';
+import type { PlayedWorld } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
 import type { Finding } from './report-data.ts';
 import type { Failing } from './search/shrink.ts';
@@ -21,9 +21,10 @@ export function firstOfEach(breaches: readonly Breach[], own: readonly UserPromi
   });
 }
 
-/** The kinds of the faults that struck. */
-export function kindsOf(world: PlayedWorld): string[] {
-  return [...new Set(world.struck.map(({ kind }) => kind))].sort();
+/** The kinds of the faults that struck; `jitter` is one where messages take random times. */
+export function kindsOf({ struck, plan }: PlayedWorld): string[] {
+  const kinds: string[] = struck.map(({ kind }) => kind);
+  return [...new Set(plan.jitter === 0 ? kinds : [...kinds, 'jitter'])].sort();
 }
 
 /** A finding without a story of events. */

@@ -3,17 +3,20 @@ import '../lab/router.ts';
 import { badOption, checkFlag, checkNames, checkString } from '../base/options.ts';
 import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
 import type { Timeline } from '../page/format.ts';
+import { anchored } from './anchors/choose.ts';
+import { playText } from './anchors/play-text.ts';
+import { replayText } from './anchors/replay-text.ts';
 import { captured } from './capture.ts';
 import { Explorer } from './explorer.ts';
 import { reasonFor } from './faults/index.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
-import { decodePlan, NO_HASH, type WorldPlan } from './plan.ts';
-import { playWorld } from './play.ts';
+import { decodePlan, type WorldPlan } from './plan.ts';
 import type { PlayedWorld } from './played-world.ts';
 import type { ExploreReport } from './report.ts';
 import { playOn } from './run.ts';
+import { reducible } from './search/same-reason.ts';
 import { survey } from './search/survey.ts';
 import { NO_DISTANCE } from './stage/real-servers/client.ts';
 import { startServersStage } from './stage/real-servers/stage.ts';
@@ -21,6 +24,7 @@ import { eventsOf, type FindingEvent, storyText } from './story.ts';
 import { replayedTimeline } from './timeline/replayed.ts';
 import type { Breach } from './visit.ts';
 
+export type { Anchor } from './anchors/anchor.ts';
 export type { Captured } from './capture.ts';
 export type { ClientCode } from './client.ts';
 export { FAULTS, type FaultName, type PlannedFault } from './faults/index.ts';
@@ -59,6 +63,10 @@ export interface Replayed {
   readonly story: string;
   /** Everything that happened. */
   readonly history: History;
+  /** The text of this world with faults that follow events, also when it was played from a text with times. */
+  readonly replay: string;
+  /** False when the trace is another one than that of the text: the code, a library or the lab has changed. */
+  readonly sameTrace: boolean;
   /**
    * Plays the virtual world once more, past the broken promise, and returns its timeline (docs/timeline.md). A world on
    * real servers is shown as it went in virtual time.
@@ -73,7 +81,10 @@ export interface Replayed {
 
 /** How to play a world again. */
 export interface ReplayOptions {
-  /** False accepts a trace that differs from the one that was found, as after a repair of the code. Default true. */
+  /**
+   * False accepts a trace that differs from the one that was found, as after a repair of the code. Default true. A fault that
+   * does not strike what it struck then is refused in either case.
+   */
   readonly sameTrace?: boolean;
   /**
    * A program that takes redis-server's arguments, such as 'redis-server'. Then the world is played on real processes
@@ -85,8 +96,10 @@ export interface ReplayOptions {
 
 /**
  * Plays one world again from the text of a finding, with the same options. What fails in the world is a breach of
- * `no-error`. Rejects when the trace is not the same one: then the code, its libraries or the lab have changed. Rejects with
- * TypeError for a text that is none, and for a world that cannot be played `on` real servers: with Sentinels, a dialect, or
+ * `no-error`. Rejects when the trace is not the same one: then the code, its libraries or the lab have changed. Rejects with an
+ * error of the code `LOSTLOCK_NO_LONGER_STRIKES` when an event that a fault follows does not happen any more, or the fault strikes
+ * something else. A text of version 1, whose faults strike at fixed times, is played as it is; when the trace is another one, a
+ * warning and the story say that. Rejects with TypeError for a text that is none, and for a world that cannot be played `on` real servers: with Sentinels, a dialect, or
  * faults of clocks.
  */
 export async function replay(
@@ -100,28 +113,41 @@ export async function replay(
   const full = fullOptions(options);
   const decoded = decodePlan(text);
   if (decoded === undefined)
-    throw badOption('replay', text, 'the text of a finding, such as 1:1:0:A,B::0123456789ab');
-  const { plan } = decoded;
-  if (on !== undefined) checkReal(on, full, plan);
+    throw badOption('replay', text, 'the text of a finding, such as 2:1:0:A,B::0123456789ab');
+  if (on !== undefined) checkReal(on, full, decoded.plan);
   return await captured(async () => {
     const { rules } = await survey(full);
     if (on !== undefined && rules.distant.size > 0)
       throw badOption('replay.on', on, `no value: ${NO_DISTANCE}`);
-    const world = await playWorld(rules, plan);
-    const hash = world.hash();
-    // A world that fails is told as it is: its trace says less than what failed.
-    const isCompared = sameTrace && decoded.hash !== NO_HASH && world.failure === undefined;
-    if (isCompared && !hash.startsWith(decoded.hash)) {
+    const { world, isSameTrace } = await playText(rules, decoded);
+    if (sameTrace && !isSameTrace) {
       const error = new Error(
-        `this world does not repeat: its trace is ${hash.slice(0, 12)} and was ${decoded.hash}. ` +
+        `this world does not repeat: its trace is ${world.hash().slice(0, 12)} and was ${decoded.hash}. ` +
           'The code, a library or the lab has changed since, or the code is not deterministic',
       );
       throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
     }
-    if (on === undefined) return replayed(full, text, world, '');
-    const real = await playOn(await startServersStage(rules.topology, world, on), rules, plan);
-    return replayed(full, text, real, ` on ${on}${real.ordered === true ? '' : ', in another order'}`);
+    const isOld = decoded.byTime && !isSameTrace;
+    if (isOld) process.emitWarning(OTHER_TRACE, { code: 'LOSTLOCK_OTHER_TRACE' });
+    const about = { replay: replayOf(world, full), isSameTrace, remark: isOld ? OTHER_TRACE : '' };
+    if (on === undefined) return replayed(full, world, '', about);
+    const real = await playOn(await startServersStage(rules.topology, world, on), rules, world.plan);
+    const where = ` on ${on}${real.ordered === true ? '' : ', in another order'}`;
+    return replayed(full, real, where, about);
   });
+}
+
+/** What is said of a text of version 1 whose world has another trace now. */
+const OTHER_TRACE =
+  'The faults of this replay text strike at fixed times, and its trace is another one now: they may strike something else than ' +
+  'what was found. Take a new text, whose faults follow events, from a new exploration.';
+
+/** The text of a world by events, whatever it was played from. */
+function replayOf(world: PlayedWorld, { promises, own }: FullOptions): string {
+  const [breach] = judge(world, promises, own);
+  const { plan } = world;
+  const actors = breach === undefined ? new Set<string>() : reducible({ plan, world, breach }).actors;
+  return replayText({ ...world, plan: anchored(world, actors) });
 }
 
 /** Throws TypeError for what cannot be played on real servers. */
@@ -137,16 +163,29 @@ function checkReal(on: string, { topology }: FullOptions, { faults }: WorldPlan)
   }
 }
 
-function replayed(full: FullOptions, text: string, world: PlayedWorld, where: string): Replayed {
+/** What `replayed` is told about the virtual world. */
+interface AboutReplay {
+  readonly replay: string;
+  readonly isSameTrace: boolean;
+  /** What the story has to say besides. */
+  readonly remark: string;
+}
+
+function replayed(
+  full: FullOptions,
+  world: PlayedWorld,
+  where: string,
+  { replay: text, isSameTrace, remark }: AboutReplay,
+): Replayed {
   const breaches = judge(world, full.promises, full.own);
   const [first] = breaches;
   const events = first === undefined ? [] : eventsOf(world, first);
   const what = first === undefined ? 'no promise is broken' : `${first.promise} is broken`;
   const timelineData = (): Promise<Timeline> => replayedTimeline(full, world.plan, text);
+  const story = storyText(`${full.name}: ${what}${where}`, events);
   return {
-    breaches,
-    events,
-    story: storyText(`${full.name}: ${what}${where}`, events),
+    ...{ breaches, events, replay: text, sameTrace: isSameTrace },
+    story: remark === '' ? story : `${story}\n${remark}`,
     history: historyOf(world),
     timelineData,
     timeline: async (file) => {

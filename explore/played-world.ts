@@ -4,7 +4,7 @@ import type { World } from '../lab/virtual/world.ts';
 import { describe } from './describe.ts';
 import type { PlannedFault } from './faults/index.ts';
 import type { ClientLife } from './lives.ts';
-import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
+import type { WorldPlan } from './plan.ts';
 import type { StageSet } from './stage/controls.ts';
 import type { Breach, Visit } from './visit.ts';
 
@@ -82,9 +82,4 @@ export interface PlayedWorld {
   readonly remains: string;
   /** The SHA-256 of the trace, computed when it is asked for. */
   hash(): string;
-}
-
-/** The text that plays a world again. */
-export function replayText({ plan, failure, hash }: PlayedWorld): string {
-  return encodePlan(plan, failure === undefined ? hash() : NO_HASH);
 }

@@ -1,11 +1,14 @@
 /** Plays a case of the playground, in Node and in a browser's worker alike, and searches for the faults that break its lock. */
 import { createHash } from 'node:crypto';
+import { anchored } from '../explore/anchors/choose.ts';
+import { playText } from '../explore/anchors/play-text.ts';
+import { replayText } from '../explore/anchors/replay-text.ts';
 import type { ClientCode } from '../explore/client.ts';
 import { Explorer } from '../explore/explorer.ts';
 import type { PlannedFault } from '../explore/faults/index.ts';
 import { judge } from '../explore/judge.ts';
 import { type FullOptions, fullOptions } from '../explore/options.ts';
-import { decodePlan, encodePlan, type WorldPlan } from '../explore/plan.ts';
+import { decodePlan, type WorldPlan } from '../explore/plan.ts';
 import { playWorld } from '../explore/play.ts';
 import type { PlayedWorld } from '../explore/played-world.ts';
 import { brokenText } from '../explore/promises/broken.ts';
@@ -74,7 +77,7 @@ export async function playCase(play: PlayCase): Promise<PlayedCase> {
   return {
     timeline: { ...playedTimeline(world, options.name, breach), verdict },
     hash,
-    replay: encodePlan(world.plan, hash),
+    replay: replayText({ ...world, plan: anchored(world, new Set(verdict.holders)) }),
     missed: play.steps.filter((step) => !world.struck.includes(step as PlannedFault)),
   };
 }
@@ -120,10 +123,13 @@ export async function findLoss(
   const options = { ...optionsOf(play), progress: told, signal: stop.signal };
   const report = await new Explorer(options, { lines: [], count: 0 }).explore();
   const finding = report.findings.find(({ replay }) => replay !== '');
-  const plan = finding === undefined ? undefined : decodePlan(finding.replay)?.plan;
-  if (finding === undefined || plan === undefined)
+  const text = finding === undefined ? undefined : decodePlan(finding.replay);
+  if (finding === undefined || text === undefined)
     return { play: undefined, worlds: report.worlds, story: '' };
-  const steps: readonly PlayStep[] = plan.faults;
+  const { rules } = await survey(options);
+  const { plan } = (await playText(rules, text)).world;
+  // Steps have times, which the user may change.
+  const steps: readonly PlayStep[] = plan.faults.map(({ after: _, found: __, ...step }) => step);
   const found = { ...play, story: '', seed: plan.seed, jitter: plan.jitter, clients: plan.clients, steps };
   return { play: found, worlds: report.worlds, story: finding.story };
 }

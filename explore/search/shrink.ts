@@ -1,5 +1,6 @@
-/** Makes a plan that breaks a promise as small as it can be while it still breaks that promise. */
-
+/** Makes a plan that breaks a promise as small as it can be while it still breaks that promise for the same reason. */
+import { anchored, nearer } from '../anchors/choose.ts';
+import { type Landmark, landmarksOf } from '../anchors/landmarks.ts';
 import type { PlannedFault } from '../faults/index.ts';
 import { toMicros, type WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
@@ -12,14 +13,25 @@ export interface Failing {
   readonly breach: Breach;
 }
 
-/** How many worlds a reduction may cost. */
-const MOST_TRIALS = 50;
+/** A failing world that can be reduced. */
+export interface Reducible extends Failing {
+  /** The clients that the broken promise is about. None of them may go. */
+  readonly actors: ReadonlySet<string>;
+  /** The causal shape of the breach: worlds that break for the same reason have the same. */
+  readonly shape: string;
+}
 
-/** Reduces: fewer faults, fewer clients, no jitter, shorter and rounder faults. `attempt` plays a plan. */
+/** How many worlds a reduction may cost. */
+const MOST_TRIALS = 60;
+
+/**
+ * Reduces: fewer faults, fewer clients, no jitter, shorter and rounder faults, each nearer to the event that it follows.
+ * @param attempt times the faults of a plan by their anchors, plays it, and returns it if it breaks the promise for the same reason
+ */
 export async function shrink(
-  first: Failing,
-  attempt: (plan: WorldPlan) => Promise<Failing | undefined>,
-): Promise<Failing> {
+  first: Reducible,
+  attempt: (plan: WorldPlan) => Promise<Reducible | undefined>,
+): Promise<Reducible> {
   let best = first;
   let trials = 0;
   for (let better: boolean = true; better; ) {
@@ -36,33 +48,41 @@ export async function shrink(
   return best;
 }
 
+/** The same failing world with an anchor for each of its faults. */
+export function withAnchors<F extends Reducible>(failing: F): F {
+  const { plan: before, world, actors } = failing;
+  const plan = anchored(world, actors);
+  const struck = world.struck.map((fault) => plan.faults[before.faults.indexOf(fault)] ?? fault);
+  return { ...failing, plan, world: { ...world, plan, struck } };
+}
+
 /** Plans that are simpler, the boldest first. */
-function* simpler({ plan, world, breach }: Failing): Iterable<WorldPlan> {
+function* simpler({ plan, world, actors }: Reducible): Iterable<WorldPlan> {
   const { faults, clients, jitter } = plan;
-  const idle = faults.filter((fault) => !world.struck.includes(fault) && fault.kind !== 'late');
+  const idle = faults.filter((fault) => !world.struck.includes(fault));
   if (idle.length > 0) yield { ...plan, faults: faults.filter((fault) => !idle.includes(fault)) };
   const lates = faults.filter(({ kind }) => kind === 'late');
   if (lates.length > 1) yield { ...plan, faults: faults.filter(({ kind }) => kind !== 'late') };
   for (let i = 0; i < faults.length; i++) yield { ...plan, faults: faults.toSpliced(i, 1) };
-  const needed = new Set([
-    ...breach.visits.map((id) => world.visits[id]?.client),
-    ...faults.map(({ on }) => on),
-  ]);
+  const needed = new Set([...actors, ...faults.flatMap(({ on, after }) => [on, after?.client ?? on])]);
   const spare = clients.filter((name) => !needed.has(name) && name !== PROBE);
   if (spare.length > 1 && spare.length < clients.length)
     yield { ...plan, clients: clients.filter((name) => !spare.includes(name)) };
   if (clients.length > 1)
     for (const name of spare) yield { ...plan, clients: clients.filter((each) => each !== name) };
   if (jitter !== 0) yield { ...plan, jitter: 0 };
+  let landmarks: Landmark[] | undefined;
+  const known = (): Landmark[] => (landmarks ??= landmarksOf(world));
   for (const [i, fault] of faults.entries()) {
-    for (const plainer of plainerFaults(fault)) yield { ...plan, faults: faults.with(i, plainer) };
+    for (const plainer of [...shorter(fault), ...nearer(fault, world, known, actors)])
+      yield { ...plan, faults: faults.with(i, plainer) };
   }
 }
 
-/** The same fault at a rounder time, and not longer than it needs to be. */
-function* plainerFaults(fault: PlannedFault): Iterable<PlannedFault> {
-  const { at, ms, by } = fault;
-  if (!Number.isInteger(at)) {
+/** The same fault at a rounder time, if it has no anchor, and not longer than it needs to be. */
+function* shorter(fault: PlannedFault): Iterable<PlannedFault> {
+  const { at, ms, by, after } = fault;
+  if (after === undefined && !Number.isInteger(at)) {
     yield { ...fault, at: Math.floor(at) };
     const tenths = toMicros(Math.floor(at * 10) / 10);
     if (tenths !== at) yield { ...fault, at: tenths };

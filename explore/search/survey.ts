@@ -1,10 +1,11 @@
 /** The first world of an exploration, which has no faults: it shows how long leases and work take. */
 
+import { replayText } from '../anchors/replay-text.ts';
 import { calmOf } from '../calm.ts';
 import { describe } from '../describe.ts';
 import type { FullOptions } from '../options.ts';
 import { playWorld } from '../play.ts';
-import { type PlayedWorld, replayText } from '../played-world.ts';
+import type { PlayedWorld } from '../played-world.ts';
 import type { Rules } from '../run.ts';
 import { LONGEST_LEASE, leasesOf, scalesOf } from './leases.ts';
 

@@ -176,8 +176,8 @@ test('the text of a plan keeps all of it', () => {
   const plan: WorldPlan = { seed: 7, clients: ['A', 'C'], jitter: 1, faults: [fault, bare] };
   const text = encodePlan(plan, '0123456789abcdef');
   expect(text).toBe('1:7:1:A,C:delay@41.007/A/20/1200/replies;script-flush@3//0/0:0123456789ab');
-  expect(decodePlan(text)).toEqual({ plan, hash: '0123456789ab' });
-  expect(decodePlan('2:7:1:A::0123456789ab')).toBeUndefined();
+  expect(decodePlan(text)).toEqual({ plan, hash: '0123456789ab', byTime: true });
+  expect(decodePlan('3:7:1:A::0123456789ab')).toBeUndefined();
   expect(decodePlan('1:7:1:A:delay@x/A:0123456789ab')).toBeUndefined();
 });
 

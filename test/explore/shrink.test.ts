@@ -3,14 +3,27 @@ import { expect, test } from 'vitest';
 import type { PlannedFault } from '../../explore/faults/index.ts';
 import type { WorldPlan } from '../../explore/plan.ts';
 import type { PlayedWorld } from '../../explore/played-world.ts';
-import { type Failing, shrink } from '../../explore/search/shrink.ts';
+import { type Reducible, shrink } from '../../explore/search/shrink.ts';
 import { faultOf } from '../../explore/search/strategy.ts';
 
 /** A world in which every fault struck, and A and B broke the promise. */
-function failing(plan: WorldPlan): Failing {
+function failing(plan: WorldPlan): Reducible {
   const visits = [{ client: 'A' }, { client: 'B' }];
-  const world = { struck: plan.faults, visits } as unknown as PlayedWorld;
-  return { plan, world, breach: { promise: 'p', at: 1, what: 'w', visits: [0, 1] } };
+  const world = {
+    plan,
+    struck: plan.faults,
+    visits,
+    lines: [],
+    events: [],
+    begunAt: 0,
+  } as unknown as PlayedWorld;
+  return {
+    plan,
+    world,
+    breach: { promise: 'p', at: 1, what: 'w', visits: [0, 1] },
+    actors: new Set(['A', 'B']),
+    shape: '',
+  };
 }
 
 async function shrunk(
@@ -18,7 +31,7 @@ async function shrunk(
   breaks: (plan: WorldPlan) => boolean,
 ): Promise<WorldPlan> {
   const plan: WorldPlan = { seed: 1, clients: ['A', 'B', 'C', 'D'], jitter: 1, faults };
-  const attempt = async (smaller: WorldPlan): Promise<Failing | undefined> =>
+  const attempt = async (smaller: WorldPlan): Promise<Reducible | undefined> =>
     breaks(smaller) ? failing(smaller) : undefined;
   return (await shrink(failing(plan), attempt)).plan;
 }

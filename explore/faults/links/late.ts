@@ -6,10 +6,11 @@ export const late: Fault<never> = {
   strikes: 'a client',
   variants: () => [],
   strike: async (context, { on, by }) => {
-    const { network } = context;
+    const { network, tell } = context;
     for (const name of farFromClient(context)) {
       network.lane(on, name).delay(by);
       network.lane(name, on).delay(by);
     }
+    tell(on, `its messages are ${by} ms late from now on`);
   },
 };

@@ -1,0 +1,35 @@
+/** Why a world breaks its promise, for reductions: which clients it is about, and whether a smaller world breaks for the same reason. */
+import { causeOf, namesClient } from '../cause/cause.ts';
+import type { PlannedFault } from '../faults/index.ts';
+import { isSame } from '../promises/broken.ts';
+import type { Failing, Reducible } from './shrink.ts';
+
+/**
+ * The failing world with its causal shape, and the clients that the broken promise is about: those of its cause, and those that the
+ * promise returns or names.
+ */
+export function reducible(failing: Failing): Reducible {
+  const { plan, world, breach } = failing;
+  const { shape, clients } = causeOf(world, breach);
+  const seen = breach.visits.flatMap((id) => world.visits[id]?.client ?? []);
+  const named = plan.clients.filter((name) => namesClient(breach.what, name));
+  return { ...failing, shape, actors: new Set([...clients, ...seen, ...(breach.clients ?? []), ...named]) };
+}
+
+/** True when both break the same promise in the same causal shape, under faults that strike clients of the same roles. */
+export function isSameReason(first: Reducible, next: Reducible): boolean {
+  if (!isSame(first.breach, next.breach) || first.shape !== next.shape) return false;
+  const before = strikesOf(first);
+  return strikesOf(next).every((strike) => before.includes(strike));
+}
+
+/** What struck whom: a client in a role, another client, or a node. */
+function strikesOf({ plan, world, actors }: Reducible): string[] {
+  const roles = [...actors];
+  const roleOf = ({ on }: PlannedFault): string => {
+    if (!plan.clients.includes(on)) return on;
+    const role = roles.indexOf(on);
+    return role === -1 ? 'another client' : `role ${role}`;
+  };
+  return world.struck.map((fault) => `${fault.kind} ${roleOf(fault)}`);
+}
