@@ -1,7 +1,7 @@
 /** Plays a case of the playground, in Node and in a browser's worker alike, and searches for the faults that break its lock. */
 import { createHash } from 'node:crypto';
 import { anchored } from '../explore/anchors/choose.ts';
-import { playText } from '../explore/anchors/play-text.ts';
+import { timedPlan } from '../explore/anchors/play-text.ts';
 import { replayText } from '../explore/anchors/replay-text.ts';
 import type { ClientCode } from '../explore/client.ts';
 import { Explorer } from '../explore/explorer.ts';
@@ -127,7 +127,7 @@ export async function findLoss(
   if (finding === undefined || text === undefined)
     return { play: undefined, worlds: report.worlds, story: '' };
   const { rules } = await survey(options);
-  const { plan } = (await playText(rules, text)).world;
+  const plan = await timedPlan(rules, text.plan);
   // Steps have times, which the user may change.
   const steps: readonly PlayStep[] = plan.faults.map(({ after: _, found: __, ...step }) => step);
   const found = { ...play, story: '', seed: plan.seed, jitter: plan.jitter, clients: plan.clients, steps };

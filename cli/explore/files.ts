@@ -65,7 +65,7 @@ const all${unknowns} = Object.values(explorations).flat();
 const options = all.find((each) => ${each}?.name === ${JSON.stringify(name)})${as};
 
 test(${JSON.stringify(`${name} keeps ${promise}`)}, async () => {
-  // The trace changes with the code, so that only the plan is played again.
+  // The trace changes with the code. A fault that no longer strikes what it struck then fails this test: explore again.
   const { breaches } = await replay(options, ${JSON.stringify(replay)}, { sameTrace: false });
   ${check}
 });

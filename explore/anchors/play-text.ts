@@ -1,5 +1,5 @@
 /** Plays the world of a replay text, and makes sure that its faults strike what they struck when the world was found. */
-import { NO_HASH, type ReplayText } from '../plan.ts';
+import { NO_HASH, type ReplayText, type WorldPlan } from '../plan.ts';
 import { playWorld } from '../play.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Rules } from '../run.ts';
@@ -13,11 +13,18 @@ export interface PlayedText {
   readonly isSameTrace: boolean;
 }
 
+/** The plan of a text with the times at which its faults strike. Rejects when an event that a fault follows does not happen. */
+export async function timedPlan(rules: Rules, plan: WorldPlan): Promise<WorldPlan> {
+  const past = { ...rules, playOn: true };
+  return await timed(
+    plan,
+    landmarksByPlan((each) => playWorld(past, each)),
+  );
+}
+
 /** Plays the text. Rejects when a fault no longer strikes. */
 export async function playText(rules: Rules, { plan, hash }: ReplayText): Promise<PlayedText> {
-  const past = { ...rules, playOn: true };
-  const play = landmarksByPlan((each) => playWorld(past, each));
-  const world = await playWorld(rules, await timed(plan, play));
+  const world = await playWorld(rules, await timedPlan(rules, plan));
   if (world.hash().startsWith(hash)) return { world, isSameTrace: true };
   checkStrikes(world);
   return { world, isSameTrace: hash === NO_HASH || world.failure !== undefined };

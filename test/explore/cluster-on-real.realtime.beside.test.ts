@@ -117,7 +117,7 @@ test.skipIf(!hasRedisServer).each(played)(
   async (what, text, part, lost) => {
     const options = cluster(what, part);
     const names = options.clients === 2 ? 'A,B' : 'A';
-    const found = await confirm(options, `1:1:0:${names}:${text}:0123456789ab`);
+    const found = await confirm(options, `1:1:0:${names}:${text}:000000000000`);
     if (lost === undefined) expect(found).toEqual([]);
     else expect(found).toContain(lost);
   },

@@ -130,7 +130,7 @@ test('the reports of two machines merge into the report of one', () => {
     'test.mjs',
     'txt',
   ]);
-  const [replay = ''] = /1:1:0:A,B:client-pause@\S+/.exec(merged.stdout) ?? [];
+  const [replay = ''] = /2:1:0:A,B:client-pause@\S+/.exec(merged.stdout) ?? [];
   const again = run('stock.explore.mjs', '--replay', replay);
   expect(again.stdout).toMatch(/^stock lock: mutual-exclusion is broken\n/);
   expect(again.status).toBe(1);

@@ -154,7 +154,7 @@ test('a failure of the world without faults is the error of the exploration, whi
     await new Promise((resolve) => readFile('/dev/null', resolve));
   };
   await expect(explore({ ...failing(() => {}), client })).rejects.toThrow(
-    /real I\/O.*\nThe world can be played again: 1:1:0:A,B::0{12}$/,
+    /real I\/O.*\nThe world can be played again: 2:1:0:A,B::0{12}$/,
   );
 });
 

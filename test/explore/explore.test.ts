@@ -77,7 +77,7 @@ test('a stall beyond the lease lets two clients in: the story is short, and play
   expect(again.history.messages.length).toBeGreaterThan(10);
   expect(again.history.messages.every(({ sent, arrived }) => sent < arrived)).toBe(true);
   expect(() => report.assertNone()).toThrow(
-    /a broken promise in 16 worlds[\s\S]*replay: 1:1:0:A,B:client-pause@/,
+    /a broken promise in 16 worlds[\s\S]*replay: 2:1:0:A,B:client-pause@/,
   );
 }, 240_000);
 

@@ -15,7 +15,7 @@ const finding: Finding = {
   what: 'B entered <r> while A was still inside',
   events: [{ at: 1, who: 'A', text: 'enters r' }],
   story: 'lock: mutual-exclusion is broken (client-pause)\n  1.0 ms  A  100 % */',
-  replay: '1:1:0:A,B:client-pause@1/A/300:0123456789ab',
+  replay: '2:1:0:A,B:client-pause@A.enters.r.1/A/300=A:0123456789ab',
   worlds: 2,
   firstIn: 7,
   notRepeatable: undefined,

@@ -1,4 +1,5 @@
 /** Plays the world of a finding once more, and gives what a story is told from. */
+import { timedPlan } from '../../explore/anchors/play-text.ts';
 import { captured } from '../../explore/capture.ts';
 import { causeOf } from '../../explore/cause/cause.ts';
 import type { Cause } from '../../explore/cause/reason.ts';
@@ -24,7 +25,7 @@ export async function playBroken(options: ExploreOptions, what: string | WorldPl
   if (plan === undefined) throw new Error(`no plan: ${String(what)}`);
   return await captured(async () => {
     const { rules } = await survey(full);
-    const world = await playWorld(rules, plan);
+    const world = await playWorld(rules, await timedPlan(rules, plan));
     const [breach] = judge(world, full.promises, full.own);
     if (breach === undefined) throw new Error(`nothing is broken: ${JSON.stringify(world.lines)}`);
     return { world, breach, cause: causeOf(world, breach) };
