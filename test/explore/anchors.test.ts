@@ -20,7 +20,7 @@ const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('d
 
 function stock({ reads = false, start = 0, work = 300, token = false }: Change = {}): ExploreOptions {
   return {
-    ...{ name: 'stock lock', topology: { replicas: 1 }, clients: 3 },
+    ...{ name: 'stock lock', topology: { replicas: 1 }, clients: 3, promises: ['mutual-exclusion'] },
     async client({ name, redis, sleep, resource }) {
       if (start > 0) await sleep(start);
       if (reads) await redis.get('settings');

@@ -160,7 +160,7 @@ test('the summary for GitHub has each finding, within the size that GitHub takes
   const told = markdown([report({ name: 'a_lock' })]);
   expect(told).toMatch(/^## a\\_lock: 1 finding in 10 worlds/);
   expect(told).toContain('### 1 mutual-exclusion (client-pause): B entered \\<r\\> while A was still inside');
-  expect(told).toMatch(/```text\nlock: mutual-exclusion is broken[\s\S]*replay: 1:1:0/);
+  expect(told).toMatch(/```text\nlock: mutual-exclusion is broken[\s\S]*replay: 2:1:0/);
   const long = report({
     findings: Array.from({ length: 300 }, () => ({ ...finding, story: 'x'.repeat(3000) })),
   });
