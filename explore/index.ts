@@ -99,8 +99,8 @@ export interface ReplayOptions {
  * `no-error`. Rejects when the trace is not the same one: then the code, its libraries or the lab have changed. Rejects with an
  * error of the code `LOSTLOCK_NO_LONGER_STRIKES` when an event that a fault follows does not happen any more, or the fault strikes
  * something else. A text of version 1, whose faults strike at fixed times, is played as it is; when the trace is another one, a
- * warning and the story say that. Rejects with TypeError for a text that is none, and for a world that cannot be played `on` real servers: with Sentinels, a dialect, or
- * faults of clocks.
+ * warning and the story say that. Rejects with TypeError for a text that is none, and for a world that cannot be played `on` real
+ * servers: with Sentinels, a dialect, or faults of clocks.
  */
 export async function replay(
   options: ExploreOptions,
