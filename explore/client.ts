@@ -1,4 +1,5 @@
 /** One client of a run, on any stage: its process, its Redis clients, and the lives of the user's code in it. */
+import { checkMillis } from '../lab/checks.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { ProcessEnd } from '../lab/time/process-end.ts';
 import { needsReadyCheck } from '../lab/virtual/client.ts';
@@ -63,6 +64,9 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   protected abstract call<T>(code: () => Promise<T>): Promise<T>;
 
   protected abstract sleep(ms: number, life: number): Promise<void>;
+
+  /** Keeps the process busy. */
+  protected abstract block(ms: number): void;
 
   /** Carries a write to a resource at a distance. */
   protected abstract readonly carry: Carry;
@@ -135,6 +139,11 @@ export abstract class StageClient implements LedgerClient, ClientControls {
         return this.open(options, primary);
       },
       sleep: (ms) => this.sleep(ms, life),
+      block: (ms) => {
+        checkMillis('block', ms);
+        this.checkAlive(life);
+        this.block(ms);
+      },
       resource: (which, options) => {
         const resource = resourceFor(ledger, this, this.carry, which, options);
         return {

@@ -1,6 +1,6 @@
 /** What the clients of a world say and do at the resources that their locks protect, and which promises that breaks. */
 import { promises } from './promises/index.ts';
-import { EntryTasks } from './tasks.ts';
+import { type Entered, EntryTasks } from './tasks.ts';
 import type { Breach, EnterOptions, Visit, VisitAct } from './visit.ts';
 
 /** A client's process, as far as the ledger needs to know it. */
@@ -11,6 +11,10 @@ export interface LedgerClient {
   readonly paused: boolean;
   /** When the process last continued after a pause, in milliseconds; -1 for never. */
   readonly resumedAt: number;
+  /** How far its running code is ahead of the world, because it has kept its process busy, in milliseconds; absent for 0. */
+  readonly ahead?: number;
+  /** Does something when the world has caught up with the running code. */
+  whenReached?(act: () => void): void;
 }
 
 /** What is known of one resource. */
@@ -42,7 +46,8 @@ export class Ledger {
   /** When each client last left a resource or started, by name. */
   readonly #lastAsked = new Map<string, number>();
 
-  readonly #tasks = new EntryTasks();
+  /** The async tasks that enter. */
+  readonly tasks = new EntryTasks();
   /** How many writes of a visit are under way, or their answers. */
   readonly #unanswered = new Map<Visit, number>();
   /** When the client last heard of a write of the visit. */
@@ -80,13 +85,19 @@ export class Ledger {
     this.#lastAsked.set(client, this.now());
   }
 
-  /** A client enters. */
+  /** True when the resource would refuse this fence now. */
+  refuses(resource: string, fence: number | undefined): boolean {
+    return fence !== undefined && fence < (this.#resources.get(resource)?.fence ?? -Infinity);
+  }
+
+  /** A client enters. @param entered the async task that does */
   enter(
     client: LedgerClient,
     resource: string,
     permits: number,
     { fence, shared = false, permits: used = 1, owner }: EnterOptions,
     once = false,
+    entered: Entered = this.tasks.begin(),
   ): Visit {
     const state = this.#state(resource, permits);
     if (once) state.once = true;
@@ -110,7 +121,7 @@ export class Ledger {
     this.visits.push(visit);
     state.visits.push(visit);
     this.#inside.set(visit, client);
-    this.#tasks.enter(visit);
+    this.tasks.enter(entered, visit);
     const how = `${shared ? ' as a reader' : ''}${fence === undefined ? '' : ` with fence ${fence}`}`;
     this.onEvent(client.name, `enters ${resource}${how}${refused ? ' and is refused' : ''}`);
     if (refused) return visit;
@@ -196,7 +207,7 @@ export class Ledger {
   /** Looks which promises this act breaks. */
   #check({ permits, visits, once, written }: ResourceState, visit: Visit, act: VisitAct): void {
     const isActive = (each: Visit): boolean => this.#isActive(each);
-    const areOneOwner = (one: Visit, other: Visit): boolean => this.#tasks.isOne(one, other);
+    const areOneOwner = (one: Visit, other: Visit): boolean => this.tasks.isOne(one, other);
     const isDone = (each: Visit): boolean =>
       !each.refused &&
       (written ? each.writes.some(({ taken }) => taken) : each.ended === 'left' && !this.#failed.has(each));

@@ -3,6 +3,7 @@
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
+import type { Entered } from './tasks.ts';
 import type { EnterOptions, Visit } from './visit.ts';
 
 /** Options of a protected resource. */
@@ -67,6 +68,11 @@ export interface ClientSession {
   connect(options?: RedisOptions | RedisClusterOptions, primary?: number): Redis;
   /** Waits for `ms` virtual milliseconds. */
   sleep(ms: number): Promise<void>;
+  /**
+   * Keeps the client's process busy for `ms` virtual milliseconds, as a long computation or a synchronous call does: none of its
+   * timers, replies and promises run meanwhile. What follows in the same task happens afterwards. Throws TypeError for less than 0.
+   */
+  block(ms: number): void;
   /** The resource of this name, which all clients share. Throws TypeError for a wrong name or option. */
   resource(name: string, options?: ResourceOptions): ProtectedResource;
   /** Aborts when the world is about to end: leave loops then. */
@@ -98,7 +104,8 @@ export function resourceFor(
       const known = ledger.permitsOf(name) ?? permits;
       if (permits !== known)
         throw badOption('resource.permits', permits, `${known}, as when ${name} was entered first`);
-      return insideOf(ledger, client, ledger.enter(client, name, permits, how, once), carry);
+      const enter = (entered: Entered): Visit => ledger.enter(client, name, permits, how, once, entered);
+      return insideOf(ledger, client, carry, { resource: name, fence: how.fence }, enter);
     },
   };
 }
@@ -117,19 +124,47 @@ function checkEnter(options: EnterOptions, available: number): void {
     throw badOption('enter.permits', permits, '1 for a resource with one permit');
 }
 
-function insideOf(ledger: Ledger, client: LedgerClient, visit: Visit, carry: Carry): InsideResource {
+/** A visit as its client sees it. What a client does that has kept its process busy happens when the world has caught up. */
+function insideOf(
+  ledger: Ledger,
+  client: LedgerClient,
+  carry: Carry,
+  { resource, fence }: { readonly resource: string; readonly fence: number | undefined },
+  enter: (entered: Entered) => Visit,
+): InsideResource {
+  let visit: Visit | undefined;
+  const act = (what: (own: Visit) => void): void => {
+    const { ahead = 0 } = client;
+    // Later acts come later: the visit is there by then.
+    if (ahead > 0 && client.whenReached !== undefined) client.whenReached(() => what(visit as Visit));
+    else what(visit as Visit);
+  };
+  const refuses = ledger.refuses(resource, fence);
+  const entered = ledger.tasks.begin();
+  act(() => {
+    visit = enter(entered);
+  });
   return {
-    refused: visit.refused,
+    get refused() {
+      return visit?.refused ?? refuses;
+    },
+    write: () => {
+      let taken = visit?.ended === undefined && !ledger.refuses(resource, fence);
+      act((own) => {
+        taken = ledger.write(own, client);
+      });
+      return taken;
+    },
     send: async () => {
-      const sent = ledger.now();
-      if (!ledger.send(visit, client)) return false;
+      const sent = ledger.now() + (client.ahead ?? 0);
+      if (visit?.ended !== undefined) return false;
+      act((own) => void ledger.send(own, client));
       try {
-        return await carry(visit.resource, () => ledger.arrive(visit, sent));
+        return await carry(resource, () => ledger.arrive(visit as Visit, sent));
       } finally {
-        ledger.answered(visit);
+        ledger.answered(visit as Visit);
       }
     },
-    write: () => ledger.write(visit, client),
-    leave: () => ledger.leave(visit, client),
+    leave: () => act((own) => ledger.leave(own, client)),
   };
 }

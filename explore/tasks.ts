@@ -3,10 +3,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Visit } from './visit.ts';
 
 /** A visit, and the one that the same async task had entered before it. */
-interface Entered {
+export interface Entered {
   /** The ledger that has the visits: code that outlives its world must not reach into the next one. */
   readonly ledger: object;
-  readonly visit: Visit;
+  /** Undefined until the world has caught up with a client that kept its process busy. */
+  visit: Visit | undefined;
   readonly before: Entered | undefined;
 }
 
@@ -16,13 +17,22 @@ const current = new AsyncLocalStorage<Entered>();
 export class EntryTasks {
   readonly #entries = new Map<Visit, Entered>();
 
-  /** Notes that the running async task has entered. What it does from now on, and what it starts, belongs to this visit. */
-  enter(visit: Visit): void {
+  /** The running async task enters. What it does from now on, and what it starts, belongs to this entry. */
+  begin(): Entered {
     const before = current.getStore();
-    const entered = { ledger: this, visit, before: before?.ledger === this ? before : undefined };
-    this.#entries.set(visit, entered);
+    const entered: Entered = {
+      ...{ ledger: this, visit: undefined },
+      before: before?.ledger === this ? before : undefined,
+    };
     // The lab in a browser has no async tasks to tell apart: there, a client counts as one.
     current.enterWith?.(entered);
+    return entered;
+  }
+
+  /** The visit of an entry. */
+  enter(entered: Entered, visit: Visit): void {
+    entered.visit = visit;
+    this.#entries.set(visit, entered);
   }
 
   /** True when both visits are of one owner: the one that the code named, or one async task and what it has started. */

@@ -37,6 +37,22 @@ export function replaceByRefusals(): void {
     for (const name of names) refuse(owner, `${label}.${name}`, name);
   }
   refuseThreads();
+  replaceWait();
+}
+
+/** A wait that blocks the thread, which is how people sleep in synchronous code: it keeps the process busy. */
+function replaceWait(): void {
+  replaceMethod(Atomics as unknown as Record<string, AnyFunction>, 'wait', (real) => {
+    return (...args: unknown[]): unknown => {
+      const { inside } = present;
+      const [cells, index, value, timeout = Infinity] = args as [Int32Array, number, number, number?];
+      if (inside === undefined) return real(...args);
+      if (Atomics.load(cells, index) !== value) return 'not-equal';
+      if (!Number.isFinite(timeout)) throw refused('Atomics.wait without a limit in time');
+      inside.block(Math.max(0, timeout));
+      return 'timed-out';
+    };
+  });
 }
 
 /** Refuses one function in a world. Node 20 is the first that has all of them. */

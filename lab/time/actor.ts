@@ -39,6 +39,12 @@ export class Actor implements TaskOwner {
   readonly world: ActorWorld;
   /** @internal The world's events. */
   readonly schedule: Schedule;
+  /** @internal */
+  ahead = 0;
+  /** @internal */
+  busyUntil = 0;
+  /** @internal Called when its code has kept the process busy, with the milliseconds. */
+  onBusy: ((ms: number) => void) | undefined;
   /** @internal The number of its process. A process that starts again has another one. */
   pid: number;
   /** @internal Called when its program ends by itself. Without it, what fails fails the world. */
@@ -106,7 +112,24 @@ export class Actor implements TaskOwner {
     this.#alive = true;
     this.#paused = false;
     this.#waiting = [];
+    this.ahead = 0;
+    this.busyUntil = 0;
     this.pid = this.world.nextPid();
+  }
+
+  /** @internal Its running code keeps the process busy for so many microseconds: nothing else of the process runs meanwhile. */
+  keepBusy(micros: number): void {
+    this.ahead += micros;
+  }
+
+  /** @internal */
+  settle(): void {
+    const { ahead } = this;
+    this.ahead = 0;
+    if (!this.#alive) return;
+    this.busyUntil = this.schedule.micros + ahead;
+    this.world.trace.note(this.name, 'busy', `${ahead / 1000} ms`);
+    this.onBusy?.(ahead / 1000);
   }
 
   /** @internal Its program ends by itself. Returns false when nobody lets it. */

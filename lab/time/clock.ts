@@ -40,7 +40,7 @@ export class VirtualClock implements Clock {
   }
 
   micros(): number {
-    const { micros } = this.#actor.schedule;
+    const micros = this.#actor.schedule.micros + this.#actor.ahead;
     if (this.#rate === 1) return micros + (this.#shown - this.#since);
     return this.#shown + Math.floor((micros - this.#since) * this.#rate);
   }

@@ -21,6 +21,8 @@ export interface Inside {
   clearById(id: number): void;
   /** Opens an in-memory connection, as net.createConnection would. */
   dial(host: string, port: number): Duplex;
+  /** Keeps the running actor's process busy for so many milliseconds. */
+  block(ms: number): void;
   /** The number of the running actor's process. */
   readonly pid: number;
   /** The name of its machine: the actor's. */

@@ -33,6 +33,8 @@ export class Schedule {
    * checkers.
    */
   beforeStep: (() => void) | undefined;
+  /** How many steps were taken. */
+  steps = 0;
   #immediates: Task[] = [];
   #nextImmediate = 0;
   #eventsNow = 0;
@@ -47,6 +49,11 @@ export class Schedule {
    */
   arm(task: Task, at: number): void {
     if (!this.#stopped) this.heap.push(task, Math.max(at, this.micros));
+  }
+
+  /** The instant that the running code has come to: it is ahead of the world when it has kept its process busy. */
+  get reached(): number {
+    return this.micros + (this.running?.ahead ?? 0);
   }
 
   /** Schedules the task to run before time moves, after everything that is already enqueued. */
@@ -81,6 +88,8 @@ export class Schedule {
    * when time no longer moves.
    */
   runNext(limit: number): boolean {
+    this.steps++;
+    if (this.running !== undefined && this.running.ahead > 0) this.running.settle();
     this.beforeStep?.();
     for (let events = 0; events < INNER_EVENTS; events++) {
       const task = this.#take(limit);
@@ -122,6 +131,10 @@ export class Schedule {
     if (run === undefined) return false;
     if (actor.paused) {
       actor.postpone(task);
+      return false;
+    }
+    if (actor.busyUntil > this.micros) {
+      this.arm(task, actor.busyUntil);
       return false;
     }
     this.running = actor;

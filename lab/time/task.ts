@@ -8,6 +8,12 @@ import type { Timer } from '../../server/host/host.ts';
 export interface TaskOwner {
   /** While it is paused, its tasks do not run: they are handed to `postpone` when they come due. */
   readonly paused: boolean;
+  /** @internal How far its running code is ahead of the world, because it has kept its process busy; in microseconds. */
+  readonly ahead: number;
+  /** @internal Its process is busy until this instant, in microseconds since the epoch: what comes due before waits. */
+  readonly busyUntil: number;
+  /** @internal The code that was ahead has come to its end: its process is busy until the world has caught up. */
+  settle(): void;
   /** @internal Keeps a task that came due during the pause. */
   postpone(task: Task): void;
   /** @internal Takes an error that nothing in its code has caught. Returns false when that ends no program. */

@@ -76,7 +76,7 @@ export class VirtualTimeout extends Handle {
     // A program that has ended, and whose code has caught the exception that stops it, does nothing more.
     if (!alive) return;
     this.run = this.#fire;
-    schedule.arm(this, schedule.micros + this.#delay * 1000);
+    schedule.arm(this, schedule.micros + this.actor.ahead + this.#delay * 1000);
   }
 
   #fire(): void {

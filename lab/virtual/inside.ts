@@ -20,10 +20,18 @@ interface SurroundingWorld {
   stream(name: string): Random;
 }
 
+/** After so many readings of a clock in one step, with nothing between them, each further one takes time. */
+const READS = 10_000;
+/** How long such a reading takes, in microseconds. Node's takes 0.05: a second of waiting would be twenty million of them. */
+const READING = 100;
+
 /** Serves the stand-ins in one world. */
 export class WorldInside implements Inside {
   readonly #world: SurroundingWorld;
   readonly #random: Random;
+  /** How often a clock was read in one step, with nothing between. */
+  #reads = 0;
+  #readIn = -1;
 
   constructor(world: SurroundingWorld) {
     this.#world = world;
@@ -46,15 +54,38 @@ export class WorldInside implements Inside {
     return this.#actor.end(end);
   }
 
+  /**
+   * Code that reads a clock again and again, and does nothing else, waits for it to move: then each reading takes time. Its other
+   * code takes none.
+   */
+  #read(): void {
+    const { steps } = this.#world.schedule;
+    if (steps !== this.#readIn) this.#acts(steps);
+    else if (++this.#reads > READS) this.#actor.keepBusy(READING);
+  }
+
+  /** Code does something else than to read a clock. */
+  #acts(step = -1): void {
+    this.#readIn = step;
+    this.#reads = 0;
+  }
+
+  block(ms: number): void {
+    this.#actor.keepBusy(Math.round(ms * 1000));
+  }
+
   wallClock(): Millis {
+    this.#read();
     return this.#actor.clock.now();
   }
 
   elapsed(): number {
+    this.#read();
     return this.#actor.clock.elapsed();
   }
 
   random(): number {
+    this.#acts();
     return this.#random.next();
   }
 
@@ -63,6 +94,7 @@ export class WorldInside implements Inside {
   }
 
   setTimeout(callback: Callback, delayMs: number, args: readonly unknown[], repeat: boolean): VirtualTimeout {
+    this.#acts();
     return new VirtualTimeout(this.#actor, callback, delayMs, args, repeat);
   }
 

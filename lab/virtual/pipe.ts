@@ -129,7 +129,8 @@ export class Pipe {
     this.pending += size;
     if (this.#lost) return;
     const fate = typeof message === 'string' ? 'arrives' : this.lane.fate();
-    passage.sent = this.#elapsed;
+    const { schedule } = this.actor;
+    passage.sent = this.#elapsed + schedule.reached - schedule.micros;
     if (fate === 'lost') {
       this.#lost = true;
       passage.due = passage.sent;
@@ -141,7 +142,7 @@ export class Pipe {
     passage.end = this.sent;
     this.#messages.push(passage);
     this.#arm(passage, size, message === 'end');
-    passage.due = this.#lastArrival - this.actor.schedule.micros + passage.sent;
+    passage.due = this.#lastArrival - schedule.micros + this.#elapsed;
   }
 
   /** Breaks the pipe: messages under way are lost, and the far end learns of it after the usual delay. */
@@ -234,7 +235,7 @@ export class Pipe {
   /** Schedules an arrival. Arrival times never decrease within the pipe, and equal ones keep their order. */
   #arm(arrival: Task, size: number, isEnd: boolean): void {
     const { schedule } = this.actor;
-    this.#lastArrival = Math.max(this.#lastArrival, schedule.micros + this.lane.travel(size, isEnd));
+    this.#lastArrival = Math.max(this.#lastArrival, schedule.reached + this.lane.travel(size, isEnd));
     schedule.arm(arrival, this.#lastArrival);
   }
 

@@ -191,7 +191,7 @@ export class World {
     return this.#checked(
       () => checkMillis('advance', ms),
       () => {
-        const goal = this.schedule.micros + Math.round(ms * 1000);
+        const goal = this.schedule.reached + Math.round(ms * 1000);
         if (!this.isInside) return this.driver.reach(goal);
         return new Promise((resolve) => this.schedule.arm(new Task(this.running, false, resolve), goal));
       },

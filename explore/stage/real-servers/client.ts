@@ -67,6 +67,11 @@ export class ServersClient extends StageClient {
     if (!this.alive || life !== this.life) await new Promise<never>(() => {});
   }
 
+  protected block(ms: number): void {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  }
+
   /** Looks whose turn it is. */
   look(): void {
     const free = this.end !== undefined || !this.alive;

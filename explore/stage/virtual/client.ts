@@ -1,6 +1,7 @@
 /** A client of a virtual world: an actor with its own process. */
 import type { Actor } from '../../../lab/time/actor.ts';
 import { ProcessEnded } from '../../../lab/time/process-end.ts';
+import { Task } from '../../../lab/time/task.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { type ClientRun, type Entrances, StageClient } from '../../client.ts';
 import type { Carry } from '../../session.ts';
@@ -25,11 +26,34 @@ export class VirtualClient extends StageClient {
     this.#world = world;
     this.actor = world.actor(name);
     this.actor.onEnd = (end) => this.ended(end);
+    this.actor.onBusy = (ms) => {
+      // Like a pause: what it believes counts when it goes on.
+      this.resumedAt = run.now() + ms;
+      run.note(name, `keeps its event loop busy for ${ms} ms`);
+    };
     this.carry = (resource, arrive) => resources.write(this.actor, resource, arrive);
   }
 
   get paused(): boolean {
     return this.actor.paused;
+  }
+
+  get ahead(): number {
+    return this.actor.ahead / 1000;
+  }
+
+  whenReached(act: () => void): void {
+    const { schedule } = this.#world;
+    const { pid, ahead } = this.actor;
+    // A process that was killed meanwhile has not come so far.
+    const once = (): void => {
+      if (this.alive && this.actor.pid === pid) act();
+    };
+    schedule.arm(new Task(this.#world.actor('director'), false, once), schedule.micros + ahead);
+  }
+
+  protected block(ms: number): void {
+    this.actor.keepBusy(Math.round(ms * 1000));
   }
 
   get alive(): boolean {
