@@ -118,7 +118,7 @@ export class SvgPen implements Pen {
   }
 
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
-    const id = `clip${this.#clips++}`;
+    const id = `${OWN}${this.#clips++}`;
     this.#parts.push(
       `<clipPath id="${id}"><rect x="${x}" y="${y}" width="${width}" height="${height}"/></clipPath><g clip-path="url(#${id})">`,
     );
@@ -136,8 +136,20 @@ export class SvgPen implements Pen {
   svg(title: string): string {
     const size = `width="${this.#width}" height="${this.#height}" viewBox="0 0 ${this.#width} ${this.#height}"`;
     const font = FONT.replaceAll('"', "'");
-    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${font}" role="img"><title>${escaped(title)}</title>\n${this.#parts.join('\n')}\n</svg>\n`;
+    const drawing = this.#parts.join('\n');
+    const own = `clip-${checksum(title + drawing)}-`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${font}" role="img"><title>${escaped(title)}</title>\n${drawing.replaceAll(OWN, own)}\n</svg>\n`;
   }
+}
+
+/** Stands for the beginning of the drawing's own ids until its content is known. No text of a drawing has this character. */
+const OWN = '\u0000';
+
+/** Eight digits that tell drawings apart: two of them in one page must not share ids (FNV-1a). */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
 function short(value = 0): string {

@@ -142,6 +142,17 @@ function drawn(run: Timeline, width = 1200, key = ''): string {
   return pen.svg('A drawing');
 }
 
+test('two drawings in one page share no ids, so that neither cuts the other, and one drawing has the same ids each time', async () => {
+  const run = await story();
+  const ids = (svg: string): string[] => [...svg.matchAll(/id="([^"]*)"/g)].map(([, id = '']) => id);
+  const [wide, narrow] = [drawn(run, 1200), drawn(run, 900)];
+  expect(ids(wide).length).toBeGreaterThan(0);
+  expect(ids(wide).filter((id) => ids(narrow).includes(id))).toEqual([]);
+  expect(drawn(run, 1200)).toBe(wide);
+  for (const svg of [wide, narrow])
+    for (const [, id = ''] of svg.matchAll(/url\(#([^)]*)\)/g)) expect(ids(svg)).toContain(id);
+});
+
 test('what a resource takes and refuses is written in its lane, and a legend explains the lines', async () => {
   const fence = (await namedStories.fence?.(7))?.timeline as Timeline;
   const svg = drawn(fence);

@@ -25,7 +25,8 @@ const MOVING = { file: 'lost-lock.svg', of: 'timeline.svg' };
  * less motion, it is whole.
  */
 function moving(svg: string): string {
-  const [, clip = '', width = ''] = /<clipPath id="(clip\d+)"><rect [^>]*width="([\d.]+)"/.exec(svg) ?? [];
+  const [, clip = '', width = ''] =
+    /<clipPath id="(clip-\w+-\d+)"><rect [^>]*width="([\d.]+)"/.exec(svg) ?? [];
   const style = [
     `@keyframes draw { 0% { width: 0 } 70%, 100% { width: ${width}px } }`,
     `@media (prefers-reduced-motion: no-preference) { #${clip} rect { animation: draw 9s linear infinite } }`,
