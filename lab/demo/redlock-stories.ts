@@ -84,7 +84,7 @@ export function redlockRestart(seed: number, staysAway = false): Promise<Played>
   });
 }
 
-/** One node's clock jumps, so that the lease ends early there; or, as the cure, it is adjusted slowly. */
+/** One node's clock jumps and ends the lease early; or, as the cure, it is adjusted slowly. */
 export function redlockClockJump(seed: number, slowly = false): Promise<Played> {
   const end = slowly ? 'one clock is adjusted slowly' : 'one clock jumps';
   return tell(`Redlock on five nodes, and ${end}`, seed, async ({ servers, recorder }) => {

@@ -167,7 +167,7 @@ export function labelsOf(
   return [`${from}:${number}>${to}`, `${to}>${from}:${number}`];
 }
 
-/** Records that a message, or a part of it, has passed its lane. @param isClosed the receiver is gone, so that it is lost */
+/** Records that a message, or a part of it, has passed its lane. @param isClosed the receiver is gone, and the message is lost */
 export function noteArrival(
   sent: SentMessage | undefined,
   content: Uint8Array | undefined,
@@ -193,7 +193,7 @@ class NodeConnection implements NetworkConnection, Receiver {
   #sent = 0;
   /** The connection breaks when the server has read this many bytes. */
   #breaksAt = Infinity;
-  /** True when a message was lost, so that nothing after it arrives in that direction. */
+  /** True when a message was lost: nothing after it arrives in that direction. */
   #outLost = false;
   #backLost = false;
   readonly #labels: readonly [out: string, back: string];

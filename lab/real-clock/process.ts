@@ -10,7 +10,7 @@ export class RealClockProcess {
   #paused = false;
   #waiting: (() => void)[] = [];
 
-  /** @param checkOpen throws when the process has ended for good, so that its clock cannot be set */
+  /** @param checkOpen throws when the process has ended for good; then its clock cannot be set */
   constructor(checkOpen: () => void) {
     this.clock = new RealClock(this, checkOpen);
   }

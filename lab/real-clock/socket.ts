@@ -35,7 +35,7 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
   #sent = 0;
   /** The connection breaks when the server has read this many bytes. */
   #breaksAt = Infinity;
-  /** True when a message was lost, so that nothing after it arrives in that direction. */
+  /** True when a message was lost: nothing after it arrives in that direction. */
   #outLost = false;
   #backLost = false;
   #local: string | undefined;

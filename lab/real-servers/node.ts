@@ -35,7 +35,7 @@ export interface RealServerSurroundings {
   readonly settings: Partial<Settings>;
   /** True for the name of a node. */
   readonly isNode: (name: string) => boolean;
-  /** True if the set has one node only, so that no failover can lose anything. */
+  /** True if the set has one node only: no failover can lose anything. */
   readonly isAlone: boolean;
   /** Does work after all work that was asked for before, whichever node it concerns. */
   readonly inTurn: (work: () => Promise<unknown>) => void;

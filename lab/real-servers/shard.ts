@@ -50,7 +50,7 @@ export class RealServerShard extends ReplicaGroup<RealServerNode, RealClockLane>
 
   /**
    * Tells the replica that has most of the stream to take over: CLUSTER FAILOVER, with FORCE when the primary is down.
-   * The other primaries vote on it, so that it takes effect later. Rejects when there is no such replica, or it refuses.
+   * The other primaries vote on it first. Rejects when there is no such replica, or it refuses.
    */
   async failover(): Promise<void> {
     const able = this.replicas.filter(({ up, paused }) => up && !paused);

@@ -24,7 +24,7 @@ export interface FailoverOptions {
    * it is partitioned off from every client of the set and every other node that is up, or from the party 'failover'.
    */
   readonly to?: string;
-  /** False leaves the old primary alone, as if it were unreachable, so that two nodes accept writes. Default true. */
+  /** False leaves the old primary alone, as if it were unreachable; then two nodes accept writes. Default true. */
   readonly demote?: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface Touched {
   /** Databases in which any key may differ. */
   readonly databases: readonly number[];
   /**
-   * What happened to these databases: 'emptied'; 'swapped', so that a key may have moved between two of them; or
+   * What happened to these databases: 'emptied'; 'swapped': a key may have moved between two of them; or
    * 'unknown'.
    */
   readonly fate: 'emptied' | 'swapped' | 'unknown';

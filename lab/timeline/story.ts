@@ -21,7 +21,7 @@ export function storyOf(plot: Plot): readonly StoryStep[] {
   return cutStory(steps, account);
 }
 
-/** What is no longer known, so that nobody takes silence for an answer. */
+/** What is no longer known. Nobody should take silence for an answer. */
 function horizon({ knownFrom }: LockAccount): ToldStep[] {
   if (knownFrom === 0) return [];
   const text = `Events before ${spanText(knownFrom)} are no longer known.`;

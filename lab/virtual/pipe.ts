@@ -65,7 +65,7 @@ export class Pipe {
   #backed = 0;
   #state: 'open' | 'broken' | 'closed' = 'open';
   #ending: Ending = 'reset';
-  /** True when a message was lost, so that what follows cannot arrive. */
+  /** True when a message was lost: what follows cannot arrive. */
   #lost = false;
   /** The connection breaks when this many bytes have been received. */
   #breaksAt = Infinity;

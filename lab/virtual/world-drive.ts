@@ -20,7 +20,7 @@ export interface Goal {
   at: number;
   /** For a promise: its time limit, in virtual milliseconds. */
   readonly maxMs?: number;
-  /** True when nobody is notified, so that time need not stop there. */
+  /** True when nobody is notified. Time need not stop there. */
   readonly silent?: boolean;
   /** Notifies the waiting code, which is outside of the world; set when there is a result. */
   tell: (() => void) | undefined;

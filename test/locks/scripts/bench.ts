@@ -1,5 +1,7 @@
 /** Runs scripts one by one on a real server, with a subscriber, so that probes can check what each script does. */
+
 import { Redis } from 'ioredis';
+import { expect } from 'vitest';
 import { fairAcquireScript, fairLeaveScript, fairReleaseScript } from '../../../locks/scripts/fair.ts';
 import { fencedAcquireScript } from '../../../locks/scripts/fenced.ts';
 import { latchCountDownScript, latchSetScript } from '../../../locks/scripts/latch.ts';
@@ -118,4 +120,10 @@ export class ScriptBench {
     this.redis.disconnect();
     this.#subscriber.disconnect();
   }
+}
+
+/** Expects a time to live that has just been set to so many milliseconds, on a busy machine too. */
+export function near(value: unknown, expected: number): void {
+  expect(Number(value)).toBeGreaterThan(expected - 5000);
+  expect(Number(value)).toBeLessThanOrEqual(expected);
 }

@@ -1,12 +1,7 @@
 /** Probes of the scripts of shared locks, of counters, and of the renewal of all. */
 import { expect } from 'vitest';
-import type { ScriptBench } from './bench.ts';
+import { near, type ScriptBench } from './bench.ts';
 import type { Probe } from './probes.ts';
-
-const near = (value: unknown, expected: number): void => {
-  expect(Number(value)).toBeGreaterThan(expected - 5000);
-  expect(Number(value)).toBeLessThanOrEqual(expected);
-};
 
 const slot = (owner: string, hold: number): string => `{L}:${owner}:rwlock_timeout:${hold}`;
 

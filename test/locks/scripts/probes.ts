@@ -1,13 +1,8 @@
 /** One probe for each script of exclusive locks; it fails as soon as the script does anything wrong. */
 import { expect } from 'vitest';
-import type { ScriptBench } from './bench.ts';
+import { near, type ScriptBench } from './bench.ts';
 
 export type Probe = (bench: ScriptBench) => Promise<void>;
-
-const near = (value: unknown, expected: number): void => {
-  expect(Number(value)).toBeGreaterThan(expected - 5000);
-  expect(Number(value)).toBeLessThanOrEqual(expected);
-};
 
 async function simple(b: ScriptBench): Promise<void> {
   const take = (token: string, ttl = 60_000): Promise<unknown> =>
