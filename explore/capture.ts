@@ -3,6 +3,8 @@ import { present } from '../lab/time/current-world.ts';
 
 /** How many lines are kept. */
 const KEPT = 200;
+/** How long a line is at most, in characters. */
+const LONGEST = 500;
 
 /** What the code under test has printed. */
 export interface Captured {
@@ -20,7 +22,7 @@ export async function captured<T>(work: (output: Captured) => Promise<T>): Promi
   const output = { lines, count: 0 };
   const keep: Sink = (text) => {
     output.count++;
-    if (lines.length < KEPT) lines.push(String(text).trimEnd().slice(0, 500));
+    if (lines.length < KEPT) lines.push(String(text).trimEnd().slice(0, LONGEST));
   };
   if (keepers.size === 0) restore = divert();
   keepers.add(keep);
@@ -40,6 +42,7 @@ let restore: readonly (() => void)[] = [];
 
 function divert(): (() => void)[] {
   const keep: Sink = (text) => {
+    present.inside?.printed(String(text).trimEnd().slice(0, LONGEST));
     for (const each of keepers) each(text);
   };
   return [...METHODS.map((name) => divertConsole(name, keep)), ...divertStreams(keep), divertErrors(keep)];

@@ -5,7 +5,7 @@ import type { PlayedWorld } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
 import type { Finding } from './report-data.ts';
 import type { Failing } from './search/shrink.ts';
-import { eventsOf, storyText } from './story.ts';
+import { storyOf } from './story/story.ts';
 import type { Breach } from './visit.ts';
 
 /**
@@ -51,15 +51,15 @@ export function findingOf(
   firstIn: number,
   difference: string | undefined,
 ): Finding {
-  const events = eventsOf(world, breach);
   const title = `${name}: ${breach.promise} is broken (${cause})`;
+  const { events, text } = storyOf(world, breach, title);
   const unstable = difference === undefined ? '' : `\nThis world did not repeat: ${difference}`;
   return {
     promise: breach.promise,
     cause,
     what: breach.what,
     events,
-    story: storyText(title, events) + unstable,
+    story: text + unstable,
     replay: replayText(world),
     worlds: 1,
     firstIn,

@@ -20,16 +20,16 @@ import { reducible } from './search/same-reason.ts';
 import { survey } from './search/survey.ts';
 import { NO_DISTANCE } from './stage/real-servers/client.ts';
 import { startServersStage } from './stage/real-servers/stage.ts';
-import { eventsOf, type FindingEvent, storyText } from './story.ts';
+import { storyOf } from './story/story.ts';
 import { replayedTimeline } from './timeline/replayed.ts';
-import type { Breach } from './visit.ts';
+import type { Breach, FindingEvent } from './visit.ts';
 
 export type { Anchor } from './anchors/anchor.ts';
 export type { Captured } from './capture.ts';
 export type { ClientCode } from './client.ts';
 export { FAULTS, type FaultName, type PlannedFault } from './faults/index.ts';
 export type { History, HistoryMessage, HistoryWrite } from './history.ts';
-export type { UserPromise } from './judge.ts';
+export type { BrokenPromise, PromiseAnswer, UserPromise } from './judge.ts';
 export { mergeReports } from './merging.ts';
 export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
 export { PROMISES, type PromiseName } from './promises/index.ts';
@@ -38,9 +38,8 @@ export type { Asked, Coverage, Finding, ReportData } from './report-data.ts';
 export type { FaultBound } from './search/bounds.ts';
 export type { LeaseScale } from './search/leases.ts';
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';
-export type { FindingEvent } from './story.ts';
 export type { Topology } from './topology.ts';
-export type { Breach, EnterOptions, Visit, VisitWrite } from './visit.ts';
+export type { Breach, EnterOptions, FindingEvent, Visit, VisitWrite } from './visit.ts';
 
 /**
  * Explores the code of a lock's clients in many virtual worlds with faults, and reports every broken promise with the
@@ -179,10 +178,11 @@ function replayed(
 ): Replayed {
   const breaches = judge(world, full.promises, full.own);
   const [first] = breaches;
-  const events = first === undefined ? [] : eventsOf(world, first);
   const what = first === undefined ? 'no promise is broken' : `${first.promise} is broken`;
+  const title = `${full.name}: ${what}${where}`;
+  const { events, text: story } =
+    first === undefined ? { events: [], text: title } : storyOf(world, first, title);
   const timelineData = (): Promise<Timeline> => replayedTimeline(full, world.plan, text);
-  const story = storyText(`${full.name}: ${what}${where}`, events);
   return {
     ...{ breaches, events, replay: text, sameTrace: isSameTrace },
     story: remark === '' ? story : `${story}\n${remark}`,

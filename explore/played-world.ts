@@ -16,8 +16,8 @@ export interface StoryLine {
   readonly who: string;
   /** What happened, in words. */
   readonly what: string;
-  /** What it was: what a client did, trouble that it met, a fault, a visit to a resource, or the end of the world. */
-  readonly kind: 'client' | 'trouble' | 'fault' | 'visit' | 'end';
+  /** What it was: what a client did or printed, trouble that it met, a fault, a visit to a resource, or the end of the world. */
+  readonly kind: 'client' | 'output' | 'trouble' | 'fault' | 'visit' | 'end';
 }
 
 /** What ended a world before its time. */
@@ -48,6 +48,8 @@ export interface PlayedWorld {
   /** The resources to which clients sent, as links know them. */
   readonly distant?: ReadonlySet<string>;
   readonly lines: readonly StoryLine[];
+  /** What clients printed: the first lines. Absent on real servers, whose clients print to the terminal. */
+  readonly output?: readonly StoryLine[];
   /** The faults of the plan that had something to strike. */
   readonly struck: readonly PlannedFault[];
   /** What had happened when the clients started; times of the trace count from the beginning of the world. */

@@ -2,7 +2,7 @@
 import type { Captured } from './capture.ts';
 import type { FaultName } from './faults/index.ts';
 import type { LeaseScale } from './search/leases.ts';
-import type { FindingEvent } from './story.ts';
+import type { FindingEvent } from './visit.ts';
 
 /** One way in which a promise breaks, with the shortest story of it. */
 export interface Finding {
@@ -12,7 +12,7 @@ export interface Finding {
   readonly cause: string;
   /** What was observed. */
   readonly what: string;
-  /** The events of the shortest story; 12 at most. */
+  /** The events of the shortest story: those that make the cause, and up to 12 in all those nearest to the breach. */
   readonly events: readonly FindingEvent[];
   /** The story as text. */
   readonly story: string;

@@ -3,6 +3,7 @@ import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
 import type { Finding, ReportData } from './report-data.ts';
 import { scalesText } from './search/leases.ts';
+import { seeText } from './story/text.ts';
 import { tableLines, wrapped } from './table.ts';
 
 /** A number of things: `1 world`, `2 worlds`. */
@@ -43,11 +44,15 @@ export function coverageLines({ coverage, asked, notRepeatable }: ReportData, wi
   ];
 }
 
-/** The whole report. @param width the longest line of what is not a story */
-export function reportText(report: ReportData, width: number): string {
+/**
+ * The whole report.
+ * @param width the longest line of what is not a story
+ * @param file the file that exports the exploration, for the lines that play worlds again; without it, they are code
+ */
+export function reportText(report: ReportData, width: number, file?: string): string {
   const stories = report.findings.map(
     ({ story, replay, worlds }) =>
-      `\n${story}\n${''.padStart(15)}(in ${counted(worlds, 'world')})${replay === '' ? '' : `\nreplay: ${replay}`}`,
+      `\n${story}\n${''.padStart(15)}(in ${counted(worlds, 'world')})${replay === '' ? '' : `\n${seeText(replay, file)}`}`,
   );
   const sentences = report.findings.flatMap((finding, i) =>
     wrapped(`${i + 1} ${sentenceOf(finding)}`, width, '  '),

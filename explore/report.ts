@@ -2,6 +2,7 @@
 import type { Captured } from './capture.ts';
 import { type Asked, type Coverage, type Finding, REPORT_VERSION, type ReportData } from './report-data.ts';
 import { counted, coverageLines, reportText } from './report-text.ts';
+import { seeText } from './story/text.ts';
 
 /** What an exploration has found, with the checks of a test. */
 export class ExploreReport implements ReportData {
@@ -43,7 +44,7 @@ export class ExploreReport implements ReportData {
   assertNone(): void {
     if (this.findings.length === 0) return;
     const stories = this.findings.map(({ story, replay }) =>
-      replay === '' ? story : `${story}\nreplay: ${replay}`,
+      [story, seeText(replay)].filter((part) => part !== '').join('\n'),
     );
     const count = this.findings.length === 1 ? 'a broken promise' : `${this.findings.length} broken promises`;
     const covered = coverageLines(this, 100).join('\n');

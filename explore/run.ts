@@ -1,4 +1,6 @@
 /** Plays one plan on a stage: the clients' code, the faults of the plan, and the check that the lock can be had again. */
+
+import type { PrintedLine } from '../lab/virtual/inside.ts';
 import type { ClientCode, StageClient } from './client.ts';
 import { describe, lineOf } from './describe.ts';
 import { type PlannedFault, strike } from './faults/index.ts';
@@ -391,6 +393,7 @@ class WorldRun implements StageRun {
 
   result(): PlayedWorld {
     const { visits } = this.ledger;
+    const { printed = [], ...record } = this.#stage.record();
     const resources = visits.map(({ resource }) => resource);
     return {
       plan: this.#plan,
@@ -415,7 +418,12 @@ class WorldRun implements StageRun {
       toldAt: this.#toldAt,
       remains: textOf(this.#left),
       endedAt: this.now(),
-      ...this.#stage.record(),
+      ...record,
+      ...(printed.length > 0 && { output: printed.map((line) => this.#printed(line)) }),
     };
+  }
+
+  #printed({ at, who, text }: PrintedLine): StoryLine {
+    return { at: (at - this.#begun) / 1000, who, what: text, kind: 'output' };
   }
 }

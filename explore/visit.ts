@@ -72,6 +72,20 @@ export interface Breach {
   readonly visits: readonly number[];
   /** The clients whose acts show it, where a promise of the user names them. */
   readonly clients?: readonly string[];
+  /** The resource that it is about, where a promise of the user names it. */
+  readonly resource?: string;
+  /** Events that belong to its story, where a promise of the user names them. */
+  readonly events?: readonly FindingEvent[];
+}
+
+/** One event of a story. */
+export interface FindingEvent {
+  /** Milliseconds since the clients started. */
+  readonly at: number;
+  /** The client or node. */
+  readonly who: string;
+  /** What happened. */
+  readonly text: string;
 }
 
 /** What a client does at a resource, or its message: `arrives` is a write that was sent with `send()`. */

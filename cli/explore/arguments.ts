@@ -14,6 +14,7 @@ Runs each exploration that FILE exports (objects with the options of explore()),
   --shard I/N       play the I-th of N parts, for several machines
   --merge A,B,...   print the report of several --json files, separated by commas, instead of exploring
   --replay TEXT     play one world again, and print its story
+  --timeline FILE   with --replay: write its timeline, a page (.html) or its data (.json)
   --on PROGRAM      with --replay: play it on real servers as well, such as redis-server
   --out FOLDER      write stories, test files, histories and timelines there
   --runner NAME     what the test files are for: vitest (default), jest or node
@@ -51,6 +52,7 @@ const TEXTS = [
   'shard',
   'merge',
   'replay',
+  'timeline',
   'on',
   'out',
   'runner',
@@ -61,7 +63,7 @@ const FLAGS = ['github', 'progress', 'help'];
 
 /** The options that mean something when a world is replayed, and when reports are merged. */
 const MEANS: Readonly<Record<'replay' | 'merge', readonly string[]>> = {
-  replay: ['replay', 'on'],
+  replay: ['replay', 'timeline', 'on'],
   merge: ['merge', 'out', 'runner', 'json', 'junit', 'github'],
 };
 
@@ -105,6 +107,7 @@ function refuseIdle(values: Chosen['values']): void {
   }
   for (const [name, needed] of [
     ['on', 'replay'],
+    ['timeline', 'replay'],
     ['runner', 'out'],
   ] as const) {
     if (values[name] !== undefined && values[needed] === undefined)

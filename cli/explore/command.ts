@@ -20,6 +20,8 @@ import {
 import { fullOptions } from '../../explore/options.ts';
 import { REPORT_VERSION } from '../../explore/report-data.ts';
 import { reportText } from '../../explore/report-text.ts';
+import { seeText } from '../../explore/story/text.ts';
+import { checkTimelineFile } from '../../lab/timeline/write.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
 import { annotations, historyLines, junit, testFile } from './files.ts';
@@ -124,11 +126,18 @@ function mergedFrom(files: readonly string[]): ExploreReport[] {
 async function playAgain({ values }: Chosen, explorations: readonly ExploreOptions[]): Promise<number> {
   const text = String(values.replay);
   const on = values.on === undefined ? {} : { on: String(values.on) };
+  const page = values.timeline === undefined ? undefined : String(values.timeline);
+  if (page !== undefined) checkTimelineFile('--timeline', page);
   const troubles: string[] = [];
   for (const options of explorations) {
     try {
-      const { story, breaches } = await replay(options, text, on);
+      const played = await replay(options, text, on);
+      const { story, breaches } = played;
       process.stdout.write(`${story}\n`);
+      if (page !== undefined) {
+        await played.timeline(page);
+        process.stdout.write(`timeline: ${page}\n`);
+      }
       return breaches.length > 0 ? 1 : 0;
     } catch (error) {
       const refusal = refusalIn(error);
@@ -209,7 +218,8 @@ async function conclude(
 ): Promise<number> {
   const { file, values } = chosen;
   const width = process.stdout.isTTY ? Math.max(20, process.stdout.columns - 1) : 100;
-  for (const report of reports) process.stdout.write(`${reportText(report, width)}\n\n`);
+  for (const report of reports)
+    process.stdout.write(`${reportText(report, width, file === '' ? undefined : file)}\n\n`);
   if (values.json !== undefined)
     writeFileSync(String(values.json), `${JSON.stringify(reports, undefined, 2)}\n`);
   if (values.junit !== undefined) writeFileSync(String(values.junit), junit(reports));
@@ -255,7 +265,7 @@ async function writeFindings(
     const parts = [basename(file).replace(/\..*$/, ''), report.name.replace(/[^\w-]+/g, '-'), i + 1, promise];
     const name = parts.filter((part) => part !== '').join('-');
     const base = join(folder, name);
-    writeFileSync(`${base}.txt`, `${story}\nreplay: ${text}\n`);
+    writeFileSync(`${base}.txt`, `${story}\n${seeText(text, file)}\n`);
     const files: Record<keyof FindingFiles, string | undefined> = { test: undefined, timeline: undefined };
     if (options !== undefined && text !== '') {
       const path = relative(dirname(base), file).replaceAll('\\', '/');

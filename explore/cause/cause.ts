@@ -6,7 +6,7 @@ import type { Tenure } from '../../lab/account/tenures.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
-import { type FreedBy, freedBetween } from './freed.ts';
+import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
 import type { Cause, CauseGrant, Reason } from './reason.ts';
@@ -18,7 +18,9 @@ import { errorsUntil, lateOf, repeatedBy } from './trouble.ts';
 /** Why the promise broke. */
 export function causeOf(world: PlayedWorld, breach: Breach): Cause {
   const visits = breach.visits.flatMap((id) => world.visits[id] ?? []);
-  const cause = visits.length > 1 ? ofVisits(world, breach, visits) : ofWorld(world, breach, visits);
+  const cause =
+    ofTaken(world, breach, visits) ??
+    (visits.length > 1 ? ofVisits(world, breach, visits) : ofWorld(world, breach, visits));
   return { ...cause, shape: shapeOf(cause, breach) };
 }
 
@@ -39,12 +41,47 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
         ...(freedBy?.by === undefined ? [] : [freedBy.by]),
       ]),
     ],
-    grants: granted.flatMap((each) => grantOf(each, world, known)),
+    grants: granted.flatMap((each) => grantOf(each)),
     entries: granted.map(({ visit }) => ({ visit: visit.id, client: visit.client, at: visit.from })),
     freedBy,
     refused,
     twice: calls.flatMap((call) => repeatedBy(call, known.account) ?? []),
     late: lateOf(refused === undefined ? calls : [...calls, refused.call], known),
+    errors: errorsUntil(known, until),
+  };
+}
+
+/** A lock that another client took from its holder. */
+function ofTaken(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): Reason | undefined {
+  if (breach.promise !== 'released-by-holder') return undefined;
+  const known = accountOfWorld(world);
+  const until = micros(breach.at);
+  const tenure = known.account.tenures.find(
+    ({ client, end }) => end?.how === 'deleted' && end.by !== client && Math.abs(end.at - until) < 1,
+  );
+  if (tenure?.end === undefined) return undefined;
+  const freedBy = endedBy(tenure, tenure.end, known);
+  const calls = [tenure.call, freedBy.request?.call].filter((call) => call !== undefined);
+  const own = visits.filter(({ client }) => client === tenure.client);
+  const grants = own.length > 0 ? own : [undefined];
+  return {
+    ...emptyReason,
+    resource: own[0]?.resource ?? tenure.lock,
+    clients: [tenure.client, ...(freedBy.by === undefined ? [] : [freedBy.by])],
+    grants: grants.flatMap((visit) =>
+      tenure.call === undefined
+        ? []
+        : [
+            {
+              ...requestOf(tenure.call),
+              ...{ visit: visit?.id ?? -1, lock: tenure.lock, tenures: [tenure], until: leaseEnd(tenure) },
+            },
+          ],
+    ),
+    entries: own.map(({ id, client, from }) => ({ visit: id, client, at: from })),
+    ...{ freedBy, refused: undefined },
+    twice: calls.flatMap((call) => repeatedBy(call, known.account) ?? []),
+    late: lateOf(calls, known),
     errors: errorsUntil(known, until),
   };
 }
@@ -63,14 +100,18 @@ function firstFreed(
   return all.find(({ how }) => how !== 'together' && how !== 'unknown') ?? all[0];
 }
 
-const emptyReason: Pick<Reason, 'left' | 'lost'> = { left: undefined, lost: undefined };
+const emptyReason: Pick<Reason, 'left' | 'lost' | 'waiter'> = {
+  left: undefined,
+  lost: undefined,
+  waiter: undefined,
+};
 
 function callsOf({ tenures, call }: GrantedVisit): NonNullable<GrantedVisit['call']>[] {
   const all = tenures.flatMap((each) => each.call ?? []);
   return all.length > 0 ? all : call === undefined ? [] : [call];
 }
 
-function grantOf(granted: GrantedVisit, world: PlayedWorld, known: WorldAccount): CauseGrant[] {
+function grantOf(granted: GrantedVisit): CauseGrant[] {
   const { visit, call, tenures } = granted;
   if (call === undefined) return [];
   const nodes = tenures.length === 0 ? [call.node] : [...new Set(tenures.map(({ node }) => node))];
@@ -78,23 +119,14 @@ function grantOf(granted: GrantedVisit, world: PlayedWorld, known: WorldAccount)
   return [
     {
       ...{ ...requestOf(call, nodes), visit: visit.id, lock: last?.lock, tenures },
-      until: last === undefined ? undefined : leaseEnd(last, world, known),
+      until: last === undefined ? undefined : leaseEnd(last),
     },
   ];
 }
 
-/** When a lease ends, in milliseconds since the clients started: servers count by clocks of their own. */
-export function leaseEnd(
-  tenure: Tenure,
-  { startedAt }: PlayedWorld,
-  { run }: WorldAccount,
-): number | undefined {
-  const { deadline, node, from, renewals } = tenure;
-  if (deadline === undefined) return undefined;
-  const set = renewals.at(-1)?.at ?? from;
-  const write = run.writes.findLast((each) => each.node === node && each.at <= set);
-  const until = write === undefined ? deadline - startedAt : set / 1000 + deadline - write.write.at;
-  return Math.round(until * 1000) / 1000;
+/** When a lease ends that is not renewed, in milliseconds since the clients started; undefined without an end. */
+export function leaseEnd({ from, lease }: Pick<Tenure, 'from' | 'lease'>): number | undefined {
+  return lease === undefined ? undefined : Math.round(from + lease * 1000) / 1000;
 }
 
 /** A renewal of the first holder that found nothing to renew, and was answered while it went on. */
@@ -131,7 +163,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   const granted = grantedVisits(world, visits);
   const known = visits.length === 0 ? accountOfWorld(world) : granted.known;
   const until = micros(breach.at);
-  const isClosed = /^(?:no-orphan|progress)$/.test(breach.promise);
+  const isClosed = /^(?:no-orphan|progress|everyone-served)$/.test(breach.promise);
   const left = isClosed ? leftIn(known, until) : undefined;
   const isLoss = breach.promise === 'durable-acks' || (isClosed && left === undefined);
   const lost = isLoss ? lostIn(world, known) : undefined;
@@ -144,6 +176,9 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
     calls.length > 0
       ? calls
       : known.account.calls.all.filter(({ wrote, sent }) => wrote.size > 0 && sent <= until);
+  const waiter = known.account.waiters.findLast(
+    ({ client, to }) => to === null && isClosed && namesClient(breach.what, client),
+  );
   const named = [...world.plan.clients].filter((name) => namesClient(breach.what, name));
   const clients = [
     left?.client,
@@ -153,11 +188,16 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
     ...named,
   ];
   return {
-    resource: visits[0]?.resource ?? left?.lock ?? lost?.key,
+    resource: breach.resource ?? visits[0]?.resource ?? left?.lock ?? lost?.key,
     clients: [...new Set(clients.filter((each) => each !== undefined && each !== PROBE))] as string[],
-    grants: granted.visits.flatMap((each) => grantOf(each, world, known)),
-    entries: granted.visits.map(({ visit }) => ({ visit: visit.id, client: visit.client, at: visit.from })),
-    ...{ freedBy: undefined, refused: undefined, left, lost },
+    // The lock that was left says more than the last visit.
+    grants: left === undefined ? granted.visits.flatMap((each) => grantOf(each)) : [],
+    entries: (left === undefined ? granted.visits : []).map(({ visit }) => ({
+      visit: visit.id,
+      client: visit.client,
+      at: visit.from,
+    })),
+    ...{ freedBy: undefined, refused: undefined, left, lost, waiter },
     twice: twice.flatMap((call) => repeatedBy(call, known.account) ?? []),
     late: lateOf(calls, known),
     errors: errorsUntil(known, until),

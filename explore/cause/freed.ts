@@ -101,6 +101,17 @@ function ofEnd(tenure: Tenure, end: TenureEnd, roleOf: (by: string | undefined) 
   };
 }
 
+/** What ended a tenure, for a breach that is about nothing else. @param tenure one that has ended */
+export function endedBy(tenure: Tenure, end: TenureEnd, { account }: WorldAccount): FreedBy {
+  const had = account.tenures.some(
+    ({ client, lock, from }) => client === end.by && lock === tenure.lock && from < tenure.from,
+  );
+  return ofEnd(tenure, end, (by) => {
+    if (by === undefined) return 'server';
+    return by === tenure.client ? 'first holder' : had ? 'former holder' : 'third party';
+  });
+}
+
 /** The role of a client in what happened. */
 function roleFor(
   by: string | undefined,

@@ -1,5 +1,6 @@
 /** What is known of why a promise broke. */
 import type { Tenure } from '../../lab/account/tenures.ts';
+import type { LockWaiter } from '../../lab/account/waiting.ts';
 import type { FreedBy } from './freed.ts';
 import type { LeftLock, LostWrite } from './left.ts';
 import type { CauseRequest } from './request.ts';
@@ -7,11 +8,11 @@ import type { LateMessage, SentTwice, ServerErrors } from './trouble.ts';
 
 /** A request that let a client enter. Times are in milliseconds since the clients started. */
 export interface CauseGrant extends CauseRequest {
-  /** The number of the visit. */
+  /** The number of the visit; -1 for a client that did not enter. */
   readonly visit: number;
   /** The name of the lock; undefined when the client had none. */
   readonly lock: string | undefined;
-  /** When the lease ended or would have ended by the clock of the world; undefined without a lease. */
+  /** When the lease ends if nobody renews it; undefined without a lease. */
   readonly until: number | undefined;
   /** The tenures that it began, one for each node; empty when the request took no lock. */
   readonly tenures: readonly Tenure[];
@@ -41,6 +42,8 @@ export interface Cause {
   readonly refused: CauseRequest | undefined;
   /** A lock that was left closed. */
   readonly left: LeftLock | undefined;
+  /** What a client waits for in vain. */
+  readonly waiter: LockWaiter | undefined;
   /** An acknowledged write that was lost. */
   readonly lost: LostWrite | undefined;
   /** Requests that were executed twice. */

@@ -6,9 +6,16 @@ import type { CauseGrant, Reason } from './reason.ts';
 
 /** The shape. It has roles, kinds of requests and causes, but no times, no names, no tokens and no kinds of faults. */
 export function shapeOf(reason: Reason, breach: Breach): string {
-  if (reason.entries.length > 1) return ofVisits(reason, breach);
+  const { freedBy, grants, entries } = reason;
+  if (entries.length > 1) return ofVisits(reason, breach);
+  if (freedBy !== undefined) return `holder by ${grants[0]?.kind ?? 'nothing'}; ${freedText(freedBy)}`;
   if (breach.promise === NO_ERROR) return keyOf(breach);
   if (reason.left !== undefined) return ofLeft(reason);
+  if (reason.waiter !== undefined) {
+    const { how, missed } = reason.waiter;
+    const lost = missed.length > 0 ? ', and one for it was lost' : '';
+    return `a client waits for a ${how === 'queue' ? 'place in a queue' : how === 'list' ? 'list element' : 'message'}${lost}`;
+  }
   if (reason.lost !== undefined)
     return `a ${reason.lost.by} lost an acknowledged ${(reason.lost.command[0] ?? '').toUpperCase()}`;
   return ofOwn(reason, breach);

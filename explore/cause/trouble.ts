@@ -17,7 +17,7 @@ export interface SentTwice {
 export interface LateMessage {
   readonly from: string;
   readonly to: string;
-  /** What it was: `the request SET lock A NX`, or `the reply to it`. */
+  /** The kind of the request that it was, or answered. */
   readonly what: string;
   readonly sent: number;
   readonly arrived: number;
@@ -77,13 +77,12 @@ function isSame(one: SentCommand, other: SentCommand): boolean {
 
 /** Which of these requests, or their replies, came late. */
 export function lateOf(calls: readonly SentCommand[], { messages }: WorldAccount): LateMessage[] {
-  const usual = usualTravel(messages);
   return calls.flatMap((call): LateMessage[] => {
     const request = messages[call.message];
     const reply = messages[call.reply?.message ?? -1];
     return [
-      ...lateMessage(request, `${kindOf(call)} of ${call.client}`, usual, false),
-      ...lateMessage(reply, `the reply to ${kindOf(call)} of ${call.client}`, usual, true),
+      ...lateMessage(request, kindOf(call), messages, false),
+      ...lateMessage(reply, kindOf(call), messages, true),
     ];
   });
 }
@@ -91,21 +90,23 @@ export function lateOf(calls: readonly SentCommand[], { messages }: WorldAccount
 function lateMessage(
   message: ReadMessage | undefined,
   what: string,
-  usual: number,
+  messages: readonly ReadMessage[],
   isReply: boolean,
 ): LateMessage[] {
   if (message === undefined || message.arrived === null) return [];
   const { from, to, sent, arrived } = message;
-  const by = arrived - sent - usual;
+  const by = arrived - sent - usualTravel(messages, from, to);
   if (by < LATE) return [];
   return [{ from, to, what, sent: sent / 1000, arrived: arrived / 1000, by: by / 1000, isReply }];
 }
 
-/** How long a message travels that nothing delays: the median, in microseconds. */
-function usualTravel(messages: readonly ReadMessage[]): number {
-  const all = messages.flatMap(({ arrived, sent }) => (arrived === null ? [] : [arrived - sent]));
-  all.sort((a, b) => a - b);
-  return all[all.length >> 1] ?? 0;
+/** How long the quickest message from one party to another travelled, in microseconds. */
+function usualTravel(messages: readonly ReadMessage[], from: string, to: string): number {
+  let least = Infinity;
+  for (const message of messages)
+    if (message.from === from && message.to === to && message.arrived !== null)
+      least = Math.min(least, message.arrived - message.sent);
+  return least;
 }
 
 /** The errors that servers answered up to a moment, each code of each client on each node once. @param until in microseconds */

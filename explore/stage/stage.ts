@@ -1,4 +1,6 @@
 /** A stage: where a run plays its plan. There are virtual worlds and real servers; programs in any language will follow. */
+
+import type { PrintedLine } from '../../lab/virtual/inside.ts';
 import type { ClientRun, StageClient } from '../client.ts';
 import type { PlannedFault } from '../faults/index.ts';
 import type { PlayedWorld } from '../played-world.ts';
@@ -72,8 +74,10 @@ export interface Stage {
   finish(): Promise<void>;
   /** The client whose code threw what nothing caught. */
   blamed(): string | undefined;
-  /** What it has recorded. */
-  record(): Pick<PlayedWorld, 'events' | 'world' | 'ordered' | 'hash'>;
+  /** What it has recorded; of what clients printed, the times are those of `micros`. */
+  record(): Pick<PlayedWorld, 'events' | 'world' | 'ordered' | 'hash'> & {
+    readonly printed?: readonly PrintedLine[];
+  };
   /** Ends everything. */
   close(): Promise<void>;
 }

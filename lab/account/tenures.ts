@@ -47,6 +47,8 @@ export interface Tenure {
   told: number | null;
   /** True when a failover brought it back, after it had ended. */
   readonly restored: boolean;
+  /** For how long it was granted, in milliseconds by the node's clock; undefined without an end. */
+  lease: number | undefined;
   /** The deadline by the node's clock, in milliseconds since the epoch; undefined without one. */
   deadline: number | undefined;
   readonly renewals: TenureRenewal[];
@@ -155,7 +157,10 @@ class TenureReader {
       if (lease === undefined) return;
       const isOfGrant = current.call === call && current.renewals.length === 0 && current.from === at;
       current.deadline = Number.isFinite(lease) ? clock + lease : undefined;
-      if (isOfGrant) return;
+      if (isOfGrant) {
+        current.lease = Number.isFinite(lease) ? lease : undefined;
+        return;
+      }
       current.renewals.push({ at, by: client });
       // A command that is sent again, and finds its own grant, learns of it.
       if (client === current.client) current.told ??= call?.reply?.arrived ?? null;
@@ -171,10 +176,11 @@ class TenureReader {
       });
     // Of those in a queue, only the first has the lock.
     if (write.visits === true && !/^\[\d+, /.test(call?.reply?.text ?? '')) return;
+    const isEndless = lease === undefined || !Number.isFinite(lease);
     const tenure: Tenure = {
       ...{ lock: write.lock, claim, key: write.key, node, client, holder, call, what, from: at },
       ...{ shared: write.shared, permit: write.permit === true, told: call?.reply?.arrived ?? null },
-      ...{ deadline: lease === undefined || !Number.isFinite(lease) ? undefined : clock + lease },
+      ...{ lease: isEndless ? undefined : lease, deadline: isEndless ? undefined : clock + lease },
       ...{ restored: false, renewals: [], end: undefined },
     };
     this.#begin(state, tenure, offset);

@@ -29,6 +29,8 @@ export interface Inside {
   readonly hostname: string;
   /** The program of the running actor ends. Returns false when nobody lets it end: then nothing has happened. */
   end(end: ProcessEnd): boolean;
+  /** The code has printed a line. */
+  printed(text: string): void;
   /** The answer of dns.lookup. */
   resolve(host: string): { address: string; family: number };
 }

@@ -16,6 +16,8 @@ interface SurroundingWorld {
   readonly running: Actor;
   readonly schedule: Schedule;
   readonly network: Network;
+  /** Microseconds since the world began. */
+  elapsed(): number;
   /** A stream of random numbers. */
   stream(name: string): Random;
 }
@@ -25,8 +27,22 @@ const READS = 10_000;
 /** How long such a reading takes, in microseconds. Node's takes 0.05: a second of waiting would be twenty million of them. */
 const READING = 100;
 
+/** A line that code in a world has printed. */
+export interface PrintedLine {
+  /** Microseconds since the world began. */
+  readonly at: number;
+  /** The name of the actor whose code printed it. */
+  readonly who: string;
+  readonly text: string;
+}
+
+/** How many printed lines a world remembers: code that prints in a loop must not fill the memory. */
+const MOST_PRINTED = 200;
+
 /** Serves the stand-ins in one world. */
 export class WorldInside implements Inside {
+  /** What code has printed, where somebody catches it: the first lines. */
+  readonly output: PrintedLine[] = [];
   readonly #world: SurroundingWorld;
   readonly #random: Random;
   /** How often a clock was read in one step, with nothing between. */
@@ -113,6 +129,11 @@ export class WorldInside implements Inside {
   dial(host: string, port: number): Duplex {
     if (!this.#actor.alive) throw new ProcessEnded();
     return this.#world.network.dial(this.#actor, host, port);
+  }
+
+  printed(text: string): void {
+    if (this.output.length < MOST_PRINTED)
+      this.output.push({ at: this.#world.elapsed(), who: this.#actor.name, text });
   }
 
   /** Every name except localhost stands for itself: nodes can be reached by their names. */

@@ -3,7 +3,6 @@ import type { Actor } from '../../../lab/time/actor.ts';
 import { Task } from '../../../lab/time/task.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
-import type { PlayedWorld } from '../../played-world.ts';
 import type { Topology } from '../../topology.ts';
 import type { AbilitiesOf } from '../controls.ts';
 import type { FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
@@ -127,9 +126,9 @@ class VirtualStage implements Stage {
     return (this.#world.schedule.blamed as Actor | undefined)?.name;
   }
 
-  record(): Pick<PlayedWorld, 'events' | 'world' | 'hash'> {
-    const { trace } = this.#world;
-    return { events: trace.events, world: this.#world, hash: () => trace.hash() };
+  record(): ReturnType<Stage['record']> {
+    const { trace, inside } = this.#world;
+    return { events: trace.events, world: this.#world, printed: inside.output, hash: () => trace.hash() };
   }
 
   close(): Promise<void> {

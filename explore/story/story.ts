@@ -1,0 +1,31 @@
+/** Tells the story of a broken promise from its cause. */
+import { causeOf } from '../cause/cause.ts';
+import type { Cause } from '../cause/reason.ts';
+import type { PlayedWorld } from '../played-world.ts';
+import type { Breach, FindingEvent } from '../visit.ts';
+import { eventsOf } from './events.ts';
+import { preventionOf, sentenceOf } from './sentence.ts';
+import { storyText } from './text.ts';
+
+/** The story of a breach. */
+export interface BreachStory {
+  readonly cause: Cause;
+  /** What happened, in one sentence. */
+  readonly sentence: string;
+  readonly events: readonly FindingEvent[];
+  /** All of it as text. */
+  readonly text: string;
+}
+
+/** The story of a broken promise. @param title what was played, and what is broken */
+export function storyOf(world: PlayedWorld, breach: Breach, title: string): BreachStory {
+  const cause = causeOf(world, breach);
+  const events = eventsOf(world, breach, cause);
+  const sentence = sentenceOf(cause, breach);
+  return {
+    cause,
+    sentence,
+    events,
+    text: storyText({ title, sentence, prevention: preventionOf(cause) }, events),
+  };
+}
