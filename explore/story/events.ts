@@ -292,7 +292,8 @@ class PossibleEvents {
         yield { ...this.#maybe(at, who, what, 3), order: ACTS + i };
       else if (kind === 'visit' && this.#matters(who) && at >= since) {
         const act = `${who} ${what}`;
-        if (!written.has(act)) yield { ...this.#maybe(at, who, what, 1), order: ACTS + i };
+        if (!written.has(act))
+          yield { ...this.#maybe(at, who, what, what.startsWith('sends ') ? 4 : 1), order: ACTS + i };
         if (what.startsWith('writes ')) written.add(act);
       }
     }

@@ -41,9 +41,12 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
   const first = older?.client ?? '';
   const second = newer?.client === first ? `another life of ${first}` : (newer?.client ?? '');
   const isLater = (older?.at ?? 0) > (newer?.at ?? 0);
-  const head = isLater
-    ? `${first} went in while ${second} was inside`
-    : `${second} got the lock while ${first} was inside`;
+  // What a client sent while it had the lock may arrive much later.
+  const head = what.startsWith('a write of ')
+    ? sentence(what).slice(0, -1)
+    : isLater
+      ? `${first} went in while ${second} was inside`
+      : `${second} got the lock while ${first} was inside`;
   return `${head}: ${reason}.`;
 }
 
