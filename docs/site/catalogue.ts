@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTimeline } from '../../lab/timeline/write.ts';
+import { PREVENTS } from '../../test/catalogue/titles.ts';
 import type { KeptPlay } from '../../test/lab/scenarios/plays.ts';
 
 /** The tests that play the catalogue. */
@@ -45,8 +46,9 @@ function row(number: string, all: readonly KeptPlay[], address: string): string 
   const titles = (form: KeptPlay['form']): string =>
     all
       .filter((play) => play.form === form)
-      .map(({ timeline }) => timeline.title.replace(/^(Unsafe|Safe): (S\d+\w? )?/, '').replaceAll('|', '\\|'))
-      .join('; ');
+      .map(({ timeline }) => timeline.title.replace(/^(Unsafe|Safe): (S\d+\w? )?/, '').split(PREVENTS)[0])
+      .join('; ')
+      .replaceAll('|', '\\|');
   return `| [${number}](${address}){target="_self"} | ${titles('unsafe')} | ${titles('safe')} |`;
 }
 
