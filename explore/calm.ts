@@ -1,6 +1,7 @@
 /** Learns from the world without faults how its clients fare: who enters how often, and who waits for what at its end. */
+
+import { accountOfWorld } from './cause/recorded.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
-import { lockAccountOf } from './lock-account.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { PROBE } from './visit.ts';
 
@@ -44,8 +45,7 @@ function isStuck(world: PlayedWorld, { client }: ClientLife): boolean {
 
 /** True when the client was refused a lock, or waits for it, since it last left a resource. */
 function wantsLock(world: PlayedWorld, name: string): boolean {
-  const account = lockAccountOf(world);
-  if (account === undefined) return true;
+  const { account } = accountOfWorld(world);
   const left = Math.max(
     0,
     ...world.visits.filter(({ client, to }) => client === name && Number.isFinite(to)).map(({ to }) => to),

@@ -5,6 +5,7 @@ import type { ProcessEnd } from '../lab/time/process-end.ts';
 import { needsReadyCheck } from '../lab/virtual/client.ts';
 import { describe } from './describe.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
+import type { OperationLog } from './operations/operation.ts';
 import { type Carry, type ClientSession, resourceFor } from './session.ts';
 import type { ClientControls, LifeEnd } from './stage/controls.ts';
 import { PROBE } from './visit.ts';
@@ -15,6 +16,7 @@ export type ClientCode = (session: ClientSession) => unknown;
 /** What a client needs of its run. */
 export interface ClientRun {
   readonly ledger: Ledger;
+  readonly operations: OperationLog;
   readonly signal: AbortSignal;
   /** Milliseconds since the clients started. */
   now(): number;
@@ -127,7 +129,7 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   }
 
   #session(life: number): ClientSession {
-    const { ledger, signal } = this.run;
+    const { ledger, operations, signal } = this.run;
     const { name, servers, urls } = this;
     const { entrances } = this.#nodes;
     return {
@@ -144,6 +146,7 @@ export abstract class StageClient implements LedgerClient, ClientControls {
         this.checkAlive(life);
         this.block(ms);
       },
+      record: (operation, input, of = '') => operations.begin(this, operation, input, of),
       resource: (which, options) => {
         const resource = resourceFor(ledger, this, this.carry, which, options);
         return {

@@ -2,6 +2,7 @@
 import type { TraceEvent } from '../lab/time/event.ts';
 import type { PlannedFault } from './faults/index.ts';
 import type { ClientLife } from './lives.ts';
+import type { RecordedOperation } from './operations/operation.ts';
 import type { PlayedWorld, StoryLine } from './played-world.ts';
 import { PROBE, type Visit } from './visit.ts';
 
@@ -46,6 +47,8 @@ export interface History {
   readonly probe: readonly Visit[];
   /** How the code of each client ran: when it began, how it ended, whether it waited in vain; without the probe. */
   readonly lives: readonly ClientLife[];
+  /** The operations that clients and the probe recorded, in the order in which they began. */
+  readonly operations: readonly RecordedOperation[];
   /** When the clients were told to end by their `signal`; Infinity when the world ended before. */
   readonly toldAt: number;
   /** When the world ended. */
@@ -73,6 +76,7 @@ export function historyOf(world: PlayedWorld): History {
     visits: visits.filter(({ client }) => client !== PROBE),
     probe: visits.filter(({ client }) => client === PROBE),
     lives: world.lives,
+    operations: world.operations,
     toldAt: world.toldAt,
     endedAt: world.endedAt,
     faults: struck,

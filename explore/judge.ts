@@ -1,9 +1,9 @@
 /** Judges a played world: the promises that need the whole history, and those of the user. */
 
 import { defined } from '../base/defined.ts';
+import { accountOfWorld } from './cause/recorded.ts';
 import { describe } from './describe.ts';
 import { type History, historyOf, timedWrites } from './history.ts';
-import { lockAccountOf } from './lock-account.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
@@ -48,7 +48,7 @@ export function judge(
   for (const { name, ofHistory, instead = [] } of promises) {
     if (ofHistory === undefined || !checked.has(name)) continue;
     if (found.some(({ promise }) => instead.includes(promise))) continue;
-    for (const breach of ofHistory(history, timedWrites(world), () => lockAccountOf(world)))
+    for (const breach of ofHistory(history, timedWrites(world), () => accountOfWorld(world).account))
       found.push({ promise: name, ...breach });
   }
   const { failure } = world;

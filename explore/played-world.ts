@@ -4,6 +4,7 @@ import type { World } from '../lab/virtual/world.ts';
 import { describe } from './describe.ts';
 import type { PlannedFault } from './faults/index.ts';
 import type { ClientLife } from './lives.ts';
+import type { RecordedOperation } from './operations/operation.ts';
 import type { WorldPlan } from './plan.ts';
 import type { StageSet } from './stage/controls.ts';
 import type { Breach, Visit } from './visit.ts';
@@ -72,6 +73,8 @@ export interface PlayedWorld {
   readonly contended: boolean;
   /** How the code of each client ran, in the order in which it began. */
   readonly lives: readonly ClientLife[];
+  /** The operations that clients and the probe recorded, in the order in which they began. */
+  readonly operations: readonly RecordedOperation[];
   /** How the code of the probe ran, again and again until it entered. */
   readonly probeLives: readonly ClientLife[];
   /** When the clients were told to end, in milliseconds since they started; Infinity when they never were. */

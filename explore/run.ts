@@ -6,6 +6,7 @@ import { describe, lineOf } from './describe.ts';
 import { type PlannedFault, strike } from './faults/index.ts';
 import { Ledger } from './ledger.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
+import { OperationLog } from './operations/operation.ts';
 import type { WorldPlan } from './plan.ts';
 import { type Failure, failureOf, LONGEST, type PlayedWorld, type StoryLine } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
@@ -86,6 +87,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 class WorldRun implements StageRun {
   readonly ledger: Ledger;
+  readonly operations: OperationLog;
   readonly #stage: Stage;
   readonly #rules: Rules;
   readonly #plan: WorldPlan;
@@ -120,6 +122,7 @@ class WorldRun implements StageRun {
     this.#rules = rules;
     this.#plan = plan;
     this.ledger = new Ledger(() => this.now(), rules.written);
+    this.operations = new OperationLog(() => this.now());
     this.#stopping = new Promise((resolve) => {
       this.#stop = resolve;
     });
@@ -217,7 +220,7 @@ class WorldRun implements StageRun {
     const faults = this.#plan.faults.map((fault) => this.#schedule(fault));
     for (const client of this.#clients) this.#watch(this.#live(client));
     await Promise.race([this.#playOn(faults), this.#stopping]);
-    this.#contended = this.#wasContended();
+    this.#contended = this.#wasContended() || this.#overlapped();
   }
 
   async #playOn(faults: readonly Promise<void>[]): Promise<void> {
@@ -321,7 +324,8 @@ class WorldRun implements StageRun {
   /** A new client runs the user's code, again and again until it gets the lock. */
   async #probe(): Promise<void> {
     const before = this.ledger.visits.length;
-    if (before === 0 && this.#plan.faults.length === 0) return;
+    // Clients that only record operations never enter.
+    if (before === 0 && (this.#plan.faults.length === 0 || this.#rules.calm?.entries.size === 0)) return;
     const { patienceMs, holdMs, scales } = this.#rules;
     const bound = 2 * holdMs + 2 * scales.reconnectMs;
     // In virtual time it costs nothing to see whether it ever gets the lock.
@@ -391,6 +395,17 @@ class WorldRun implements StageRun {
     );
   }
 
+  /** True when operations of two clients on one object overlapped. */
+  #overlapped(): boolean {
+    const { all } = this.operations;
+    return all.some((one) =>
+      all.some(
+        (other) =>
+          one.of === other.of && one.client !== other.client && one.from <= other.from && other.from < one.to,
+      ),
+    );
+  }
+
   result(): PlayedWorld {
     const { visits } = this.ledger;
     const { printed = [], ...record } = this.#stage.record();
@@ -414,6 +429,7 @@ class WorldRun implements StageRun {
       contended: this.#contended,
       span: this.#span,
       lives: this.#lives,
+      operations: this.operations.all,
       probeLives: this.#probeLives,
       toldAt: this.#toldAt,
       remains: textOf(this.#left),

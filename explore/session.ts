@@ -3,6 +3,7 @@
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import type { Redis, RedisClusterOptions, RedisOptions } from '../lab/ioredis-types.ts';
 import type { Ledger, LedgerClient } from './ledger.ts';
+import type { Recording } from './operations/operation.ts';
 import type { Entered } from './tasks.ts';
 import type { EnterOptions, Visit } from './visit.ts';
 
@@ -75,6 +76,15 @@ export interface ClientSession {
   block(ms: number): void;
   /** The resource of this name, which all clients share. Throws TypeError for a wrong name or option. */
   resource(name: string, options?: ResourceOptions): ProtectedResource;
+  /**
+   * An operation begins, on something that clients share: a register, a counter, a queue. Say with `ok` what came back, or with `failed`
+   * that it surely did nothing. Otherwise nobody knows whether it took effect, as after an error. Promises such as
+   * `linearizable` judge the operations.
+   * @param operation such as 'enqueue'
+   * @param input what it is given: plain data
+   * @param of the name of the object, when there are several
+   */
+  record(operation: string, input?: unknown, of?: string): Recording;
   /** Aborts when the world is about to end: leave loops then. */
   readonly signal: AbortSignal;
 }

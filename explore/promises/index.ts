@@ -2,8 +2,11 @@
 import { contended } from './contended.ts';
 import { durableAcks } from './durable-acks.ts';
 import { everyoneServed } from './everyone-served.ts';
+import { fair } from './fair.ts';
 import { fencing } from './fencing.ts';
+import { linearizableText } from './linearizable.ts';
 import { mutualExclusion } from './mutual-exclusion.ts';
+import { noLostUpdate } from './no-lost-update.ts';
 import { noOrphan } from './no-orphan.ts';
 import { once } from './once.ts';
 import { permits } from './permits.ts';
@@ -21,6 +24,8 @@ const allPromises = {
   'everyone-served': everyoneServed,
   'released-by-holder': releasedByHolder,
   once,
+  'no-lost-update': noLostUpdate,
+  fair,
   contended,
 } satisfies Record<string, LockPromise>;
 
@@ -35,3 +40,8 @@ export const promises: readonly (LockPromise & { readonly name: PromiseName })[]
   name,
   ...allPromises[name],
 }));
+
+/** The promises that are made for an object, as their users write them. */
+export const madePromises: readonly (Pick<LockPromise, 'sentence' | 'nothing'> & {
+  readonly name: string;
+})[] = [{ name: 'linearizable(object)', ...linearizableText }];

@@ -46,12 +46,12 @@ export interface LockPromise {
    * @internal
    * Judges a world that has ended.
    * @param writes the writes of clients, with their true times
-   * @param account makes the account of the locks, which costs more than the rest; undefined on real servers
+   * @param account makes the account of the locks, which costs more than the rest
    */
   readonly ofHistory?: (
     history: History,
     writes: readonly HistoryWrite[],
-    account: () => LockAccount | undefined,
+    account: () => LockAccount,
   ) => Iterable<Observed & { at: number }>;
   /** @internal Judges all worlds of an exploration: each cause, and what is wrong. */
   readonly ofAllWorlds?: (totals: ExplorationTotals) => Iterable<readonly [cause: string, what: string]>;

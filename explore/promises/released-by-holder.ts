@@ -9,11 +9,11 @@ const ENDS = /^(?:del|unlink|getdel|rename|hdel|zrem|srem|lrem|lpop|rpop|spop)/i
 
 export const releasedByHolder: LockPromise = {
   sentence: 'only its holder releases a lock, as long as its lease lasts and its process lives',
-  nothing: 'if no client takes a lock that the lab recognizes, and on real servers',
+  nothing: 'if no client takes a lock that the lab recognizes',
   broken: 'A lock is released by somebody else',
   *ofHistory({ visits, lives }, writes, account) {
     if (!mayEnd(writes)) return;
-    for (const tenure of account()?.tenures ?? []) {
+    for (const tenure of account().tenures) {
       const { client, lock, end } = tenure;
       if (end === undefined || !isTaken(tenure) || hasDied(lives, client, end.at / 1000)) continue;
       const at = end.at / 1000;

@@ -1,6 +1,7 @@
 /** The leases that faults are as long as: those of the locks whose holders are inside first of all, then those of other keys. */
+
+import { accountOfWorld } from '../cause/recorded.ts';
 import { historyOf } from '../history.ts';
-import { lockAccountOf } from '../lock-account.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE, type Visit } from '../visit.ts';
 
@@ -78,7 +79,7 @@ function isAlike(one: number, other: number): boolean {
 function keysHeldInside(world: PlayedWorld, leases: readonly KeyLease[]): Set<string> {
   const leased = new Set(leases.map(({ key }) => key));
   const visits = world.visits.filter(({ client }) => client !== PROBE);
-  const tenures = lockAccountOf(world)?.tenures ?? [];
+  const tenures = accountOfWorld(world).account.tenures;
   const locks = visits.flatMap(({ client, from }) =>
     tenures.filter(
       (tenure) =>

@@ -38,12 +38,13 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
   const failed = world.failure ?? world.crash;
   if (failed !== undefined) throw ofWorld(failed.error, replayText(world));
-  if (world.visits.length === 0) {
+  if (world.visits.length === 0 && world.operations.length === 0) {
     const trouble = world.lines
       .map(({ who, what }) => `${who} ${what}`)
       .slice(0, 3)
       .join('; ');
-    const what = 'without any fault, no client entered a resource with resource(name).enter()';
+    const what =
+      'without any fault, no client entered a resource with resource(name).enter(), or recorded an operation';
     // The cause first: a mistake in the code, mostly.
     const error = new TypeError(`${options.name}: ${trouble === '' ? what : `${trouble}; ${what}`}`);
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });

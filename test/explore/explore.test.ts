@@ -1,6 +1,6 @@
 /** Explorations of small locks: what is found, how it is told, and that it can be played again. */
 import { expect, test } from 'vitest';
-import { type ClientSession, explore, replay } from '../../explore/index.ts';
+import { type ClientSession, explore, linearizable, replay } from '../../explore/index.ts';
 import { fullOptions } from '../../explore/options.ts';
 
 const RELEASE =
@@ -287,5 +287,22 @@ test('wrong options are refused by name', async () => {
   );
   await expect(refused({ client: async () => {} })).rejects.toThrow(
     'x: without any fault, no client entered a resource',
+  );
+});
+
+test('clients that only record operations need not enter a resource', async () => {
+  const report = await explore({
+    name: 'records',
+    ...{ faults: ['client-death'], clients: 2, budget: { worlds: 5, ms: Infinity } },
+    client: async ({ redis, record }: ClientSession) => {
+      const add = record('add', 1);
+      add.ok(await redis.incr('n'));
+    },
+    promises: [linearizable('counter'), 'contended', 'no-orphan', 'progress', 'everyone-served'],
+  });
+  expect(report.findings).toEqual([]);
+  expect(report.coverage.contended).toBeGreaterThan(0);
+  expect(() => linearizable('stack' as 'queue')).toThrow(
+    "option linearizable is 'stack'; allowed: register, counter, queue, set, lock",
   );
 });

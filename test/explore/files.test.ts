@@ -104,6 +104,7 @@ test('a history is JSON lines with a head', () => {
     lanes: ['A', 'redis-1'],
     visits: [{ ...visit, ...rest }],
     lives: [],
+    operations: [],
     toldAt: 9,
     endedAt: 9,
     probe: [{ ...visit, ...rest, client: 'probe', to: 2 }],

@@ -1,6 +1,6 @@
 /** The tables of docs/explore.md: faults, promises and search strategies, made from their registries. */
 import { FAULTS, faults, reasonFor } from '../../explore/faults/index.ts';
-import { promises } from '../../explore/promises/index.ts';
+import { madePromises, promises } from '../../explore/promises/index.ts';
 import { strategies } from '../../explore/search/index.ts';
 
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -27,12 +27,14 @@ const tables: Readonly<Record<string, readonly [source: string, made: () => stri
     () =>
       table(
         ['Promise', 'By default', 'What is promised', 'Nothing to judge'],
-        promises.map(({ name, sentence, nothing, onRequest }) => [
-          `\`${name}\``,
-          onRequest === true ? 'no' : 'yes',
-          sentence,
-          nothing,
-        ]),
+        [...promises, ...madePromises.map((each) => ({ ...each, onRequest: true }))].map(
+          ({ name, sentence, nothing, onRequest }) => [
+            `\`${name}\``,
+            onRequest === true ? 'no' : 'yes',
+            sentence,
+            nothing,
+          ],
+        ),
       ),
   ],
   strategies: [

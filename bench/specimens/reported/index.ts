@@ -1,7 +1,8 @@
 /** All reported failures, each as a broken program and a sound twin. */
+import { histories } from './histories.ts';
 import { twice } from './once.ts';
 import { released } from './released.ts';
 import type { ReportedFailure } from './report.ts';
 import { served } from './served.ts';
 
-export const reported: readonly ReportedFailure[] = [...served, ...released, ...twice];
+export const reported: readonly ReportedFailure[] = [...served, ...released, ...twice, ...histories];

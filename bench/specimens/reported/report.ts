@@ -1,5 +1,5 @@
 /** What a reported failure declares: code with the mistake, its sound twin, and what an exploration must find in the first only. */
-import type { ClientSession, ExploreOptions, PromiseName } from '../../../explore/index.ts';
+import type { ClientSession, ExploreOptions, ModelName, PromiseName } from '../../../explore/index.ts';
 
 /** A failure that people met, as code of some lines. */
 export interface ReportedFailure extends Pick<ExploreOptions, 'topology' | 'faults' | 'clients'> {
@@ -8,7 +8,7 @@ export interface ReportedFailure extends Pick<ExploreOptions, 'topology' | 'faul
   /** Where it was reported. */
   readonly source: string;
   /** The promise that breaks. */
-  readonly breaks: PromiseName;
+  readonly breaks: PromiseName | `linearizable(${ModelName})`;
   /** In how many worlds the promise breaks. */
   readonly within: number;
   /** The promises to check; default those of every exploration. */
