@@ -51,15 +51,22 @@ export interface Participants {
 }
 
 /** A kind of fault. There is one implementation for all stages. */
-export interface Fault<How extends string = string, Needs extends keyof Abilities = never> {
+export type Fault<How extends string = string, Needs extends keyof Abilities = never> = Striking<How, Needs> &
+  Requirement<Needs>;
+
+/** @internal The abilities that a fault's stage must have. A fault that reaches one and does not list it does not compile. */
+type Requirement<Needs> = [Needs] extends [never]
+  ? { readonly needs?: never }
+  : { readonly needs: readonly [Needs, ...Needs[]] };
+
+/** What every kind of fault has. */
+interface Striking<How extends string, Needs extends keyof Abilities> {
   /** What happens, for docs/explore.md. */
   readonly sentence: string;
   /** What it strikes. */
   readonly strikes: 'a node' | 'a client' | 'a node or client' | 'connections' | 'every node';
   /** What `how` can say, where that is not the name of a node. */
   readonly hows?: readonly How[];
-  /** @internal The abilities that its stage must have. */
-  readonly needs?: readonly Needs[];
   /** @internal True when it makes no difference when it strikes, so trying it at the start is enough. */
   readonly anytime?: boolean;
   /** @internal Its forms among these participants: what it strikes, for how long, and how hard. A search draws none that has no forms. */
@@ -70,7 +77,7 @@ export interface Fault<How extends string = string, Needs extends keyof Abilitie
 
 /** @internal Why a fault cannot strike on a stage; undefined when it can. */
 export function reasonAgainst(
-  { needs = [] }: Pick<Fault<never, keyof Abilities>, 'needs'>,
+  { needs = [] }: { readonly needs?: readonly (keyof Abilities)[] },
   stage: StageName,
 ): string | undefined {
   const lacks: Partial<Record<keyof Abilities, string>> = LACKS[stage];

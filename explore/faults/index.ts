@@ -66,7 +66,8 @@ export type PlannedFault = { [K in FaultKind]: Planned<K, HowOf<(typeof known)[K
 type HowOf<F> = F extends { readonly hows?: readonly (infer How)[] } ? How : never;
 
 /** Every fault by its name. */
-export const faults: Readonly<Record<FaultKind, Fault<string, keyof Abilities>>> = known as never;
+export const faults: Readonly<Record<FaultKind, Fault<string> | Fault<string, keyof Abilities>>> =
+  known as never;
 
 /** True for a kind of fault that a plan can have. */
 export function isFaultKind(kind: string): kind is FaultKind {

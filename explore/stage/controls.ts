@@ -26,8 +26,8 @@ export interface StageSet {
   readonly nodes: readonly StageNode[];
   readonly primary: StageNode;
   readonly replicas: readonly StageNode[];
-  /** What decides on the roles: the player of the world, Sentinels, or the votes of a cluster. */
-  readonly decides: 'the player' | 'Sentinels' | 'a cluster';
+  /** What decides on the roles: the run itself, Sentinels, or the votes of a cluster. */
+  readonly decides: 'the run' | 'Sentinels' | 'a cluster';
   /** The Sentinels, if there are any. */
   readonly sentinels: readonly { readonly name: string }[];
   /** The promotions by Sentinels or votes so far. */

@@ -44,7 +44,7 @@ export abstract class RoleSet<N extends StageNode, S extends NodesInSet<N>> impl
   }
 
   get decides(): StageSet['decides'] {
-    return this.sentinels.length > 0 ? 'Sentinels' : 'the player';
+    return this.sentinels.length > 0 ? 'Sentinels' : 'the run';
   }
 
   get sentinels(): readonly { readonly name: string }[] {

@@ -52,7 +52,7 @@ export async function failOver(
   const promoted = (): void => {
     if (set.primary !== old) context.tell(set.primary.name, `is promoted${lostText(set, lostBefore)}`);
   };
-  if (set.decides === 'the player') {
+  if (set.decides === 'the run') {
     await context.wait(after);
     await set.failover().catch((error: Error) => context.tell(old.name, `is not replaced: ${error.message}`));
     promoted();
