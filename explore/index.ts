@@ -23,6 +23,7 @@ import { startServersStage } from './stage/real-servers/stage.ts';
 import { storyOf } from './story/story.ts';
 import { replayedTimeline } from './timeline/replayed.ts';
 import type { Breach, FindingEvent } from './visit.ts';
+import { startWatchdog } from './watchdog.ts';
 
 export type { Anchor } from './anchors/anchor.ts';
 export type { Captured } from './capture.ts';
@@ -53,6 +54,7 @@ export type { Breach, EnterOptions, FindingEvent, Visit, VisitWrite } from './vi
  */
 export async function explore(options: ExploreOptions): Promise<ExploreReport> {
   const full = fullOptions(options);
+  startWatchdog(full.budget.ms);
   return await captured((output) => new Explorer(full, output).explore());
 }
 
@@ -118,6 +120,7 @@ export async function replay(
   if (decoded === undefined)
     throw badOption('replay', text, 'the text of a finding, such as 2:1:0:A,B::0123456789ab');
   if (on !== undefined) checkReal(on, full, decoded.plan);
+  startWatchdog(full.budget.ms);
   return await captured(async () => {
     const { rules } = await survey(full);
     if (on !== undefined && rules.distant.size > 0)

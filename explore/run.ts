@@ -7,7 +7,7 @@ import { type PlannedFault, strike } from './faults/index.ts';
 import { Ledger } from './ledger.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
 import { OperationLog } from './operations/operation.ts';
-import type { WorldPlan } from './plan.ts';
+import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { type Failure, failureOf, LONGEST, type PlayedWorld, type StoryLine } from './played-world.ts';
 import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
@@ -16,6 +16,7 @@ import type { StageSet } from './stage/controls.ts';
 import type { KeyLeft, Stage, StageRun } from './stage/stage.ts';
 import type { Topology } from './topology.ts';
 import { type Breach, PROBE, type Visit } from './visit.ts';
+import { watchNothing, watchWorld } from './watched.ts';
 
 /** What all worlds of an exploration have in common. */
 export interface Rules {
@@ -53,9 +54,11 @@ const OVER = new Error('the world is about to end');
 export async function playOn(stage: Stage, rules: Rules, plan: WorldPlan): Promise<PlayedWorld> {
   try {
     const run = new WorldRun(stage, rules, plan);
+    run.watch();
     await stage.play(() => run.play()).catch((error: unknown) => run.fail(error));
     return run.result();
   } finally {
+    watchNothing();
     await stage.close();
   }
 }
@@ -136,6 +139,12 @@ class WorldRun implements StageRun {
     this.ledger.onEvent = tell;
     this.ledger.onBreach = judge;
     this.#clients = plan.clients.map((name) => stage.client(this, name));
+  }
+
+  /** Lets the watchdog know the world, and those whose code may never return. */
+  watch(...more: readonly StageClient[]): void {
+    const clients = this.#stage.numbersOf([...this.#clients, ...more]);
+    if (clients !== undefined) watchWorld({ replay: encodePlan(this.#plan, NO_HASH), clients });
   }
 
   get signal(): AbortSignal {
@@ -332,6 +341,7 @@ class WorldRun implements StageRun {
     const patience = this.#stage.repeats === undefined ? patienceMs : bound;
     this.#ending = new AbortController();
     const probe = this.#stage.client(this, PROBE);
+    this.watch(probe);
     await probe.connect();
     const begun = this.now();
     const entered = (): boolean => this.ledger.visits.length > before;

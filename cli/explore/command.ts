@@ -21,6 +21,7 @@ import { fullOptions } from '../../explore/options.ts';
 import { REPORT_VERSION } from '../../explore/report-data.ts';
 import { reportText } from '../../explore/report-text.ts';
 import { seeText } from '../../explore/story/text.ts';
+import { startWatchdog } from '../../explore/watchdog.ts';
 import { checkTimelineFile } from '../../lab/timeline/write.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
@@ -28,7 +29,7 @@ import { annotations, historyLines, junit, testFile } from './files.ts';
 import { type FindingFiles, indexPage, type ToldReport } from './index-page.ts';
 import { markdown } from './markdown.ts';
 import { Screen } from './screen.ts';
-import { onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
+import { NEWS, onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
 /** Runs the command. Returns the exit status: 0, or 1 when a promise is broken, or 2 for wrong usage or a file that cannot be loaded. */
 export async function exploreCommand(argv: readonly string[]): Promise<number> {
@@ -198,6 +199,7 @@ export function exploreAsWorker(): void {
       isLoaded = true;
       const own = { ...withChoices(options, chosen), shard: chosen.shard, signal: stop.signal, progress };
       const full = fullOptions(own);
+      startWatchdog(full.budget.ms, NEWS);
       const report = await captured((output) => new Explorer(full, output, watch).explore());
       send({ report: { ...report } });
     } catch (error) {

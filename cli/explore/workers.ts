@@ -1,5 +1,6 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
 import { type ChildProcess, fork } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { toldFinding } from '../../explore/findings.ts';
 import { added, brokenIn, mergeReports } from '../../explore/merging.ts';
 import {
@@ -13,6 +14,7 @@ import { decodePlan } from '../../explore/plan.ts';
 import { NO_ERROR } from '../../explore/promises/broken.ts';
 import type { ExploreReport } from '../../explore/report.ts';
 import { type Finding, REPORT_VERSION, type ReportData } from '../../explore/report-data.ts';
+import { type StuckNews, stuckText } from '../../explore/watchdog.ts';
 import { isNode } from '../../start/running/runtime.ts';
 import { UsageError } from '../usage.ts';
 import type { Chosen } from './arguments.ts';
@@ -48,6 +50,11 @@ function worldFlags(options = ''): string[] {
   return WORLD_FLAGS.filter((flag) => !options.includes(flag.split('=')[0] as string));
 }
 
+/** The file descriptor by which a worker's watchdog tells that its code does not return. */
+export const NEWS = 4;
+/** How long a worker may take to report after Ctrl-C, in milliseconds. */
+const GRACE = 10_000;
+
 /** What is known of a worker that has not reported yet. */
 interface WorkerState {
   soFar: ReportData | undefined;
@@ -75,10 +82,7 @@ export async function onWorkers(
   const children: ChildProcess[] = [];
   const reports = Array.from({ length: workers }, (_, i) => {
     const part = { index: (shard.index - 1) * workers + i + 1, of: shard.of * workers };
-    const child = fork(process.argv[1] as string, ['explore', chosen.file], {
-      env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
-      execArgv: [...worldFlags(process.env.NODE_OPTIONS), ...process.execArgv],
-    });
+    const { child, stuck } = startWorker(chosen.file);
     children.push(child);
     const worlds = Number.isFinite(total) ? Math.floor((total + i) / workers) : undefined;
     const own = { ...chosen, shard: part, worlds, workers: 1 };
@@ -103,14 +107,20 @@ export async function onWorkers(
         // After Ctrl-C a process that was still loading has nothing to report.
         if (known.playing === '' && (signal.aborted || sign === 'SIGINT'))
           return done(reportOf(full, known, []));
-        const how = `its process ended with ${status === null ? `signal ${sign}` : `status ${status}`}`;
+        const ended = `its process ended with ${status === null ? `signal ${sign}` : `status ${status}`}`;
+        const how = stuck() ?? ended;
         if (known.playing === '') fail(new Error(`a worker cannot begin: ${how}`));
         else done(reportOfEnded(full, known, how));
       });
     });
   });
+  let grace: NodeJS.Timeout | undefined;
   const stop = (): void => {
     for (const child of children) if (child.connected) child.send('stop');
+    // Code that does not return to its event loop hears of nothing.
+    grace = setTimeout(() => {
+      for (const child of children) child.kill('SIGKILL');
+    }, GRACE);
   };
   // After Ctrl-C, the explorations of the file that are left end at once as well.
   if (signal.aborted) stop();
@@ -121,8 +131,27 @@ export async function onWorkers(
     for (const child of children) child.kill();
     throw error;
   } finally {
+    clearTimeout(grace);
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** Starts a worker. `stuck` says why its watchdog has ended it, if it has. */
+function startWorker(file: string): { readonly child: ChildProcess; stuck(): string | undefined } {
+  const child = fork(process.argv[1] as string, ['explore', file], {
+    env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
+    execArgv: [...worldFlags(process.env.NODE_OPTIONS), ...process.execArgv],
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
+  });
+  // What its watchdog says comes by a pipe of its own: code that never returns sends no message.
+  let news = '';
+  (child.stdio[NEWS] as Readable | null)?.setEncoding('utf8').on('data', (text: string) => {
+    news += text;
+  });
+  return {
+    child,
+    stuck: () => (news === '' ? undefined : stuckText((JSON.parse(news) as StuckNews).client)),
+  };
 }
 
 /** What is left of a worker whose process has ended: what it had found, and the world in which it ended. */

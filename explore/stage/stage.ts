@@ -50,6 +50,8 @@ export interface Stage {
   readonly wait: Wait;
   /** Creates a client that is not connected. */
   client(run: StageRun, name: string): StageClient;
+  /** The numbers by which a watchdog tells the clients; undefined where their code does not run in a world. */
+  numbersOf(clients: readonly StageClient[]): Record<number, string> | undefined;
   /** Plays work to its end. */
   play(work: () => Promise<void>): Promise<void>;
   /** Connects all clients. */

@@ -40,6 +40,8 @@ export class Actor implements TaskOwner {
   /** @internal The world's events. */
   readonly schedule: Schedule;
   /** @internal */
+  readonly number: number;
+  /** @internal */
   ahead = 0;
   /** @internal */
   busyUntil = 0;
@@ -61,6 +63,7 @@ export class Actor implements TaskOwner {
     this.schedule = world.schedule;
     this.name = name;
     this.pid = world.nextPid();
+    this.number = this.pid;
     this.clock = new VirtualClock(this);
   }
 

@@ -1,6 +1,7 @@
 /**
  * Moves the time of one world at a time, in batches of real macrotasks, so that code outside never sees virtual time.
  */
+import { beats, CELL } from './beats.ts';
 import { countResources, type Inside, present } from './current-world.ts';
 import { errorText } from './process-end.ts';
 
@@ -84,6 +85,10 @@ class Batches {
   readonly #step = (): void => {
     if (this.#done) return;
     present.inside = this.#work.inside;
+    if (beats.cells !== undefined) {
+      beats.cells[CELL.beat]!++;
+      beats.cells[CELL.inside] = 1;
+    }
     if (this.#drains) {
       // Node runs what is left behind this function.
       this.#drains = false;
@@ -119,6 +124,7 @@ class Batches {
 
   readonly #leave = (): void => {
     present.inside = undefined;
+    if (beats.cells !== undefined) beats.cells[CELL.inside] = 0;
     const leaks = this.#interrupted ? [] : this.#leaks();
     // Reported first, because any other error, such as a wait that could not end, may be a consequence of it.
     if (leaks.length > 0) this.#breakDown(new RealInputOutput(leaks));

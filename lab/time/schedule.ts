@@ -1,5 +1,6 @@
 /** The pending events of a world: tasks that are due at an instant, and tasks that run before time moves. */
 import type { Timer } from '../../server/host/host.ts';
+import { beats, CELL } from './beats.ts';
 import { type Task, TaskHeap, type TaskOwner } from './task.ts';
 
 /** After this many events at one instant, the world is considered to be in an endless loop. */
@@ -138,6 +139,7 @@ export class Schedule {
       return false;
     }
     this.running = actor;
+    if (beats.cells !== undefined) beats.cells[CELL.running] = actor.number;
     task.run = undefined;
     run.call(task);
     return !task.inner;

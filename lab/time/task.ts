@@ -8,6 +8,8 @@ import type { Timer } from '../../server/host/host.ts';
 export interface TaskOwner {
   /** While it is paused, its tasks do not run: they are handed to `postpone` when they come due. */
   readonly paused: boolean;
+  /** @internal Tells it from the other actors of its world. */
+  readonly number: number;
   /** @internal How far its running code is ahead of the world, because it has kept its process busy; in microseconds. */
   readonly ahead: number;
   /** @internal Its process is busy until this instant, in microseconds since the epoch: what comes due before waits. */

@@ -78,6 +78,8 @@ class ServersStage implements Stage {
     return client;
   }
 
+  numbersOf(): undefined {}
+
   play(work: () => Promise<void>): Promise<void> {
     return work();
   }

@@ -66,6 +66,10 @@ class VirtualStage implements Stage {
     return new VirtualClient(run, this.#nodes, this.#world, this.resources, name);
   }
 
+  numbersOf(clients: readonly VirtualClient[]): Record<number, string> {
+    return Object.fromEntries(clients.map(({ name, actor }) => [actor.number, name]));
+  }
+
   play(work: () => Promise<void>): Promise<void> {
     return this.#world.run(work, LONGEST_WORLD);
   }
