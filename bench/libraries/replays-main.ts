@@ -1,8 +1,10 @@
 /**
  * `npm run explore:replays`: plays every world of docs/libraries.md again, and says which have another trace on this Node.
- * With `--on redis-server`, says instead which are not confirmed on real servers.
+ * With `--on redis-server`, plays each on real servers instead, `--times` times, and prints a table of what they confirm. `--busy` keeps one core
+ * busy meanwhile. `--only` plays the worlds of some libraries.
  */
 import '../../lab/router.ts';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { replay } from '../../explore/index.ts';
@@ -11,44 +13,80 @@ import { optionsOf, releaseOptionsOf, zoo } from './zoo.ts';
 
 process.setSourceMapsEnabled(false);
 install();
-const { on } = parseArgs({ options: { on: { type: 'string' } } }).values;
+const { on, times, busy, only } = parseArgs({
+  options: {
+    on: { type: 'string' },
+    times: { type: 'string', default: '1' },
+    busy: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+  },
+}).values;
+
+/** A world of the page. */
+interface PlayedRow {
+  readonly name: string;
+  readonly cause: string;
+  readonly outcome: string;
+  readonly text: string;
+}
 
 /** The texts of the page, by the name of the library: `| cause | outcome | `text` |` under a heading. */
-function* textsOf(page: string): Generator<{ name: string; outcome: string; text: string }> {
+function* textsOf(page: string): Generator<PlayedRow> {
   let name = '';
   for (const line of page.split('\n')) {
     if (line.startsWith('### ')) name = line.slice(4);
-    const [, outcome, text] = /^\| [^|]+ \| ([^|]+) \| `(1:[^`]+)` \|$/.exec(line) ?? [];
-    if (outcome !== undefined && text !== undefined) yield { name, outcome, text };
+    const [, cause, outcome, text] = /^\| ([^|]+) \| ([^|]+) \| `([12]:[^`]+)` \|$/.exec(line) ?? [];
+    if (cause !== undefined && outcome !== undefined && text !== undefined)
+      yield { name, cause, outcome, text };
   }
 }
 
-const specimens = zoo(folder);
-let [same, different, left] = [0, 0, 0];
-for (const { name, outcome, text } of textsOf(readFileSync('docs/libraries.md', 'utf8'))) {
+/** What went wrong in a play; undefined when it shows the finding. */
+async function troubleIn({ name, outcome, text }: PlayedRow): Promise<string | undefined> {
   const specimen = specimens.find((each) => each.name === name);
   if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
+  const options = outcome.includes('release') ? releaseOptionsOf(specimen) : optionsOf(specimen);
+  return await replay(options, text, on === undefined ? {} : { on }).then(
+    ({ breaches, story }) =>
+      breaches.length > 0 && !/, in another order(?:\n|$)/.test(story) ? undefined : story.split('\n', 1)[0],
+    (error: Error) => error.message,
+  );
+}
+
+const specimens = zoo(folder);
+// A process of its own, which ends with this one: a thread would hold up the lab itself.
+const SPINS =
+  'process.on("disconnect", () => process.exit()); setInterval(() => { const end = Date.now() + 200; while (Date.now() < end); })';
+const spinner = busy
+  ? spawn(process.execPath, ['-e', SPINS], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  : undefined;
+const wanted = on === undefined ? 1 : Number(times);
+let [same, different, left] = [0, 0, 0];
+if (on !== undefined) console.log(`| library | cause | ${on} | text |\n|---|---|---|---|`);
+for (const row of textsOf(readFileSync('docs/libraries.md', 'utf8'))) {
+  const { name, cause, text } = row;
+  if (!name.includes(only)) continue;
   // Real processes share the clock of the machine.
   if (on !== undefined && text.includes('clock-')) {
     left++;
     continue;
   }
-  const options = outcome.includes('release') ? releaseOptionsOf(specimen) : optionsOf(specimen);
-  const trouble = await replay(options, text, on === undefined ? {} : { on }).then(
-    ({ breaches, story }) =>
-      breaches.length > 0 && !story.includes(', in another order\n') ? undefined : story.split('\n', 1)[0],
-    (error: Error) => error.message,
-  );
-  if (trouble === undefined) same++;
-  else {
-    different++;
-    console.log(`${name}: ${text}: ${trouble}`);
+  const troubles: string[] = [];
+  for (let play = 0; play < wanted; play++) {
+    const trouble = await troubleIn(row);
+    if (trouble !== undefined) troubles.push(trouble);
   }
+  if (troubles.length === 0) same++;
+  else different++;
+  if (on !== undefined)
+    console.log(`| ${name} | ${cause} | ${wanted - troubles.length} of ${wanted} | \`${text}\` |`);
+  for (const trouble of troubles) console.log(`${name}: ${text}: ${trouble}`);
 }
+spinner?.kill();
 console.log(
   on === undefined
     ? `Node ${process.version}: ${same} worlds have the same trace, ${different} another one`
-    : `${on}: ${same} worlds are confirmed, ${different} are not, and ${left} with faults of clocks are not played`,
+    : `${on}: ${same} worlds are confirmed in ${wanted} of ${wanted} plays, ${different} are not, and ${left} with faults of clocks are not played`,
 );
 // On real time, timers of the libraries are left, which would use clients that are closed.
 process.exit(same === 0 || different > 0 ? 1 : 0);

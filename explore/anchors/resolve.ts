@@ -8,6 +8,11 @@ import { type Landmark, landmarksOf } from './landmarks.ts';
 /** A fault at once after an event strikes before anything else can happen: a microsecond, in milliseconds. */
 export const AT_ONCE = 0.001;
 
+/** When the event happened that a fault follows. @param at when the fault struck, in milliseconds */
+export function eventBefore(at: number, { later }: Anchor): number {
+  return toMicros(at - later - AT_ONCE);
+}
+
 /** The code of errors that say that a fault no longer strikes. */
 export const NO_LONGER_STRIKES = 'LOSTLOCK_NO_LONGER_STRIKES';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type ExploreOptions, explore, type Replayed, replay } from '../../explore/index.ts';
 import { isLongRun } from '../support/long.ts';
 import { hasRedisServer } from '../support/redis-server.ts';
-import { byHand, byToken, forEver, type Lengths, lock, runsScript, wrongRelease } from './locks.ts';
+import { type Act, byHand, byToken, forEver, type Lengths, lock, runsScript, wrongRelease } from './locks.ts';
 
 /** The lease leaves a slow machine time to start a process. */
 const LENGTHS: Lengths = { lease: 3000, work: 1000, retry: 20 };
@@ -89,6 +89,23 @@ test.skipIf(!hasRedisServer).each(played)(
     expect(real.story, writesOf(real)).toMatch(/ is broken on redis-server\n/);
     expect(real.breaches[0]?.promise).toBe(virtual.breaches[0]?.promise);
     expect(lostIn(real)).toEqual(lostIn(virtual));
+  },
+);
+
+test.skipIf(!hasRedisServer)(
+  'a fault that follows a release strikes after it (needs redis-server)',
+  async () => {
+    const releases: Act = async (session) => {
+      await session.sleep(LENGTHS.work);
+      return await byHand(session);
+    };
+    const options: ExploreOptions = { name: 'release', clients: 2, client: lock(LENGTHS, releases) };
+    const text = '2:1:0:A,B:client-death@A.DEL.lock.1.executed/B:000000000000';
+    const { history, story } = await replay(options, text, { on: 'redis-server' });
+    expect(story).not.toContain('another order');
+    const release = history.writes.find(({ command: [name = ''] }) => /^del$/i.test(name));
+    const death = history.lines.find(({ what }) => what === 'dies');
+    expect(release?.at).toBeLessThanOrEqual(death?.at as number);
   },
 );
 

@@ -2,6 +2,7 @@
 
 import { asciiLower, toBuffer } from '../../../protocol/bytes.ts';
 import { RequestDecoder } from '../../../protocol/decode.ts';
+import { eventBefore } from '../../anchors/resolve.ts';
 import type { PlannedFault } from '../../faults/index.ts';
 import { type HistoryMessage, type HistoryWrite, historyOf } from '../../history.ts';
 import type { PlayedWorld } from '../../played-world.ts';
@@ -92,7 +93,7 @@ class OrderReader {
       .filter(({ kind, who }) => kind === 'visit' && who !== PROBE)
       .map(({ at, who }): Milestone => ({ at, client: who, kind: 'act' }));
     const streams = this.#streams();
-    const writes = [...this.#grants(), ...this.#unread(), ...this.#unsent(streams)];
+    const writes = [...this.#anchors(), ...this.#grants(), ...this.#unread(), ...this.#unsent(streams)];
     const milestones = [...writes.filter(isFirst), ...this.#asks(), ...acts].sort((a, b) => a.at - b.at);
     return {
       ...{ milestones, streams, losses: this.#losses(milestones) },
@@ -129,6 +130,16 @@ class OrderReader {
             (line.kind === 'visit' && line.who !== client && line.who !== PROBE && line.at > at)),
       );
       return between ? [{ at, client, kind: 'write', command: write?.command }] : [];
+    });
+  }
+
+  /** The writes that faults follow. Entries and other acts at resources, which faults can follow too, are milestones anyway. */
+  #anchors(): Milestone[] {
+    return this.#virtual.struck.flatMap(({ at, after }): Milestone[] => {
+      if (after?.side !== 'executed') return [];
+      const executed = eventBefore(at, after);
+      const write = this.#writes.findLast((each) => each.client === after.client && isAt(each.at, executed));
+      return write === undefined ? [] : [milestoneOf(write, true)];
     });
   }
 

@@ -121,18 +121,26 @@ class ServersStage implements Stage {
   timeOf(fault: PlannedFault, run: StageRun): FaultTime {
     let due = 0;
     let over = this.#order.expect(fault.at);
-    /** Waits as long as in the virtual world, and for what had happened there in the meantime. */
+    const reached = async (at: number): Promise<void> => {
+      const patience = run.now() + PATIENCE;
+      while (!this.#order.hasReached(at) && !run.stopped) {
+        if (run.now() > patience) this.#order.giveUp();
+        await this.wait(1);
+      }
+    };
+    /**
+     * Waits as long as in the virtual world, and for what had happened there in the meantime. At first a fault that follows an event
+     * waits for that, however long it takes here.
+     */
     const wait = async (ms: number): Promise<void> => {
+      const { after } = due === 0 ? fault : {};
       due += ms;
       const earlier = over;
       over = this.#order.expect(due);
       earlier();
-      await this.wait(ms);
-      const patience = run.now() + PATIENCE;
-      while (!this.#order.hasReached(due) && !run.stopped) {
-        if (run.now() > patience) this.#order.giveUp();
-        await this.wait(1);
-      }
+      if (after !== undefined) await reached(due - after.later);
+      await this.wait(after?.later ?? ms);
+      await reached(due);
     };
     return { wait, struckAfter: this.#world.struckAt(fault) - fault.at, over: () => over() };
   }
