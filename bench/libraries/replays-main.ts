@@ -1,7 +1,7 @@
 /**
  * `npm run explore:replays`: plays every world of docs/libraries.md again, and says which have another trace on this Node.
- * With `--on redis-server`, plays each on real servers instead, `--times` times, and prints a table of what they confirm. `--busy` keeps one core
- * busy meanwhile. `--only` plays the worlds of some libraries.
+ * With `--on redis-server`, plays each on real servers instead, `--times` times, and prints a table of what they confirm. `--busy`
+ * keeps one core busy meanwhile. `--only` plays the worlds of some libraries.
  */
 import '../../lab/router.ts';
 import { spawn } from 'node:child_process';
