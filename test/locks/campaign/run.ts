@@ -1,4 +1,8 @@
-/** Runs a campaign of random lock lives, or replays one world of it: `npm run campaign -- --lives 20000`, or `--replay 184`. */
+/**
+ * Runs a campaign of random lock lives, or replays one world of it: `npm run campaign -- --lives 20000`, or `--replay 184`. Each
+ * world has a seed, from `--seed` on. A long campaign can be played in parts: the last line of one says with which seed the next
+ * begins.
+ */
 import { parseArgs } from 'node:util';
 import { obey, runCampaign, type Tally } from './crew.ts';
 import { draw, KINDS } from './draw.ts';
@@ -79,6 +83,8 @@ async function live(): Promise<void> {
     console.log(`so far ${line(soFar)}`);
   });
   console.log(line({ failures, ...counts }));
+  const next = campaign.seed + counts.worlds;
+  console.log(`played seeds ${campaign.seed} to ${next - 1}; the next part begins with --seed ${next}`);
   for (const { seed } of failures.slice(0, 3)) {
     const plan = draw(seed, kind);
     console.log(await tellStory(plan, await play(plan, { plant }), { plant }));
