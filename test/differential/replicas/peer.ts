@@ -261,6 +261,8 @@ export class Peer {
   // As a primary
 
   dialled(end: TesterEnd): Ear {
+    // A node has one primary. That it has left the old link may be heard of only after the new one.
+    if (this.#primary !== undefined) this.#left();
     this.#primary = new PrimaryLink(this, end);
     this.progress = 'nothing';
     this.lines.push(DIALLED);
