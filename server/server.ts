@@ -154,6 +154,8 @@ export class Server {
   durability: Durability | undefined;
   /** The file that CONFIG REWRITE rewrites; undefined on a server that was started without one. */
   configFile: ConfigFile | undefined;
+  /** Returns the ACL file, as seen from the node's directory; undefined on a server that has none. */
+  aclFile: (() => ConfigFile) | undefined;
   /** Called when the node must end before it acknowledges what it cannot store. An owner with listeners replaces it. */
   onFatal: () => void = () => this.stop();
   /** Called by SHUTDOWN. An owner with listeners replaces it, and closes the listeners as well. */

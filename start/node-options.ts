@@ -70,6 +70,9 @@ export function checkSettings(settings: Partial<Settings>, { dialect, stores, is
     if (allowed !== 'a string' && read !== value) {
       throw badOption(option, value, `${inspect(read)} (redis-server takes it as this)`);
     }
+    if (isInLab && name === 'aclfile' && value !== '') {
+      throw badOption(option, value, "'' (a node of the lab reads no ACL file: make users with ACL SETUSER)");
+    }
     const refusal = refusalOf(name, value, stores);
     if (refusal !== undefined) throw badOption(option, value, `${inspect(initial)} (${refusal})`);
   }

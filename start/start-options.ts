@@ -225,6 +225,14 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   }
   const { settings = {}, dialect } = options;
   checkSettings(settings, { dialect, stores: namesPlace({ ...settings }) || options.rdbFile !== undefined });
+  const { aclfile = '' } = settings;
+  if (aclfile !== '' && Object.keys(options.users ?? {}).length > 0) {
+    throw badOption(
+      'users',
+      options.users,
+      '{} with settings.aclfile: the users are either in the file or here',
+    );
+  }
   const password = settings.requirepass ?? '';
   if (password !== '' && ((options.replicas ?? 0) > 0 || readSentinels(options.sentinels).count > 0))
     throw badOption(

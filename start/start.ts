@@ -2,15 +2,13 @@
 
 import { resolve } from 'node:path';
 import { defined } from '../base/defined.ts';
-import { badOption } from '../base/options.ts';
 import { RdbError } from '../keyspace/format/errors.ts';
 import { fromText, toBuffer } from '../protocol/bytes.ts';
-import { ReplyError } from '../protocol/reply.ts';
-import { mergeSelectors } from '../server/acl/rules.ts';
 import { AofError } from '../server/aof/aof-error.ts';
 import { AppendOnlyFile } from '../server/aof/append-only-file.ts';
 import { loadSnapshot, snapshot } from '../server/data/snapshot.ts';
 import { AmbientClock } from '../server/host/ambient-clock.ts';
+import { placed } from '../server/host/directory.ts';
 import type { Host } from '../server/host/host.ts';
 import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { realDelay } from '../server/host/real-time.ts';
@@ -33,6 +31,7 @@ import { readSentinels } from './sentinel-options.ts';
 import { checkOptions, type StartOptions, settingsOf, type ThreadOptions } from './start-options.ts';
 import { startThread, type ThreadedServer } from './thread/threaded-server.ts';
 import { planTls, type TlsPlan } from './tls.ts';
+import { addUsers, openAclFile } from './users.ts';
 
 /** Loads the append-only file, if there is a place for one and `appendonly` is set. */
 function openAppendOnlyFile(node: Server, settings: Partial<Settings>): void {
@@ -60,21 +59,9 @@ function openDumpFile(node: Server, { dir, dbfilename, appendonly }: Partial<Set
   }
 }
 
-/** Creates the users. Throws TypeError for rules that ACL SETUSER refuses. */
-export function addUsers(node: Server, users: Readonly<Record<string, string>>): void {
-  for (const [name, rules] of Object.entries(users)) {
-    try {
-      const words = fromText(rules).split(/\s+/);
-      node.acl.change(fromText(name), mergeSelectors(words.filter((word) => word !== '')));
-    } catch (error) {
-      if (!(error instanceof ReplyError)) throw error;
-      throw badOption(`users.${name}`, rules, `rules of ACL SETUSER (${error.message})`);
-    }
-  }
-}
-
 /** Loads what is on the disk, and creates the users. */
 function load(node: Server, options: StartOptions, settings: Partial<Settings>): void {
+  openAclFile(node);
   openAppendOnlyFile(node, settings);
   openDumpFile(node, settings);
   addUsers(node, options.users ?? {});
@@ -145,6 +132,9 @@ async function startReplica(primary: Server, options: StartOptions): Promise<Los
   const { sentinels: _watchers, ...rest } = others;
   const settings = { ...rest.settings };
   for (const name of PLACES) delete settings[name];
+  // The users are those of the primary's file, wherever the replica's files are.
+  const { aclfile = '', dir } = settingsOf(options);
+  if (aclfile !== '') settings.aclfile = fromText(placed(dir, aclfile));
   const { port, 'tls-port': tlsPort } = primary.settings;
   const replica = await startHere({
     ...rest,

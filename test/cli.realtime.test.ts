@@ -123,7 +123,7 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
 
 test('unsupported settings are refused with the reason; values that describe the current behaviour are accepted', async () => {
   for (const [flag, value, why] of [
-    ['--aclfile', 'users.acl', 'lostlock reads no ACL file'],
+    ['--unixsocketgroup', 'redis', 'lostlock leaves the group of its socket alone'],
     ['--unixsocketperm', '789', "argument couldn't be parsed into an integer"],
   ] as const) {
     const run = spawnSync(process.execPath, ['dist/cli.js', flag, value], { encoding: 'utf8' });

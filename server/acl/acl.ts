@@ -66,9 +66,15 @@ export class Acl {
   constructor(server: AclNode) {
     this.#server = server;
     this.commands = listOf(server.declared);
-    this.default = this.newUser('default');
-    for (const rule of ['on', 'nopass', '~*', '&*', '+@all']) this.default.apply(rule);
+    this.default = this.#newDefault();
     this.users.set('default', this.default);
+  }
+
+  /** The default user of a server without passwords. */
+  #newDefault(): User {
+    const user = this.newUser('default');
+    for (const rule of ['on', 'nopass', '~*', '&*', '+@all']) user.apply(rule);
+    return user;
   }
 
   /** Applies the settings: `requirepass` is the default user's password. */
@@ -83,9 +89,9 @@ export class Acl {
 
   /** Creates a user without adding it to the node. */
   newUser(name: Bytes): User {
-    const { settings } = this.#server;
-    const sanitize = this.#server.dialect.sanitizeByDefault ? true : undefined;
-    return new User(name, this.commands, () => settings['acl-pubsub-default'] === 'allchannels', sanitize);
+    const { settings, dialect } = this.#server;
+    const openChannels = (): boolean => settings['acl-pubsub-default'] === 'allchannels';
+    return new User(name, this.commands, openChannels, dialect.payloadFlag);
   }
 
   /** True if a connection needs no AUTH. */
@@ -155,6 +161,26 @@ export class Acl {
       if (client.account === user) this.#cutOff(client);
     }
     return true;
+  }
+
+  /**
+   * ACL LOAD: puts these users in the place of all. Connections of users that are gone are closed, and in Redis 7.0 those of every
+   * user but the default one.
+   */
+  replace(users: ReadonlyMap<Bytes, User>): void {
+    const closesAll = this.#server.dialect.aclLoad === 'closes all but the default user';
+    for (const name of [...this.users.keys()]) {
+      if (name !== 'default' && (closesAll || !users.has(name))) this.remove(name);
+    }
+    for (const [name, user] of new Map([['default', this.#newDefault()], ...users])) {
+      const known = this.users.get(name);
+      if (known === undefined) this.users.set(name, user);
+      else {
+        const hadChannels = !closesAll && hasChannels(known);
+        known.take(user);
+        this.#review(known, hadChannels);
+      }
+    }
   }
 
   /** Returns the users, sorted by name. */

@@ -27,7 +27,8 @@ export const RELEVANCE: Record<Denial['what'], number> = { command: 1, key: 2, c
 /** A rule that cannot be applied. Its message has Redis' words. */
 export class BadRule extends Error {}
 
-const UNKNOWN = 'Unknown command or category name in ACL';
+/** The message for a command or a category that does not exist. */
+export const UNKNOWN_RULE = 'Unknown command or category name in ACL';
 const SYNTAX = 'Syntax error';
 const AFTER_ALL_KEYS =
   "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns";
@@ -125,7 +126,7 @@ export class Selector {
       this.#allow(rest);
       this.#note(sign, rest);
     } else if (sign === '-') {
-      this.set(this.#find(rest) ?? bad(UNKNOWN), false);
+      this.set(this.#find(rest) ?? bad(UNKNOWN_RULE), false);
       this.#note(sign, rest);
     } else bad(SYNTAX);
   }
@@ -146,7 +147,7 @@ export class Selector {
   /** Allows or forbids a category. Throws BadRule if it is unknown. */
   setCategory(name: Bytes, on: boolean): void {
     const category = `@${asciiLower(name)}`;
-    if (!CATEGORIES.includes(category.slice(1))) bad(UNKNOWN);
+    if (!CATEGORIES.includes(category.slice(1))) bad(UNKNOWN_RULE);
     for (const command of everyCommand(this.commands)) {
       if (categoriesOf(command).includes(category)) this.#mark(command, on);
     }
@@ -229,9 +230,13 @@ export class Selector {
     }
     const place = text.indexOf('|');
     const parent = place < 0 ? undefined : this.#find(text.slice(0, place));
-    if (parent === undefined) bad(UNKNOWN);
+    if (parent === undefined) bad(UNKNOWN_RULE);
     if (parent.subcommands !== undefined) {
-      bad(text.indexOf('|', place + 1) < 0 ? UNKNOWN : 'Allowing first-arg of a subcommand is not supported');
+      bad(
+        text.indexOf('|', place + 1) < 0
+          ? UNKNOWN_RULE
+          : 'Allowing first-arg of a subcommand is not supported',
+      );
     }
     const argument = asciiLower(text.slice(place + 1));
     if (argument === '') bad(SYNTAX);

@@ -1,6 +1,7 @@
 /** An ACL user: enabled or not, passwords, and selectors. */
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Command } from '../table/command.ts';
 import type { CommandList } from './categories.ts';
 import { describeSelector } from './describe.ts';
@@ -21,7 +22,7 @@ export class User {
   enabled = false;
   /** True if any password is accepted. */
   noPassword = false;
-  /** Whether RESTORE checks this user's payloads; undefined if no rule said so. */
+  /** Whether RESTORE checks this user's payloads, as the flags say; undefined if they do not say it. */
   sanitize: boolean | undefined;
   /** The hashes of the passwords: SHA-256 in hexadecimal. */
   passwords: Bytes[] = [];
@@ -31,10 +32,17 @@ export class User {
   unlimited = false;
   readonly #commands: CommandList;
   readonly #openChannels: () => boolean;
+  readonly #payloadFlag: Dialect['payloadFlag'];
 
   /** @param openChannels whether a new or reset user may use all channels (acl-pubsub-default) */
-  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean, sanitize?: boolean) {
-    this.sanitize = sanitize;
+  constructor(
+    name: Bytes,
+    commands: CommandList,
+    openChannels: () => boolean,
+    payloadFlag: Dialect['payloadFlag'],
+  ) {
+    this.#payloadFlag = payloadFlag;
+    this.sanitize = payloadFlag === 'always' ? true : undefined;
     this.name = name;
     this.#commands = commands;
     this.#openChannels = openChannels;
@@ -43,7 +51,7 @@ export class User {
 
   /** Returns an independent copy. */
   copy(): User {
-    const copy = new User(this.name, this.#commands, this.#openChannels);
+    const copy = new User(this.name, this.#commands, this.#openChannels, this.#payloadFlag);
     copy.take(this);
     return copy;
   }
@@ -83,10 +91,10 @@ export class User {
         this.passwords = [];
         return true;
       case 'sanitize-payload':
-        this.sanitize = true;
+        this.#checkPayloads(true);
         return true;
       case 'skip-sanitize-payload':
-        this.sanitize = false;
+        this.#checkPayloads(false);
         return true;
       case 'clearselectors':
         this.selectors = [];
@@ -150,11 +158,15 @@ export class User {
     return selector;
   }
 
+  #checkPayloads(checks: boolean): void {
+    if (this.#payloadFlag !== 'never') this.sanitize = checks;
+  }
+
   #reset(): void {
     this.enabled = false;
     this.noPassword = false;
     this.passwords = [];
-    this.sanitize = true;
+    this.#checkPayloads(true);
     this.root = this.#newSelector();
     this.selectors = [];
   }

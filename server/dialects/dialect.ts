@@ -93,10 +93,12 @@ export interface Dialect {
   readonly aclLogIds: boolean;
   /** Whether ACL DRYRUN's refusal names the user. */
   readonly denial: 'this user' | 'by name';
+  /** Whose connections ACL LOAD closes. */
+  readonly aclLoad: 'closes all but the default user' | 'closes users that are gone';
   /** How ACL GETUSER writes a user's command rules: simplified, or as they were given. */
   readonly aclRules: 'worked out' | 'as given';
-  /** Whether new ACL users have the flag sanitize-payload. */
-  readonly sanitizeByDefault: boolean;
+  /** When a user's flags name sanitize-payload or skip-sanitize-payload. */
+  readonly payloadFlag: 'always' | 'once a rule names it' | 'never';
   /** COMMAND DOCS describes the commands of modules too. */
   readonly describesModules: boolean;
   /** What the server got from a later version without its number: fixes of its security updates. */

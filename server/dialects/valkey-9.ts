@@ -57,6 +57,6 @@ export const valkey9: Dialect = {
       options: ['handle-repl-async-load', 'handle-atomic-slot-migration'],
     },
   ],
-  sanitizeByDefault: false,
+  payloadFlag: 'never',
   msetexWithExat: 'as PXAT',
 };

@@ -87,7 +87,9 @@ export function* configurationLines(server: Configured): Iterable<OptionLines> {
     primary === undefined ? [] : [{ text: `replicaof ${primary.host} ${primary.port}`, added: true }];
   yield { name: 'replicaof', lines: followed };
   const asGiven = dialect.aclRules === 'as given';
-  yield { name: 'user', lines: acl.sorted().map((user) => ({ text: user.describe(asGiven), added: true })) };
+  // The users of an ACL file stay there.
+  const users = settings.aclfile === '' ? acl.sorted() : [];
+  yield { name: 'user', lines: users.map((user) => ({ text: user.describe(asGiven), added: true })) };
 }
 
 /** The option that a line of the file sets, by the name with which the server writes it. */

@@ -15,7 +15,6 @@ interface Unimplemented<T> {
 const REFUSALS: {
   readonly [Name in keyof Settings]?: Unimplemented<Settings[Name]>;
 } = {
-  aclfile: { only: '', why: 'lostlock reads no ACL file: make users with ACL SETUSER' },
   appendonly: {
     only: false,
     why: 'lostlock keeps an append-only file only where dir, appenddirname or appendfilename names a place for it',

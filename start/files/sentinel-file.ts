@@ -16,8 +16,8 @@ import { defaultSettings } from '../../server/settings/settings.ts';
 import { badLine, type Configuration } from '../configuration.ts';
 import { Door } from '../control/door.ts';
 import { listen } from '../listening.ts';
-import { addUsers } from '../start.ts';
 import { planTls } from '../tls.ts';
+import { addUsers, openAclFile } from '../users.ts';
 import { DiskConfigFile } from './config-file.ts';
 
 /** Redis' port for Sentinels. */
@@ -85,6 +85,7 @@ export async function startSentinelFromFile(
     await Promise.all(listeners.map((listener) => listener.close()));
   };
   try {
+    openAclFile(node);
     addUsers(node, configuration.users);
     node.unit(() => configure(node, configuration));
     const host = bind === undefined ? '* -::*' : toBuffer(bind).toString();

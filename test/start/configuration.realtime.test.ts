@@ -130,7 +130,7 @@ test.skipIf(!hasRedisServer).each(WRONG)(
 );
 
 test.each([
-  ['aclfile /tmp/users.acl', 'lostlock reads no ACL file'],
+  ['unixsocketgroup redis', 'lostlock leaves the group of its socket alone'],
   ['rdma-port 7000', 'lostlock does not listen on RDMA'],
 ])('%s is refused: %s', (line, why) => {
   expect(errorOf(line)).toContain(`at line 1\n>>> '${line}'\n${why}`);

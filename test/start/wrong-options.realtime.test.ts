@@ -33,7 +33,11 @@ test.each<[what: string, options: object, message: string]>([
     { settings: { appendonly: true } },
     'settings.appendonly is true; allowed: false (lostlock keeps an append-only file only where dir,',
   ],
-  ['a file of users', { settings: { aclfile: 'users.acl' } }, "settings.aclfile is 'users.acl'; allowed: ''"],
+  [
+    'a file of users beside users',
+    { settings: { aclfile: 'users.acl' }, users: { alice: 'on' } },
+    "users is { alice: 'on' }; allowed: {} with settings.aclfile",
+  ],
   ['a file of its number', { settings: { pidfile: 'x.pid' } }, "settings.pidfile is 'x.pid'; allowed: ''"],
   ['settings that are null', { settings: null }, 'settings is null; allowed: an object of options'],
   ['settings that are a number', { settings: 5 }, 'settings is 5; allowed: an object of options'],

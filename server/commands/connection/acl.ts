@@ -2,11 +2,14 @@
 import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply } from '../../../protocol/reply.ts';
+import { BadAclFile, loadUsers, saveUsers } from '../../acl/acl-file.ts';
 import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
 import { describeCommands } from '../../acl/describe.ts';
 import { mergeSelectors } from '../../acl/rules.ts';
 import type { Selector } from '../../acl/selector.ts';
+import { systemError } from '../../aof/aof-error.ts';
 import type { Caller } from '../../server.ts';
+import type { ConfigFile } from '../../settings/rewrite.ts';
 import { int64 } from '../../table/arguments.ts';
 import { type Argv, arityFits, type EntryChange } from '../../table/command.ts';
 import { categoriesOf } from '../../table/info.ts';
@@ -140,6 +143,31 @@ function dryRun(client: Caller, argv: Argv<-4>): Reply {
   return `${who} has no permissions to access the '${byName ? word : cString(word)}' ${denial.what}`;
 }
 
+function aclFile({ aclFile: open, dialect }: Caller['server']): ConfigFile {
+  return open?.() ?? fail(dialect.noAclFile);
+}
+
+function loadFile({ server }: Caller): Reply {
+  try {
+    loadUsers(server, aclFile(server));
+  } catch (error) {
+    if (!(error instanceof BadAclFile)) throw error;
+    fail(`ERR ${error.message}`);
+  }
+  return OK;
+}
+
+function saveFile({ server }: Caller): Reply {
+  const file = aclFile(server);
+  try {
+    saveUsers(server, file);
+  } catch (error) {
+    server.log('warning', `ACL SAVE cannot write ${file.path}: ${systemError(error)}`);
+    fail('ERR There was an error trying to save the ACLs. Please check the server logs for more information');
+  }
+  return OK;
+}
+
 const ADMIN = ['admin', 'noscript', 'loading', 'stale'] as const;
 const NORMAL = ['noscript', 'loading', 'stale'] as const;
 const EVERY_NODE: readonly EntryChange[] = [
@@ -200,20 +228,20 @@ export const aclCommand = defineContainer(
       },
     },
     load: {
-      summary: 'Reads the ACL file; this server has none.',
+      summary: 'Replaces all users by those of the ACL file.',
       ...about,
       arity: 2,
       flags: ADMIN,
-      run: ({ server }) => fail(server.dialect.noAclFile),
+      run: loadFile,
     },
     log: { summary: 'Lists recent refusals.', ...about, arity: -2, flags: ADMIN, run: log },
     save: {
-      summary: 'Writes the ACL file; this server has none.',
+      summary: 'Writes all users to the ACL file.',
       ...about,
       changes: EVERY_NODE,
       arity: 2,
       flags: ADMIN,
-      run: ({ server }) => fail(server.dialect.noAclFile),
+      run: saveFile,
     },
     setuser: {
       summary: 'Makes or changes a user.',
