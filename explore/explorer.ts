@@ -6,7 +6,16 @@ import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
 import type { Participants, Scales } from './faults/fault.ts';
 import type { FaultName } from './faults/index.ts';
-import { findingOf, firstOfEach, isPartOf, kindsOf, toldFinding } from './findings.ts';
+import {
+  findingOf,
+  firstOfEach,
+  kindsOf,
+  type ReasonedFailing,
+  reasoned,
+  sorted,
+  toldFinding,
+} from './findings.ts';
+import { FoundReasons, isVague } from './found.ts';
 import { historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import { askedOf, type FullOptions } from './options.ts';
@@ -17,7 +26,7 @@ import { isSame, NO_ERROR } from './promises/broken.ts';
 import { promises as registry } from './promises/index.ts';
 import { calmDifferenceOf, differenceOf } from './repeat.ts';
 import { ExploreReport } from './report.ts';
-import type { Finding, ReportData } from './report-data.ts';
+import type { ReportData } from './report-data.ts';
 import type { Rules } from './run.ts';
 import { strategies } from './search/index.ts';
 import { ONE_FAULT, singles } from './search/one-fault.ts';
@@ -29,7 +38,6 @@ import type { SearchInput, SearchScales } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
 import type { StageSet } from './stage/controls.ts';
 import { NO_FAULT } from './table.ts';
-import type { Breach } from './visit.ts';
 
 /** Every this many worlds, other code of the process gets a turn. */
 const BREATHES = 20;
@@ -47,10 +55,10 @@ export class Explorer {
   readonly #options: FullOptions;
   readonly #output: Captured;
   readonly #watch: ProgressWatch | undefined;
-  readonly #groups: Finding[] = [];
+  readonly #found: FoundReasons;
   /** In how many worlds each kind of fault struck. */
   readonly #faults: Partial<Record<FaultName, number>>;
-  readonly #broken: Record<string, Record<string, number>> = {};
+  readonly #breaks: Record<string, Record<string, number>> = {};
   #calm = 0;
   readonly #states = new Set<string>();
   readonly #strategies: Record<string, number> = {};
@@ -70,6 +78,7 @@ export class Explorer {
     this.#options = options;
     this.#output = output;
     this.#watch = watch;
+    this.#found = new FoundReasons(options.accept);
     this.#faults = Object.fromEntries(options.faults.map((name) => [name, 0]));
   }
 
@@ -183,7 +192,7 @@ export class Explorer {
   }
 
   async #play(rules: Rules, plan: WorldPlan, strategy: string): Promise<PlayedWorld> {
-    const { own, promises } = this.#options;
+    const { own, promises, accept } = this.#options;
     const world = await this.#playWorld(rules, plan);
     this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
     const kinds = asked(kindsOf(world), this.#options);
@@ -192,14 +201,18 @@ export class Explorer {
     if (world.contended) this.#contended++;
     this.#cover(world, rules.scales);
     if (strategy === ONE_FAULT) this.#second?.add(world);
-    const breaches = firstOfEach(judge(world, promises, own), own);
-    for (const promise of new Set(breaches.map((breach) => breach.promise)))
+    const all = judge(world, promises, own);
+    const { accepted, others } = sorted(world, all, accept);
+    const broken = firstOfEach(others, own);
+    for (const promise of new Set(broken.map(({ breach }) => breach.promise)))
       for (const kind of kinds.length === 0 ? [NO_FAULT] : kinds) {
-        const broken = (this.#broken[kind] ??= {});
-        broken[promise] = (broken[promise] ?? 0) + 1;
+        const counts = (this.#breaks[kind] ??= {});
+        counts[promise] = (counts[promise] ?? 0) + 1;
       }
-    for (const breach of breaches) await this.#found(rules, { plan, world, breach });
-    if (breaches.length === 0 && isSampled(this.#worlds)) await this.#playAgain(rules, { plan, world });
+    const known = new Map(accepted.map((each) => [each.fingerprint, each]));
+    for (const failing of known.values()) await this.#broken(rules, failing, strategy);
+    for (const { breach } of broken) await this.#broken(rules, reasoned({ plan, world, breach }), strategy);
+    if (all.length === 0 && isSampled(this.#worlds)) await this.#playAgain(rules, { plan, world });
     return world;
   }
 
@@ -212,10 +225,10 @@ export class Explorer {
     const { progress, name, budget } = this.#options;
     try {
       progress({
-        ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#groups.length },
+        ...{ name, worlds: this.#worlds, of: budget.worlds, findings: this.#found.findings.length },
         ...{ perSecond: this.#worlds / (this.#time / 1000), states: this.#states.size, strategy },
         struck: this.#struck,
-        coverage: { faults: this.#faults, calm: this.#calm, broken: this.#broken },
+        coverage: { faults: this.#faults, calm: this.#calm, broken: this.#breaks },
         promises: askedOf(this.#options).promises,
       });
     } catch (error) {
@@ -226,9 +239,7 @@ export class Explorer {
   /** Adds what went wrong, or counts it if it is known. @param replay what plays the world again, if it is one world's */
   #tell(what: string, error: unknown, replay: string): void {
     const breach = { promise: NO_ERROR, what: `${what}: ${describe(error)}` };
-    const known = this.#groups.find((group) => isSame(group, breach));
-    if (known !== undefined) known.worlds++;
-    else this.#groups.push(toldFinding(this.#options.name, breach, 'exploration', this.#worlds, replay));
+    this.#found.tell(toldFinding(this.#options.name, breach, 'exploration', this.#worlds, replay));
   }
 
   #cover(world: PlayedWorld, { leaseMs }: Scales): void {
@@ -238,21 +249,15 @@ export class Explorer {
       this.#corpus.push(world.plan);
   }
 
-  /** A promise is broken: by a known cause, or by a new one, which is then shrunk. */
-  async #found(rules: Rules, failing: Failing): Promise<void> {
-    const kinds = kindsOf(failing.world);
-    const known = this.#groups.find((group) => isSame(group, failing.breach) && isPartOf(group.cause, kinds));
-    if (known !== undefined) {
-      known.worlds++;
-      return;
-    }
+  /** A promise is broken: for a known reason, or for a new one, whose world is then made smaller. */
+  async #broken(rules: Rules, failing: ReasonedFailing, strategy: string): Promise<void> {
+    const { fingerprint } = failing;
+    if (this.#found.counted(fingerprint)) return;
     const firstIn = this.#worlds;
     const difference = await this.#playAgain(rules, failing);
-    const smallest = await this.#reduced(rules, failing);
-    const cause = kindsOf(smallest.world).join(' + ') || 'no fault';
-    const same = this.#groups.find((group) => isSame(group, failing.breach) && group.cause === cause);
-    if (same !== undefined) same.worlds++;
-    else this.#groups.push(findingOf(this.#options.name, smallest, cause, firstIn, difference));
+    const smallest = reasoned(await this.#reduced(rules, failing));
+    const origin = { firstIn, strategy, difference };
+    this.#found.add(fingerprint, smallest, () => findingOf(this.#options.name, smallest, origin));
   }
 
   /** Says what is different when the world is played again; undefined when it is the same. */
@@ -269,7 +274,7 @@ export class Explorer {
   }
 
   /** The smallest world that breaks the promise for the same reason. Its faults are anchored to events. */
-  async #reduced(rules: Rules, failing: Failing): Promise<Failing> {
+  async #reduced(rules: Rules, failing: ReasonedFailing): Promise<Failing> {
     const past = { ...rules, playOn: true };
     const play = landmarksByPlan((plan) => this.#playWorld(past, plan));
     const first = withAnchors(reducible(failing));
@@ -277,8 +282,7 @@ export class Explorer {
       // After Ctrl-C, or an abort, the story is told as it is.
       if (this.#options.signal?.aborted === true) return undefined;
       try {
-        const next = await this.#attempt(rules, await timed(plan, play), failing.breach);
-        return next !== undefined && isSameReason(first, next) ? next : undefined;
+        return await this.#attempt(rules, await timed(plan, play), first);
       } catch {
         // An event that an anchor names does not happen, or the world cannot be played.
         return undefined;
@@ -287,13 +291,13 @@ export class Explorer {
     return await shrink(first, attempt);
   }
 
-  /** Plays a plan, and returns it if it breaks the same promise. */
-  async #attempt(rules: Rules, plan: WorldPlan, broken: Breach): Promise<Reducible | undefined> {
+  /** Plays a plan, and returns it if it breaks the same promise for the same reason. */
+  async #attempt(rules: Rules, plan: WorldPlan, first: Reducible): Promise<Reducible | undefined> {
     const world = await this.#playWorld(rules, plan);
-    const breach = judge(world, this.#options.promises, this.#options.own).find((each) =>
-      isSame(each, broken),
-    );
-    return breach === undefined ? undefined : reducible({ plan, world, breach });
+    return judge(world, this.#options.promises, this.#options.own)
+      .filter((breach) => isSame(breach, first.breach))
+      .map((breach) => reducible({ plan, world, breach }))
+      .find((next) => isSameReason(first, next) || (isVague(first) && isVague(next)));
   }
 
   /** Judges all worlds together. */
@@ -307,7 +311,7 @@ export class Explorer {
       if (!promises.has(promise)) continue;
       for (const [cause, what] of ofAllWorlds?.(totals) ?? []) {
         const finding = toldFinding(name, { promise, what }, cause, 0, '');
-        this.#groups.push({ ...finding, worlds: this.#worlds });
+        this.#found.findings.push({ ...finding, worlds: this.#worlds });
       }
     }
   }
@@ -316,7 +320,7 @@ export class Explorer {
     const coverage = {
       faults: this.#faults,
       calm: this.#calm,
-      broken: this.#broken,
+      broken: this.#breaks,
       states: this.#states.size,
       contended: this.#contended,
       strategies: this.#strategies,
@@ -330,7 +334,8 @@ export class Explorer {
     return new ExploreReport({
       name,
       asked: askedOf(this.#options),
-      findings: this.#groups,
+      findings: this.#found.findings,
+      accepted: this.#found.accepted,
       worlds: this.#worlds,
       coverage,
       ms: this.#time,

@@ -9,6 +9,7 @@ import { replayText } from './anchors/replay-text.ts';
 import { captured } from './capture.ts';
 import { Explorer } from './explorer.ts';
 import { reasonFor } from './faults/index.ts';
+import { sorted } from './findings.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
@@ -60,7 +61,7 @@ export async function explore(options: ExploreOptions): Promise<ExploreReport> {
 
 /** What a replayed world shows. */
 export interface Replayed {
-  /** The broken promises. */
+  /** The broken promises, without those that `accept` names. */
   readonly breaches: readonly Breach[];
   /** The events of the first breach's story. */
   readonly events: readonly FindingEvent[];
@@ -125,7 +126,13 @@ export async function replay(
     const { rules } = await survey(full);
     if (on !== undefined && rules.distant.size > 0)
       throw badOption('replay.on', on, `no value: ${NO_DISTANCE}`);
-    const { world, isSameTrace } = await playText(rules, decoded);
+    let { world, isSameTrace } = await playText(rules, decoded);
+    if (!isSameTrace) {
+      // With `accept` worlds go on behind a broken promise, and without it they end there. The text may be of the other kind.
+      const others = { ...rules, playOn: rules.playOn !== true };
+      const other = await playText(others, decoded).catch(() => undefined);
+      if (other?.isSameTrace === true) ({ world, isSameTrace } = other);
+    }
     if (sameTrace && !isSameTrace) {
       const error = new Error(
         `this world does not repeat: its trace is ${world.hash().slice(0, 12)} and was ${decoded.hash}. ` +
@@ -148,9 +155,14 @@ const OTHER_TRACE =
   'The faults of this replay text strike at fixed times, and its trace is another one now: they may strike something else than ' +
   'what was found. Take a new text, whose faults follow events, from a new exploration.';
 
+/** The breaches of a world that are not accepted. */
+function brokenIn(world: PlayedWorld, { promises, own, accept }: FullOptions): Breach[] {
+  return sorted(world, judge(world, promises, own), accept).others.map(({ breach }) => breach);
+}
+
 /** The text of a world by events, whatever it was played from. */
-function replayOf(world: PlayedWorld, { promises, own }: FullOptions): string {
-  const [breach] = judge(world, promises, own);
+function replayOf(world: PlayedWorld, full: FullOptions): string {
+  const [breach] = brokenIn(world, full);
   const { plan } = world;
   const actors = breach === undefined ? new Set<string>() : reducible({ plan, world, breach }).actors;
   return replayText({ ...world, plan: anchored(world, actors) });
@@ -183,7 +195,7 @@ function replayed(
   where: string,
   { replay: text, isSameTrace, remark }: AboutReplay,
 ): Replayed {
-  const breaches = judge(world, full.promises, full.own);
+  const breaches = brokenIn(world, full);
   const [first] = breaches;
   const what = first === undefined ? 'no promise is broken' : `${first.promise} is broken`;
   const title = `${full.name}: ${what}${where}`;

@@ -1,23 +1,12 @@
 /** Merges the reports of shards and workers. */
-import { keyOf } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
 import { ExploreReport } from './report.ts';
 import type { Coverage, Finding, ReportData } from './report-data.ts';
 
-/** Merges the reports of shards. Findings of one cause, and one error, count as one; the shortest story stays. */
+/** Merges the reports of shards. Findings with the same fingerprint count as one; the shortest story stays. */
 export function mergeReports(reports: readonly ReportData[]): ExploreReport {
   const [first] = reports;
   if (first === undefined) throw new RangeError('there are no reports to merge');
-  const findings = new Map<string, Finding>();
-  for (const finding of reports.flatMap((report) => report.findings)) {
-    const key = `${keyOf(finding)} ${finding.cause}`;
-    const known = findings.get(key);
-    if (known === undefined) findings.set(key, { ...finding });
-    else {
-      const shorter = finding.events.length < known.events.length ? finding : known;
-      findings.set(key, { ...shorter, worlds: known.worlds + finding.worlds });
-    }
-  }
   const played = added(reports.map(({ coverage }) => coverage.faults));
   const strategies = added(reports.map(({ coverage }) => coverage.strategies));
   const struck = Object.values(played).filter((count) => count > 0).length;
@@ -27,7 +16,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
   // A shard that never saw contention proves nothing by itself; all of them together do.
   const contended = sum(({ coverage }) => coverage.contended);
   const totals = { clients: Infinity, faults: Infinity, contended, struck };
-  const kept = [...findings.values()].filter(({ promise, cause }) => {
+  const kept = together(reports.flatMap((report) => report.findings)).filter(({ promise, cause }) => {
     const ofAllWorlds = promises.find(({ name }) => name === promise)?.ofAllWorlds;
     return ofAllWorlds === undefined || [...ofAllWorlds(totals)].some(([known]) => known === cause);
   });
@@ -36,6 +25,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     name: first.name,
     asked: first.asked,
     findings: kept,
+    accepted: together(reports.flatMap(({ accepted }) => accepted)),
     worlds: sum(({ worlds }) => worlds),
     coverage: {
       faults: played,
@@ -62,6 +52,20 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     },
     ...(unstable !== undefined && { notRepeatable: unstable }),
   });
+}
+
+/** The findings, each reason once. */
+function together(all: readonly Finding[]): Finding[] {
+  const findings = new Map<string, Finding>();
+  for (const finding of all) {
+    const before = findings.get(finding.fingerprint);
+    if (before === undefined) findings.set(finding.fingerprint, { ...finding });
+    else {
+      const shorter = finding.events.length < before.events.length ? finding : before;
+      findings.set(finding.fingerprint, { ...shorter, worlds: before.worlds + finding.worlds });
+    }
+  }
+  return [...findings.values()];
 }
 
 /** The sums of counts by their names. */

@@ -5,6 +5,7 @@ import { didYouMean } from '../base/similar.ts';
 import { checkCode } from '../lab/checks.ts';
 import type { ClientCode } from './client.ts';
 import { FAULTS, type FaultName } from './faults/index.ts';
+import { checkAccept, LEASE_LIMITS } from './fingerprint.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
 import type { Asked, Coverage } from './report-data.ts';
@@ -57,6 +58,11 @@ export interface ExploreOptions {
   readonly faults?: readonly (FaultName | FaultBound)[];
   /** The promises to check; default all except `durable-acks`, which no asynchronous replication keeps. */
   readonly promises?: readonly (PromiseName | UserPromise)[];
+  /**
+   * What is known, and is to be no finding: fingerprints of findings, and `'lease-limits'`, which names what no lease can keep: the
+   * tenure ended by expiry, lost data or a changed clock, its holder acted on, and nothing else was wrong. Default: nothing.
+   */
+  readonly accept?: readonly string[];
   /** How much to play. */
   readonly budget?: Budget;
   /**
@@ -107,7 +113,7 @@ const OPTIONS = [
     'shard',
     'progress',
   ],
-  ...['signal', 'exhaustive'],
+  ...['signal', 'exhaustive', 'accept'],
 ];
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
 
@@ -136,6 +142,10 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   checkNames(shard, ['index', 'of'], 'shard');
   checkInteger('shard.of', shard.of, 1, 10_000);
   checkInteger('shard.index', shard.index, 1, shard.of);
+  const { accept = [] } = options;
+  const acceptable = `an array of '${LEASE_LIMITS}' and fingerprints of findings, such as '3f9c01d7a2'`;
+  if (!Array.isArray(accept)) throw badOption('accept', accept, acceptable);
+  checkAccept(accept, (entry) => badOption('accept', entry, acceptable));
   if (typeof progress !== 'function') throw badOption('progress', progress, 'a function');
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
     throw badOption('signal', signal, 'an AbortSignal');
@@ -152,6 +162,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     progress,
     signal,
     exhaustive,
+    accept,
   };
   return {
     ...chosen,
@@ -162,8 +173,8 @@ export function fullOptions(options: ExploreOptions): FullOptions {
 }
 
 /** What was asked for, as reports have it. */
-export function askedOf({ clients, faults, promises, own }: FullOptions): Asked {
-  return { clients, faults, promises: [...promises, ...own.map(({ name }) => name)] };
+export function askedOf({ clients, faults, promises, own, accept }: FullOptions): Asked {
+  return { clients, faults, accept, promises: [...promises, ...own.map(({ name }) => name)] };
 }
 
 function checkOneOf(option: string, value: unknown, allowed: readonly string[]): void {

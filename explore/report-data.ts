@@ -12,16 +12,27 @@ export interface Finding {
   readonly cause: string;
   /** What was observed. */
   readonly what: string;
+  /** What happened, in one sentence. */
+  readonly sentence: string;
+  /**
+   * Ten hexadecimal digits that tell it from other findings: of the resource, the requests that acted, and why the promise broke.
+   * Neither the promise nor the faults are in it. `accept` takes it.
+   */
+  readonly fingerprint: string;
+  /** Why the promise broke, without names and times: the text that the fingerprint is made of, beside the resource. */
+  readonly reason: string;
   /** The events of the shortest story: those that make the cause, and up to 12 in all those nearest to the breach. */
   readonly events: readonly FindingEvent[];
   /** The story as text. */
   readonly story: string;
   /** Plays this world again: `replay(options, finding.replay)`. Empty when there is no single world to play. */
   readonly replay: string;
-  /** In how many worlds the promise was broken by this cause. */
+  /** In how many worlds the promise was broken for this reason. */
   worlds: number;
   /** The number of the first of them. */
   readonly firstIn: number;
+  /** The strategy that played the first of them. */
+  readonly strategy: string;
   /** Set when the world did not repeat: the first event that differs, and what usually causes that. */
   readonly notRepeatable: string | undefined;
 }
@@ -56,6 +67,8 @@ export interface Asked {
   readonly clients: readonly string[];
   /** The kinds of faults that may strike. */
   readonly faults: readonly FaultName[];
+  /** What is known, and no finding. */
+  readonly accept: readonly string[];
   /** The promises that are checked, with the names of the user's functions. */
   readonly promises: readonly string[];
 }
@@ -73,6 +86,8 @@ export interface ReportData {
   readonly asked: Asked;
   /** The broken promises. */
   readonly findings: readonly Finding[];
+  /** The broken promises that `accept` names. They are none of the findings. */
+  readonly accepted: readonly Finding[];
   /** How many worlds were played, without those that shortened stories. */
   readonly worlds: number;
   /** What was covered. */

@@ -9,9 +9,9 @@ import { tableLines, wrapped } from './table.ts';
 /** A number of things: `1 world`, `2 worlds`. */
 export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
-/** What has broken, in a sentence. */
-export function sentenceOf({ promise, cause, what }: Finding): string {
-  return `${promise} (${cause}): ${what}`;
+/** What has broken, in a sentence, with its fingerprint. */
+export function sentenceOf({ promise, cause, sentence, fingerprint }: Finding): string {
+  return `${promise} (${cause}): ${sentence} [${fingerprint}]`;
 }
 
 /** The columns of the table: the promises that single worlds can break. */
@@ -63,5 +63,8 @@ export function reportText(report: ReportData, width: number, file?: string): st
     '',
     ...coverageLines(report, width),
     ...(sentences.length === 0 ? [] : ['', ...sentences]),
+    ...report.accepted.flatMap((finding) =>
+      wrapped(`accepted: ${sentenceOf(finding)}; in ${counted(finding.worlds, 'world')}`, width, '  '),
+    ),
   ].join('\n');
 }

@@ -14,6 +14,8 @@ export class ExploreReport implements ReportData {
   readonly asked: Asked;
   /** The broken promises. */
   readonly findings: readonly Finding[];
+  /** The broken promises that `accept` names. They are none of the findings. */
+  readonly accepted: readonly Finding[];
   /** How many worlds were played, without those that shortened stories. */
   readonly worlds: number;
   /** What was covered. */
@@ -32,6 +34,7 @@ export class ExploreReport implements ReportData {
     this.name = data.name;
     this.asked = data.asked;
     this.findings = data.findings;
+    this.accepted = data.accepted;
     this.worlds = data.worlds;
     this.coverage = data.coverage;
     this.ms = data.ms;

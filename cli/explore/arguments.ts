@@ -16,6 +16,9 @@ Runs each exploration that FILE exports (objects with the options of explore()),
   --replay TEXT     play one world again, and print its story
   --timeline FILE   with --replay: write its timeline, a page (.html) or its data (.json)
   --on PROGRAM      with --replay: play it on real servers as well, such as redis-server
+  --accept A,B,...  what is known, and no finding: fingerprints of findings, and lease-limits
+  --against FILE    say what is new, known and gone since the report that --json wrote to FILE
+  --last            first play the findings of the last run again, and say whether they are fixed
   --out FOLDER      write stories, test files, histories and timelines there
   --runner NAME     what the test files are for: vitest (default), jest or node
   --json FILE       write the report as JSON
@@ -37,6 +40,8 @@ export interface Chosen {
   readonly workers: number;
   readonly shard: { readonly index: number; readonly of: number };
   readonly runner: TestRunner;
+  /** What is no finding, beside what the file accepts. */
+  readonly accept: readonly string[];
   /** The reports to merge; undefined to explore. */
   readonly merge: readonly string[] | undefined;
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
@@ -58,13 +63,15 @@ const TEXTS = [
   'runner',
   'json',
   'junit',
+  'accept',
+  'against',
 ];
-const FLAGS = ['github', 'progress', 'help'];
+const FLAGS = ['github', 'progress', 'last', 'help'];
 
 /** The options that mean something when a world is replayed, and when reports are merged. */
 const MEANS: Readonly<Record<'replay' | 'merge', readonly string[]>> = {
-  replay: ['replay', 'timeline', 'on'],
-  merge: ['merge', 'out', 'runner', 'json', 'junit', 'github'],
+  replay: ['replay', 'timeline', 'on', 'accept'],
+  merge: ['merge', 'out', 'runner', 'json', 'junit', 'github', 'against'],
 };
 
 /** Reads the arguments; undefined when the user asks for help. Throws UsageError. */
@@ -93,6 +100,7 @@ export function chosenFrom(argv: readonly string[]): Chosen | undefined {
     workers: workersOf(values),
     shard: shardOf(String(values.shard ?? '1/1')),
     runner: runner as TestRunner,
+    accept: values.accept === undefined ? [] : String(values.accept).split(','),
     merge: values.merge === undefined ? undefined : String(values.merge).split(','),
     values,
   };

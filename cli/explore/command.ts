@@ -1,6 +1,6 @@
 /** `npx lostlock explore FILE`: explores what a file describes, on several processes, and writes reports. */
 
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,13 +18,13 @@ import {
   replay,
 } from '../../explore/index.ts';
 import { fullOptions } from '../../explore/options.ts';
-import { REPORT_VERSION } from '../../explore/report-data.ts';
 import { reportText } from '../../explore/report-text.ts';
 import { seeText } from '../../explore/story/text.ts';
 import { startWatchdog } from '../../explore/watchdog.ts';
 import { checkTimelineFile } from '../../lab/timeline/write.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
+import { comparedLines, keepLast, lastLines, lastReports, readReports } from './earlier.ts';
 import { annotations, historyLines, junit, testFile } from './files.ts';
 import { type FindingFiles, indexPage, type ToldReport } from './index-page.ts';
 import { markdown } from './markdown.ts';
@@ -50,6 +50,8 @@ export async function exploreCommand(argv: readonly string[]): Promise<number> {
 
 async function run(chosen: Chosen): Promise<number> {
   const explorations = chosen.file === '' ? [] : await load(chosen.file);
+  // A file that is no report is refused before anything is played.
+  if (chosen.values.against !== undefined) readReports('--against', String(chosen.values.against));
   if (chosen.merge !== undefined) return await conclude(chosen, mergedFrom(chosen.merge), explorations);
   if (chosen.values.replay !== undefined) return await playAgain(chosen, explorations);
   const stop = new AbortController();
@@ -58,11 +60,13 @@ async function run(chosen: Chosen): Promise<number> {
   const show = (progress: ExploreProgress): void => screen.show(progress);
   const reports: ExploreReport[] = [];
   const refusals: string[] = [];
+  const last = chosen.values.last === true ? lastReports(chosen.file) : [];
   for (const [at, options] of explorations.entries()) {
     const own = { ...withChoices(options, chosen), signal: stop.signal };
     // A debugger shows this process only.
     const isDebugged = chosen.workers === 1 && inspectorUrl() !== undefined;
     try {
+      for (const line of await lastLines(own, last)) process.stdout.write(`${line}\n`);
       reports.push(
         isDebugged
           ? await explore({ ...own, shard: chosen.shard, progress: show })
@@ -76,6 +80,7 @@ async function run(chosen: Chosen): Promise<number> {
     }
   }
   screen.clear();
+  keepLast(chosen.file, reports);
   const status = reports.length === 0 ? 0 : await conclude(chosen, reports, explorations);
   for (const refusal of refusals) process.stderr.write(`${refusal}\n`);
   return refusals.length > 0 ? 2 : status;
@@ -102,29 +107,14 @@ async function load(file: string): Promise<ExploreOptions[]> {
 
 /** The merged reports of the files, one for each exploration. Throws UsageError for a file that has no report. */
 function mergedFrom(files: readonly string[]): ExploreReport[] {
-  const reports = files.flatMap((file) => {
-    let found: unknown;
-    try {
-      found = JSON.parse(readFileSync(file, 'utf8'));
-    } catch (error) {
-      throw new UsageError(`--merge ${file}: ${(error as Error).message}`);
-    }
-    const isReport =
-      Array.isArray(found) && found.every((each) => Array.isArray(each?.findings) && each.coverage);
-    if (!isReport) throw new UsageError(`--merge ${file}: not a report that --json wrote`);
-    const other = (found as ReportData[]).find(({ version }) => version !== REPORT_VERSION);
-    if (other !== undefined)
-      throw new UsageError(
-        `--merge ${file}: a report of version ${other.version ?? 1}; this lostlock reads version ${REPORT_VERSION}`,
-      );
-    return found as ReportData[];
-  });
+  const reports = files.flatMap((file) => readReports('--merge', file));
   const names = [...new Set(reports.map(({ name }) => name))];
   return names.map((name) => mergeReports(reports.filter((report) => report.name === name)));
 }
 
 /** Plays one world again, of the exploration whose trace it has. */
-async function playAgain({ values }: Chosen, explorations: readonly ExploreOptions[]): Promise<number> {
+async function playAgain(chosen: Chosen, explorations: readonly ExploreOptions[]): Promise<number> {
+  const { values } = chosen;
   const text = String(values.replay);
   const on = values.on === undefined ? {} : { on: String(values.on) };
   const page = values.timeline === undefined ? undefined : String(values.timeline);
@@ -132,7 +122,7 @@ async function playAgain({ values }: Chosen, explorations: readonly ExploreOptio
   const troubles: string[] = [];
   for (const options of explorations) {
     try {
-      const played = await replay(options, text, on);
+      const played = await replay(withChoices(options, chosen), text, on);
       const { story, breaches } = played;
       process.stdout.write(`${story}\n`);
       if (page !== undefined) {
@@ -149,13 +139,17 @@ async function playAgain({ values }: Chosen, explorations: readonly ExploreOptio
   throw new UsageError(troubles.join('\n'));
 }
 
-function withChoices(options: ExploreOptions, { worlds, ms, seed, exhaustive }: Chosen): ExploreOptions {
+function withChoices(
+  options: ExploreOptions,
+  { worlds, ms, seed, exhaustive, accept }: Chosen,
+): ExploreOptions {
   const budget = {
     ...options.budget,
     ...defined({ worlds, ms }),
   };
   return {
     ...options,
+    ...(accept.length > 0 && { accept: [...(options.accept ?? []), ...accept] }),
     budget,
     ...defined({ seed, exhaustive }),
   };
@@ -222,6 +216,11 @@ async function conclude(
   const width = process.stdout.isTTY ? Math.max(20, process.stdout.columns - 1) : 100;
   for (const report of reports)
     process.stdout.write(`${reportText(report, width, file === '' ? undefined : file)}\n\n`);
+  if (values.against !== undefined) {
+    const earlier = String(values.against);
+    const lines = comparedLines(reports, readReports('--against', earlier));
+    process.stdout.write(`against ${earlier}:\n${lines.join('\n')}\n\n`);
+  }
   if (values.json !== undefined)
     writeFileSync(String(values.json), `${JSON.stringify(reports, undefined, 2)}\n`);
   if (values.junit !== undefined) writeFileSync(String(values.junit), junit(reports));
@@ -246,7 +245,8 @@ async function writeFolder(
   mkdirSync(folder, { recursive: true });
   const told: ToldReport[] = [];
   for (const report of reports) {
-    const options = explorations.find(({ name }) => name === report.name);
+    const found = explorations.find(({ name }) => name === report.name);
+    const options = found && withChoices(found, chosen);
     told.push({ report, files: await writeFindings(folder, chosen, report, options) });
   }
   const page = join(out, 'index.html');

@@ -169,7 +169,7 @@ function reportOf(full: FullOptions, { soFar }: WorkerState, more: readonly Find
     ...{ faults: Object.fromEntries(full.faults.map((kind) => [kind, 0])), calm: 0, broken: {}, states: 0 },
     ...{ contended: 0, strategies: {}, singles: { all: 0, played: 0, cut: 0 }, leases: [], scale: 0 },
   };
-  const { findings = [], ...rest } = soFar ?? {};
+  const { findings = [], ...rest } = soFar ?? { accepted: [] };
   const output = { lines: [], count: 0 };
   return {
     ...{ version: REPORT_VERSION, name, asked: askedOf(full), coverage, worlds: 0, ms: 0, output, ...rest },

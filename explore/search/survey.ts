@@ -34,6 +34,8 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     patienceMs: LONGEST_LEASE,
     holdMs: LONGEST_LEASE,
     calm: undefined,
+    // Behind what is accepted, something else may break.
+    playOn: options.accept.length > 0,
   };
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
   const failed = world.failure ?? world.crash;

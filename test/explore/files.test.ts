@@ -13,6 +13,10 @@ const finding: Finding = {
   promise: 'mutual-exclusion',
   cause: 'client-pause',
   what: 'B entered <r> while A was still inside',
+  sentence: 'B got the lock of <r> while A was inside.',
+  fingerprint: '3f9c01d7a2',
+  reason: 'the lease of the first holder ended',
+  strategy: 'one fault',
   events: [{ at: 1, who: 'A', text: 'enters r' }],
   story: 'lock: mutual-exclusion is broken (client-pause)\n  1.0 ms  A  100 % */',
   replay: '2:1:0:A,B:client-pause@A.enters.r.1/A/300=A:0123456789ab',
@@ -36,7 +40,13 @@ function report(change: Partial<ReportData> = {}): ReportData {
   return {
     version: 2,
     name: 'lock',
-    asked: { clients: ['A', 'B'], faults: ['client-pause'], promises: ['mutual-exclusion', 'contended'] },
+    asked: {
+      clients: ['A', 'B'],
+      faults: ['client-pause'],
+      accept: [],
+      promises: ['mutual-exclusion', 'contended'],
+    },
+    accepted: [],
     findings: [finding],
     worlds: 10,
     coverage,
@@ -52,6 +62,7 @@ test('reports of shards merge: findings of one cause are one, and the shortest s
   const nobody: Finding = {
     ...finding,
     promise: 'contended',
+    fingerprint: '00000000c0',
     cause: 'no contention',
     events: [],
     replay: '',
@@ -75,6 +86,7 @@ test('a shard in which no fault struck proves nothing; another one in which some
   const unstruck: Finding = {
     ...finding,
     promise: 'contended',
+    fingerprint: '00000000c1',
     cause: 'no fault struck',
     events: [],
     replay: '',
@@ -151,7 +163,9 @@ test('the page of all findings has their stories and timelines, and nothing in t
   const files = { test: undefined, timeline: 'findings/a lock-1.html' };
   const page = indexPage([{ report: report({ name: '<b>' }), files: [files] }]);
   expect(page).toContain('<h2>&#60;b&#62;: 1 finding in 10 worlds');
-  expect(page).toContain('1 mutual-exclusion (client-pause): B entered &#60;r&#62; while A was still inside');
+  expect(page).toContain(
+    '1 mutual-exclusion (client-pause): B got the lock of &#60;r&#62; while A was inside.',
+  );
   expect(page).toContain('src="findings/a%20lock-1.html"');
   expect(page).toContain('client-pause       3');
   expect(page).not.toMatch(/<b>|<r>|<script/);
@@ -160,7 +174,9 @@ test('the page of all findings has their stories and timelines, and nothing in t
 test('the summary for GitHub has each finding, within the size that GitHub takes', () => {
   const told = markdown([report({ name: 'a_lock' })]);
   expect(told).toMatch(/^## a\\_lock: 1 finding in 10 worlds/);
-  expect(told).toContain('### 1 mutual-exclusion (client-pause): B entered \\<r\\> while A was still inside');
+  expect(told).toContain(
+    '### 1 mutual-exclusion (client-pause): B got the lock of \\<r\\> while A was inside.',
+  );
   expect(told).toMatch(/```text\nlock: mutual-exclusion is broken[\s\S]*replay: 2:1:0/);
   const long = report({
     findings: Array.from({ length: 300 }, () => ({ ...finding, story: 'x'.repeat(3000) })),

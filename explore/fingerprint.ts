@@ -1,0 +1,45 @@
+/** Tells findings apart, and which of them a user has accepted: by the resource, the requests that acted, and why the promise broke. */
+import { createHash } from 'node:crypto';
+import type { FreeingAct } from './cause/freed.ts';
+import type { Cause } from './cause/reason.ts';
+
+/** What no lock with a lease can keep, as `accept` names it. */
+export const LEASE_LIMITS = 'lease-limits';
+
+/** How many digits of the hash a fingerprint has. */
+const DIGITS = 10;
+
+/** The ends of a tenure that no client can prevent, or know of in time. */
+const UNAVOIDABLE: readonly FreeingAct[] = ['expired', 'clock', 'lost'];
+
+/**
+ * The fingerprint of a reason: ten hexadecimal digits. It has the resource, the kinds of the requests and the shape of the cause. It has
+ * neither the promise nor the faults, so that one defect that breaks in several ways is one finding, and two defects are two.
+ */
+export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' | 'shape'>): string {
+  return createHash('sha256').update(`${resource}\n${shape}`).digest('hex').slice(0, DIGITS);
+}
+
+/**
+ * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
+ * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
+ * lost the lock, and when fences did not grow.
+ */
+export function isLeaseLimit({ entries, freedBy, refused, shape }: Cause): boolean {
+  if (entries.length < 2 || freedBy === undefined || refused !== undefined) return false;
+  return UNAVOIDABLE.includes(freedBy.how) && freedBy.request === undefined && !shape.startsWith('fences: ');
+}
+
+/** Which entry of `accept` names the finding; undefined for none. */
+export function acceptedBy(accept: readonly string[], cause: Cause): string | undefined {
+  const fingerprint = fingerprintOf(cause);
+  if (accept.includes(fingerprint)) return fingerprint;
+  return accept.includes(LEASE_LIMITS) && isLeaseLimit(cause) ? LEASE_LIMITS : undefined;
+}
+
+/** Throws for an entry of `accept` that can name no finding. @param refuse makes the error */
+export function checkAccept(accept: readonly unknown[], refuse: (entry: unknown) => Error): void {
+  for (const each of accept)
+    if (each !== LEASE_LIMITS && !(typeof each === 'string' && /^[0-9a-f]{10}$/.test(each)))
+      throw refuse(each);
+}

@@ -1,0 +1,57 @@
+/** Collects what an exploration finds: each reason once, and what the user has accepted beside it. */
+import { causeOf } from './cause/cause.ts';
+import type { ReasonedFailing } from './findings.ts';
+import { acceptedBy } from './fingerprint.ts';
+import { isSame, NO_ERROR } from './promises/broken.ts';
+import type { Finding } from './report-data.ts';
+import type { Failing } from './search/shrink.ts';
+
+/** Findings by their fingerprints. */
+export class FoundReasons {
+  readonly findings: Finding[] = [];
+  readonly accepted: Finding[] = [];
+  readonly #accept: readonly string[];
+  /** The finding of each fingerprint that was met, also of those that a reduction has changed. */
+  readonly #byFingerprint = new Map<string, Finding>();
+
+  constructor(accept: readonly string[]) {
+    this.#accept = accept;
+  }
+
+  /** Counts one more world of a known reason. Returns false for a new one. */
+  counted(fingerprint: string): boolean {
+    const known = this.#byFingerprint.get(fingerprint);
+    if (known !== undefined) known.worlds++;
+    return known !== undefined;
+  }
+
+  /**
+   * Adds a finding, unless its reason is known.
+   * @param found the fingerprint that it had before it was reduced
+   */
+  add(found: string, { reason, fingerprint }: ReasonedFailing, finding: () => Finding): void {
+    const isKnown = this.counted(fingerprint);
+    const kept = this.#byFingerprint.get(fingerprint) ?? finding();
+    this.#byFingerprint.set(fingerprint, kept);
+    this.#byFingerprint.set(found, kept);
+    if (isKnown) return;
+    const isAccepted = acceptedBy(this.#accept, reason) !== undefined;
+    (isAccepted ? this.accepted : this.findings).push(kept);
+  }
+
+  /** Adds a finding that no world shows, or counts it if it is known. */
+  tell(finding: Finding): void {
+    const known = this.findings.find((each) => isSame(each, finding));
+    if (known !== undefined) known.worlds++;
+    else this.findings.push(finding);
+  }
+}
+
+/**
+ * True when nobody knows which of the events matter, as with most promises of the user: then a smaller world need only break the
+ * same promise.
+ */
+export function isVague({ world, breach }: Failing): boolean {
+  const { entries, left, lost } = causeOf(world, breach);
+  return entries.length < 2 && left === undefined && lost === undefined && breach.promise !== NO_ERROR;
+}
