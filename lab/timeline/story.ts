@@ -57,7 +57,7 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
       const sentence = linkSentence(lane, to, kind, text);
       if (sentence !== undefined) steps.push({ at, lane, text: sentence, mood: 'hand', about });
     } else if (kind === 'lost') {
-      steps.push({ at, lane, text: lostSentence(text), mood: 'bad', about });
+      steps.push({ at, lane, text: lostSentence(text, loserOf(marks, at, lane)), mood: 'bad', about });
     } else if (kind !== 'event' && kind !== 'refused' && !(kind === 'follow' && at === 0)) {
       steps.push({
         at,
@@ -89,10 +89,19 @@ function linkSentence(
     : `What ${from} sends to ${to} arrives late (${text}).`;
 }
 
-function lostSentence(text: string): string {
+/** What lost a write: the node that started again at that moment, or a new primary. */
+function loserOf(marks: readonly TimelineMark[], at: number, lane: string): string {
+  const restart = marks.findLast((each) => each.kind === 'restart' && each.lane === lane && each.at <= at);
+  const promote = marks.findLast((each) => each.kind === 'promote' && each.at <= at);
+  return restart !== undefined && restart.at >= (promote?.at ?? -Infinity)
+    ? `${lane} started again without`
+    : 'the new primary never received';
+}
+
+function lostSentence(text: string, loser: string): string {
   const [, client = '', command = ''] = /lost: (\S+) (.*)$/.exec(text) ?? [];
   if (client === '' || client === '-') return `A write is lost: ${command}.`;
-  return `An acknowledged write of ${client} is lost: the new primary never received ${command}.`;
+  return `An acknowledged write of ${client} is lost: ${loser} ${command}.`;
 }
 
 /** Writes on lock keys that never reached a replica. */

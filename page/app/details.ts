@@ -17,9 +17,10 @@ const KINDS: Record<TimelineMessage['kind'], string> = {
 /** The verdict in a few words. */
 export function verdictWord({ safe, holders }: TimelineVerdict): string {
   const names = holders.join(' and ');
-  if (safe && holders.length > 1) return `Safe, although ${names} both hold the lock.`;
-  if (holders.length === 0) return safe ? 'Safe.' : 'A promise is broken.';
-  return `${safe ? 'Safe' : 'Lost'}: held by ${names}.`;
+  if (holders.length > 1)
+    return safe ? `Two holders, but harmless: ${names}.` : `Broken: ${names} both have it.`;
+  if (!safe) return 'A promise is broken.';
+  return holders.length === 1 ? `Held by ${names} alone.` : 'No promise is broken.';
 }
 
 /** Shows an event. @param go selects another event */

@@ -96,7 +96,13 @@ export class RunStage {
     pen.lines(bars, { colour: theme.request });
     const place = (at: number): number => GUTTER + (axis.place(at) / axis.end) * inner;
     for (const { from, to } of run.overlaps)
-      pen.rect(place(from), 2, Math.max(2, place(to) - place(from)), 4, theme.bad);
+      pen.rect(
+        place(from),
+        2,
+        Math.max(2, place(to) - place(from)),
+        4,
+        this.scene.isHarmless ? theme.mark : theme.bad,
+      );
     pen.text(10, 22, 'whole run', { colour: theme.faint, size: 12 });
   }
 

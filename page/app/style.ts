@@ -34,24 +34,25 @@ main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem)
   cursor: pointer; }
 .stage + .stage { border-top: 3px double var(--line); } .stage h2 { padding: 6px 12px 0; }
 aside { padding: 10px 14px; min-width: 0; }
-ol.story { list-style: none; margin: 0 0 14px; padding: 0; max-height: 60vh; overflow: auto; }
-aside:has(dl) ol.story { max-height: 42vh; }
+ol.story { list-style: none; margin: 0 0 14px; padding: 0; }
+aside section:has(dl) { position: sticky; bottom: 0; max-height: 45vh; overflow: auto; padding: 8px 0; background: var(--ground);
+  border-top: 1px solid var(--line); }
 ol.story button { display: grid; grid-template-columns: 4.4em minmax(0, 1fr); gap: 8px; line-height: 1.35; width: 100%;
   text-align: left; border: 0;
   border-left: 4px solid transparent; border-radius: 0; padding: 2px 6px; background: none; }
 ol.story button[aria-current=true] { border-left-color: var(--focus); background: var(--panel); }
   ol.story button:hover { background: var(--panel); }
 ol.story time { color: var(--faint); text-align: right; font-variant-numeric: tabular-nums; }
-.bad { color: var(--bad); font-weight: 600; } .good { color: var(--good); } .hand { color: var(--hand); }
+.bad { color: var(--bad); font-weight: 600; } .harm { font-weight: 600; } .good { color: var(--good); } .hand { color: var(--hand); }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 10px; margin: 0; } dt { color: var(--faint); }
   dd { margin: 0; overflow-wrap: anywhere; }
 dd code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; }
 .keys { color: var(--faint); font-size: .9rem; } kbd { border: 1px solid var(--faint); border-radius: 3px; padding: 0 4px;
   white-space: nowrap;  font-size: .85em; }
 @media (max-width: 900px) { main { grid-template-columns: minmax(0, 1fr); } .drawing { border-right: 0; }
-  aside:has(dl) ol.story, ol.story { max-height: none; } }
+  ol.story { max-height: none !important; } }
 @media print { :root { color-scheme: light !important; } .tools, .keys, .drawing .map { display: none; } main { display: block; }
   .drawing { border: 0; outline: 0 !important; }
   .drawing canvas { width: auto; height: auto !important; max-width: 100%; max-height: 70vh; }
-  aside ol.story, aside:has(dl) ol.story { max-height: none; } ol.story li { break-inside: avoid; } header p button { display: none; } }
+  aside section:has(dl) { position: static; max-height: none; } ol.story li { break-inside: avoid; } header p button { display: none; } }
 `;

@@ -3,6 +3,7 @@ import { Axis, timeText } from '../drawing/axis.ts';
 import { type Theme, themes } from '../drawing/theme.ts';
 import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.ts';
 import type { StoryStep, Timeline, TimelineMessage } from '../format.ts';
+import { plainSentence } from '../plain.ts';
 import { readable } from '../text.ts';
 import { showDetails, verdictWord } from './details.ts';
 import { button, element } from './elements.ts';
@@ -43,6 +44,10 @@ export class Viewer {
     this.#runs = runs;
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
     new ResizeObserver(() => this.#redraw()).observe(root);
+    // Until something has the focus, the keys step through the run.
+    document.addEventListener('keydown', (event) => {
+      if (event.target === document.body) this.#key(event);
+    });
     addEventListener('beforeprint', () => this.#print(true));
     addEventListener('afterprint', () => this.#print(false));
   }
@@ -100,18 +105,7 @@ export class Viewer {
   #build(beside: number | undefined): void {
     const focused = document.activeElement?.getAttribute('name');
     const run = this.#run;
-    const { verdict } = run;
-    const header = element('header', {}, element('h1', {}, run.title));
-    if (verdict !== undefined) {
-      const word = element('strong', {}, verdictWord(verdict));
-      header.append(
-        element('p', { class: verdict.safe ? 'verdict safe' : 'verdict' }, word, ` ${verdict.why}`),
-      );
-      if (verdict.cure !== undefined)
-        header.append(
-          element('p', {}, `What would have prevented it: ${verdict.cure} `, ...this.#cureButton(beside)),
-        );
-    }
+    const header = this.#header(beside);
     const region = element(
       'div',
       {
@@ -146,7 +140,33 @@ export class Viewer {
     this.#root.replaceChildren(header, tools, element('main', {}, region, aside), this.#footer());
     showDetails(this.#details, run, undefined, (to) => this.#select(to));
     const again = [...tools.querySelectorAll('select')].find(({ name }) => name === focused);
-    (again ?? region).focus({ preventScroll: true });
+    again?.focus({ preventScroll: true });
+  }
+
+  /** What was played, how it ended, and why. */
+  #header(beside: number | undefined): HTMLElement {
+    const run = this.#run;
+    const { verdict } = run;
+    const header = element('header', {}, element('h1', {}, run.title));
+    const plain = plainSentence(run);
+    if (verdict === undefined && plain !== undefined)
+      header.append(element('p', { class: 'verdict' }, plain));
+    if (verdict !== undefined) {
+      const word = element('strong', {}, verdictWord(verdict));
+      const look = { class: verdict.safe ? 'verdict safe' : 'verdict' };
+      // Why two holders do no harm matters more than how there came to be two.
+      const first = verdict.safe ? undefined : plain;
+      header.append(element('p', look, word, ` ${first ?? verdict.why}`));
+      if (first !== undefined)
+        header.append(
+          element('details', {}, element('summary', {}, 'Details'), element('p', {}, verdict.why)),
+        );
+      if (verdict.cure !== undefined)
+        header.append(
+          element('p', {}, `What would have prevented it: ${verdict.cure} `, ...this.#cureButton(beside)),
+        );
+    }
+    return header;
   }
 
   /** Shows the run in which the loss is prevented beside this one, on the same axis. */
@@ -166,7 +186,7 @@ export class Viewer {
 
   #sentenceOf(step: StoryStep, index: number): HTMLButtonElement {
     const made = button('', () => this.#tell(index));
-    made.append(element('time', {}, timeText(step.at)), element('span', { class: step.mood }, step.text));
+    made.append(element('time', {}, timeText(step.at)), element('span', { class: moodOf(step) }, step.text));
     return made;
   }
 
@@ -353,6 +373,11 @@ export class Viewer {
     this.#isPrinting = isPrinting;
     this.#draw();
   }
+}
+
+/** Red is for what is broken: two holders, and a promise. What only harms is bold. */
+function moodOf({ mood, about, lane }: StoryStep): string {
+  return mood !== 'bad' || lane === '*' || (about !== undefined && 'overlap' in about) ? mood : 'harm';
 }
 
 /** Where a search looks. A shortened text lacks the rest of a long key. */

@@ -1,10 +1,12 @@
 /** Draws the bars: from when to when clients believe that they hold a lock, and what nodes know. */
 import type { Timeline, TimelineKey } from '../format.ts';
 import { readable } from '../text.ts';
+import { holdEnd } from './answers.ts';
 import { barsOf } from './crowd.ts';
 import type { Pen } from './pen.ts';
 import type { Sheet } from './sheet.ts';
-import { GUTTER, holdEnd, type RunView } from './view.ts';
+import type { Theme } from './theme.ts';
+import { GUTTER, type RunView } from './view.ts';
 
 /** The places at which the holds and keys of a run begin and end, one after the other. */
 interface BarPlaces {
@@ -85,6 +87,12 @@ function ownersOf({ run }: RunView): ReadonlyMap<string, number> {
   return owners;
 }
 
+/** The colour of a holder. */
+export function inkOf(scene: RunView, theme: Theme, holder: string | undefined): string {
+  const owner = placesOf(scene).owners.get(holder ?? '') ?? -1;
+  return owner < 0 ? theme.line : (theme.holders[owner % theme.holders.length] as string);
+}
+
 /** When a node's key is gone. One that is there at the end of the run stays as long as the lease of its holder. */
 function keyEnd({ holds, end }: Timeline, view: TimelineKey, owners: BarPlaces['owners']): number {
   if (view.to !== null) return view.to;
@@ -99,10 +107,7 @@ function keyEnd({ holds, end }: Timeline, view: TimelineKey, owners: BarPlaces['
 export function drawBars(sheet: Sheet): void {
   const { scene, theme } = sheet;
   const { holds, keys, holdRows, keyRows, owners } = placesOf(scene);
-  const colourOf = (holder: string): string => {
-    const owner = owners.get(holder) ?? -1;
-    return owner < 0 ? theme.line : (theme.holders[owner % theme.holders.length] as string);
-  };
+  const colourOf = (holder: string): string => inkOf(scene, theme, holder);
   const { run } = scene;
   const clients = run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
   eachBar(

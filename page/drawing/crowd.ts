@@ -37,7 +37,7 @@ export function drawCrowd({ pen, scene, theme, width }: Sheet, { first, last }: 
     pen.bars(barsOf(own, Math.min(y1, y2), Math.abs(y2 - y1)), theme[kind], 0.5);
     pen.lines(slanted[i] as number[], { colour: theme[kind], width: 1.2 });
   }
-  pen.lines(crossesAt(broken), { colour: theme.bad, width: 3 });
+  pen.lines(crossesAt(broken), { colour: theme.ink, width: 3 });
 }
 
 /** Bars over neighbouring columns: x, y, width, height, and so on. */

@@ -3,7 +3,9 @@ import { roundStep, timeText } from './axis.ts';
 import { drawBars, fitted } from './bars.ts';
 import { drawLegend } from './legend.ts';
 import { drawMessages } from './messages.ts';
+import { drawAbsences, drawAnswerNames, drawAnswers } from './rows.ts';
 import type { Sheet } from './sheet.ts';
+import { roleText } from './states.ts';
 import { GUTTER, HEAD, type RunView } from './view.ts';
 
 /** A place on the page that shows an event, for the pointer. */
@@ -22,6 +24,8 @@ export function drawScene(sheet: Sheet): Spot[] {
   drawAxis(sheet);
   const right = scene.playhead === undefined ? width : Math.min(width, sheet.x(scene.playhead));
   pen.clipped(GUTTER, 0, Math.max(0, right - GUTTER), scene.height, () => {
+    drawAbsences(sheet);
+    drawAnswers(sheet);
     drawOverlaps(sheet, spots);
     drawBars(sheet);
     drawMarks(sheet, spots);
@@ -35,12 +39,14 @@ export function drawScene(sheet: Sheet): Spot[] {
   return spots;
 }
 
-function drawNames({ pen, scene, theme }: Sheet): void {
+function drawNames(sheet: Sheet): void {
+  const { pen, scene, theme } = sheet;
   pen.rect(0, 0, GUTTER, scene.height, theme.ground);
+  drawAnswerNames(sheet);
   for (const { name, kind } of scene.run.lanes) {
     const y = scene.laneY(name) as number;
     pen.text(10, y + 3, laneName(name), { colour: theme.ink, size: 15, bold: true });
-    pen.text(10, y + 19, kind, { colour: theme.faint, size: 12 });
+    pen.text(10, y + 19, roleText(scene.roles.get(name)) ?? kind, { colour: theme.faint, size: 12 });
   }
 }
 
@@ -95,19 +101,25 @@ function drawAxis({ pen, scene, theme, width, x }: Sheet): void {
 function drawOverlaps({ pen, scene, theme, width, x }: Sheet, spots: Spot[]): void {
   for (const [index, { clients, key, from, to }] of scene.run.overlaps.entries()) {
     if (!scene.showsKey(key)) continue;
+    const colour = scene.isHarmless ? theme.mark : theme.bad;
     const ys = clients.map((client) => scene.laneY(client)).filter((y) => y !== undefined);
     const [a, b] = [Math.max(GUTTER, x(from)), Math.min(width, x(to))];
     if (ys.length < 2 || b < GUTTER || a > width) continue;
     const [top, bottom] = [Math.min(...ys) - 24, Math.max(...ys) + 24];
-    pen.rect(a, top, Math.max(2, b - a), bottom - top, theme.bad, 0.16);
+    pen.rect(a, top, Math.max(2, b - a), bottom - top, colour, 0.16);
     pen.lines([a, top, a, bottom, a, top, b, top, a, bottom, b, bottom, b, top, b, bottom], {
-      colour: theme.bad,
+      colour,
       width: selectedWidth(scene, 'overlap', index),
     });
     spots.push({ type: 'overlap', index, x: a + 4, y: top + 6 });
     const text = `both hold it: ${timeText(to - from)}`;
     if (b - a > 40) {
-      const look = { colour: theme.badInk, size: 14, bold: true, behind: theme.ground } as const;
+      const look = {
+        colour: scene.isHarmless ? theme.mark : theme.badInk,
+        size: 14,
+        bold: true,
+        behind: theme.ground,
+      } as const;
       const left = Math.max(GUTTER + 4, Math.min(a + 8, width - pen.widthOf(text, look) - 6));
       pen.text(left, (top + bottom) / 2 + 5, text, look);
     }
@@ -149,7 +161,7 @@ function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: 
     const word = WORDS[kind];
     const place = x(at);
     if (y === undefined || word === undefined || place < GUTTER - 60 || place > width) continue;
-    const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.badInk : theme.mark;
+    const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.ink : theme.mark;
     pen.lines([place, y - 20, place, y + 20], { colour, width: selectedWidth(scene, 'mark', index) });
     spots.push({ type: 'mark', index, x: place, y });
     // A party that is cut off from several others is so once.
@@ -178,7 +190,7 @@ function drawTold({ pen, scene, theme, width, x, taken }: Sheet): void {
     const [y, place] = [scene.laneY(lane), x(at)];
     if (y === undefined || !resources.has(lane) || at > (scene.playhead ?? Infinity)) continue;
     if (place < GUTTER || place > width) continue;
-    const colour = mood === 'bad' ? theme.badInk : mood === 'good' ? theme.reply : theme.mark;
+    const colour = mood === 'bad' ? theme.ink : mood === 'good' ? theme.reply : theme.mark;
     const [told, base] = [text.replace(`${lane} `, ''), below ? y + 31 : y - 21];
     pen.lines([place, y - 20, place, y + 20], { colour, width: 2 });
     const left = Math.max(

@@ -12,7 +12,11 @@ export function drawLegend({ pen, scene, theme, width }: Sheet): void {
     ['replication', { colour: theme.stream, width: 2 }],
     ['acknowledgement', { colour: theme.ack, width: 2, dash: [5, 3] }],
     ['waiting', { colour: theme.stream, width: 2, dash: [2, 4] }],
-    ['lost', { colour: theme.bad, width: 3 }],
+    ['lost', { colour: theme.ink, width: 3 }],
+    ...(scene.absences.some(({ why }) => why === 'dead') ? [['dead', { colour: theme.line }] as const] : []),
+    ...(scene.absences.some(({ why }) => why === 'paused')
+      ? [['paused', { colour: theme.line }] as const]
+      : []),
   ];
   const look = { colour: theme.faint, size: 12 };
   let [x, y] = [10, scene.foot + 14];
@@ -25,7 +29,11 @@ export function drawLegend({ pen, scene, theme, width }: Sheet): void {
         [middle - 5, line - 5, middle + 5, line + 5, middle - 5, line + 5, middle + 5, line - 5],
         ink,
       );
-    else pen.lines([x, line, x + LENGTH, line], ink);
+    else if (text === 'dead' || text === 'paused') {
+      pen.rect(x, line - 6, LENGTH, 12, theme.line, 0.3);
+      if (text === 'dead')
+        pen.lines([x, line + 6, x + 12, line - 6, x + 8, line + 6, x + LENGTH, line - 6], ink);
+    } else pen.lines([x, line, x + LENGTH, line], ink);
     pen.text(x + LENGTH + 6, y, text, look);
     x += room + 18;
   }

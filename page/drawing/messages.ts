@@ -2,7 +2,7 @@
 import type { MessageKind, TimelineMessage } from '../format.ts';
 import { drawCrowd } from './crowd.ts';
 import type { Sheet } from './sheet.ts';
-import { GUTTER, HEAD, LANE, type RunView } from './view.ts';
+import { GUTTER, LANE, type RunView } from './view.ts';
 
 /** With more messages than this in view, arrow heads and texts are left out. */
 const DETAILED = 400;
@@ -87,7 +87,7 @@ export function drawMessages(sheet: Sheet): void {
     pen.triangles(heads[kind] ?? [], colour);
   }
   pen.lines(gates, { colour: theme.stream, width: 2, dash: [2, 4] });
-  pen.lines(broken, { colour: theme.bad, width: 3.5 });
+  pen.lines(broken, { colour: theme.ink, width: 3.5 });
   drawWay(sheet);
   if (indices.length <= DETAILED) drawTexts(sheet, indices, width);
 }
@@ -114,7 +114,7 @@ function drawWay({ scene, pen, theme, x }: Sheet): void {
       pen.lines(points.slice(i, i + 4), { colour: theme.selected, width, opacity: 0.85 });
     if (route.arrives) pen.triangles(head(points.slice(-4)), theme.selected);
     else if (message?.fate !== 'waiting')
-      pen.lines(cross(route.waits[2] as number, route.waits[3] as number), { colour: theme.bad, width: 4 });
+      pen.lines(cross(route.waits[2] as number, route.waits[3] as number), { colour: theme.ink, width: 4 });
   }
 }
 
@@ -135,9 +135,9 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
     const cut = shown.length > 34 ? `${shown.slice(0, 32)}...` : shown;
     const offset = message.offsets === undefined ? '' : ` (offset ${message.offsets[1]})`;
     const look = {
-      colour: lost && message.fate !== 'waiting' ? theme.badInk : theme[message.kind],
+      colour: message.fate === 'waiting' ? theme.faint : lost ? theme.ink : theme[message.kind],
       size: 12,
-      bold: lost,
+      bold: lost && message.fate !== 'waiting',
       behind: theme.ground,
     };
     const [end = 0, last = 0] = route.waits.slice(2);
@@ -156,7 +156,8 @@ function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly num
       y + 5,
     ];
     const isFree = ([l, t, r, b]: readonly [number, number, number, number]): boolean =>
-      t > HEAD - 8 && !taken.some((other) => l < other[2] && r > other[0] && t < other[3] && b > other[1]);
+      t > scene.top - 8 &&
+      !taken.some((other) => l < other[2] && r > other[0] && t < other[3] && b > other[1]);
     const along = (part: number, by = 0): TextPlace => [
       leftOf(x1 + (x2 - x1) * part + 7),
       y1 + (y2 - y1) * part + 4 + by,

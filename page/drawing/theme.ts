@@ -13,6 +13,8 @@ export interface Theme {
   readonly service: string;
   readonly bad: string;
   readonly badInk: string;
+  /** Text on `bad`. */
+  readonly onBad: string;
   readonly mark: string;
   readonly holders: readonly string[];
   readonly holderInk: string;
@@ -36,6 +38,7 @@ export const themes: { readonly light: Theme; readonly dark: Theme } = {
     service: '#8b949e',
     bad: '#c62828',
     badInk: '#a31515',
+    onBad: '#ffffff',
     mark: '#6a3d9a',
     holders: HOLDERS,
     holderInk: '#14181c',
@@ -53,6 +56,7 @@ export const themes: { readonly light: Theme; readonly dark: Theme } = {
     service: '#77828d',
     bad: '#ff6b62',
     badInk: '#ff9a93',
+    onBad: '#14181c',
     mark: '#c8a6f0',
     holders: HOLDERS,
     holderInk: '#14181c',

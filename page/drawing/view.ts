@@ -1,7 +1,9 @@
 /** A timeline prepared for drawing: where its lanes are, what is shown, and what is selected. */
 import type { MessageKind, Timeline } from '../format.ts';
+import { type AnswerRow, answersOf, holdEnd, ROW } from './answers.ts';
 import { Axis } from './axis.ts';
 import { type InView, MessagePlaces } from './places.ts';
+import { type Absence, absencesOf, rolesOf } from './states.ts';
 
 /** What is selected: an event of the run. */
 export interface Selection {
@@ -34,11 +36,6 @@ export const LANE = 74;
 /** Below the lanes, what the lines mean. */
 const FOOT = 52;
 
-/** When a hold ends, as far as the drawing goes. */
-export function holdEnd(hold: Timeline['holds'][number], end: number): number {
-  return hold.to ?? hold.lease ?? end;
-}
-
 /** The moments of a run at which something happens. Service messages do not count: they are hidden at first. */
 export function momentsOf(run: Timeline): number[] {
   const moments: number[] = [];
@@ -69,10 +66,18 @@ export class RunView {
   parting: number | undefined;
   /** Up to where the run is drawn, in microseconds; undefined for all of it. */
   playhead: number | undefined;
+  /** Who holds each lock, and who is inside of each resource. */
+  readonly answers: readonly AnswerRow[];
+  /** When parties were dead or stood still. */
+  readonly absences: readonly Absence[];
+  /** The roles of the nodes, one after the other. */
+  readonly roles: ReadonlyMap<string, readonly string[]>;
   readonly #lanes: ReadonlyMap<string, number>;
   readonly #latest: number[];
   readonly #sent: number[];
   readonly #effects = new Map<number, number[]>();
+  /** The acknowledgements that confirm nothing new. */
+  readonly #heartbeats: ReadonlySet<number>;
   #places: MessagePlaces | undefined;
   #shown: { readonly filter: Shown; readonly flags: Uint8Array } | undefined;
 
@@ -80,7 +85,11 @@ export class RunView {
     this.run = run;
     this.axis = axis;
     this.window = this.whole();
-    this.#lanes = new Map(run.lanes.map(({ name }, i) => [name, HEAD + LANE * i + LANE / 2]));
+    this.#heartbeats = heartbeatsOf(run);
+    this.answers = answersOf(run);
+    this.absences = absencesOf(run);
+    this.roles = rolesOf(run);
+    this.#lanes = new Map(run.lanes.map(({ name }, i) => [name, this.top + LANE * i + LANE / 2]));
     // For each message, the latest time at which it or an earlier one is still on its way: bounds what can be in view.
     this.#sent = run.messages.map(({ sent }) => sent);
     let latest = -Infinity;
@@ -91,6 +100,11 @@ export class RunView {
     for (const [i, { cause }] of run.messages.entries()) {
       if (cause !== undefined) this.#effects.set(cause, [...(this.#effects.get(cause) ?? []), i]);
     }
+  }
+
+  /** True when two clients held a lock and nothing was broken by it. */
+  get isHarmless(): boolean {
+    return this.run.verdict?.safe === true;
   }
 
   /** The window that shows everything. */
@@ -104,8 +118,13 @@ export class RunView {
     return this.height - FOOT + 12;
   }
 
+  /** Where the lanes begin: below the axis and the answers. */
+  get top(): number {
+    return HEAD + ROW * this.answers.length;
+  }
+
   get height(): number {
-    return HEAD + LANE * this.run.lanes.length + FOOT;
+    return this.top + LANE * this.run.lanes.length + FOOT;
   }
 
   /** The height of a lane's line; undefined for a party without a lane. */
@@ -115,7 +134,7 @@ export class RunView {
 
   /** The name of the lane at a height. */
   laneAt(y: number): string | undefined {
-    return this.run.lanes[Math.floor((y - HEAD) / LANE)]?.name;
+    return this.run.lanes[Math.floor((y - this.top) / LANE)]?.name;
   }
 
   /** The messages as numbers, for crowds. */
@@ -151,6 +170,7 @@ export class RunView {
   shows(index: number): boolean {
     const message = this.run.messages[index];
     if (message === undefined || !this.filter.kinds.has(message.kind)) return false;
+    if (this.#heartbeats.has(index) && !this.filter.kinds.has('service')) return false;
     const { key, party } = this.filter;
     if (party !== '' && message.from !== party && message.to !== party) return false;
     // The text of a message is shortened, and some of its bytes are escaped.
@@ -192,6 +212,20 @@ export class RunView {
     const message = this.run.messages[index];
     return [message?.sent ?? 0, message?.arrived ?? message?.died ?? message?.due ?? 0];
   }
+}
+
+/** Acknowledgements that a replica sends once a second, whether there is something new to confirm or not. */
+function heartbeatsOf({ messages }: Timeline): Set<number> {
+  const confirmed = new Map<string, number>();
+  const beats = new Set<number>();
+  for (const [index, { kind, from, to, offsets }] of messages.entries()) {
+    if (kind !== 'ack' || offsets === undefined) continue;
+    const way = `${from}>${to}`;
+    const [, offset] = offsets;
+    if (offset <= (confirmed.get(way) ?? 0)) beats.add(index);
+    else confirmed.set(way, offset);
+  }
+  return beats;
 }
 
 function firstAtLeast(sorted: readonly number[], value: number): number {

@@ -340,8 +340,10 @@ export class Playground {
       this.#say('So far, so good.');
       return;
     }
-    const word = element('strong', {}, verdictWord(verdict));
-    this.#verdict.className = verdict.safe ? 'verdict safe' : 'verdict';
+    // One run in which nothing breaks proves little: only many worlds with faults deserve green.
+    const isOne = verdict.safe && overlaps.length === 0;
+    const word = element('strong', {}, isOne ? 'Held in this run.' : verdictWord(verdict));
+    this.#verdict.className = isOne ? 'verdict one' : verdict.safe ? 'verdict safe' : 'verdict';
     this.#verdict.replaceChildren(word, ` ${verdict.why}`);
   }
 

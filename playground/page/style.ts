@@ -16,5 +16,6 @@ textarea { width: 100%; min-height: 22em; font: 14px/1.45 ui-monospace, "DejaVu 
 .tools select { max-width: 100%; } aside summary { font-weight: 600; } [hidden] { display: none !important; }
 [data-state=failed] .drawing { opacity: .35; }
 [data-state=busy] .verdict button { animation: late 1s step-end; } @keyframes late { from { visibility: hidden; } }
-.verdict { min-height: 1.5em; } ol.story { max-height: 40vh; } .hash { overflow-wrap: anywhere; }
+.verdict { min-height: 1.5em; }
+.verdict.one strong { color: var(--faint); } ol.story { max-height: 40vh; overflow: auto; } .hash { overflow-wrap: anywhere; }
 `;

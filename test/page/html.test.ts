@@ -228,7 +228,9 @@ test('a crowd of messages is drawn column by column, and what was lost still sta
   const svg = pen.svg('A crowd');
   expect(svg.length).toBeLessThan(300_000);
   expect(svg).toContain(`fill="${themes.light.request}" fill-opacity="0.5"`);
-  const crosses = svg.split('\n').find((part) => part.includes(`stroke="${themes.light.bad}"`));
+  const crosses = svg
+    .split('\n')
+    .find((part) => part.includes(`stroke="${themes.light.ink}" stroke-width="3"`));
   expect(crosses?.match(/M/g)).toHaveLength(2 * 20);
   // The filter holds in a crowd, too.
   scene.filter = { ...scene.filter, key: 'another' };

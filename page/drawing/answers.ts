@@ -1,0 +1,80 @@
+/** The answer to the question of the page: who holds each lock, and who is inside of each resource, from moment to moment. */
+import type { Timeline, TimelineHold } from '../format.ts';
+
+/** A stretch of time in which the same clients hold a lock. */
+export interface AnswerPart {
+  readonly from: number;
+  readonly to: number;
+  /** The clients, in the order in which they got it; empty while it is free. */
+  readonly holders: readonly string[];
+  /** True while two of them must not hold it together. */
+  readonly broken: boolean;
+}
+
+/** A row: a lock and its holders, or a resource and who is inside. */
+export interface AnswerRow {
+  readonly key: string;
+  readonly kind: TimelineHold['kind'];
+  readonly parts: readonly AnswerPart[];
+}
+
+/** When a hold ends, as far as the drawing goes. */
+export function holdEnd(hold: TimelineHold, end: number): number {
+  return hold.to ?? hold.lease ?? end;
+}
+
+/** The most rows. The locks that were lost come first. */
+const MOST = 3;
+/** The height of a row. */
+export const ROW = 28;
+
+/** The rows of a run: locks first, and those before the others that two clients held. */
+export function answersOf(run: Timeline): AnswerRow[] {
+  const names = new Map<string, TimelineHold>();
+  for (const hold of run.holds) {
+    const name = `${hold.kind} ${hold.key}`;
+    if (!names.has(name)) names.set(name, hold);
+  }
+  const lost = new Set(run.overlaps.map(({ key }) => key));
+  const rank = ({ kind, key }: TimelineHold): number => (kind === 'lock' ? 0 : 1) + (lost.has(key) ? 0 : 2);
+  const chosen = [...names.values()].sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
+  return chosen
+    .sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'lock' ? -1 : 1))
+    .map(({ key, kind }) => ({ key, kind, parts: partsOf(run, key, kind) }));
+}
+
+/** What the row says from moment to moment. */
+function partsOf(run: Timeline, key: string, kind: TimelineHold['kind']): AnswerPart[] {
+  const holds = run.holds
+    .filter((hold) => hold.key === key && hold.kind === kind)
+    .map((hold) => ({ client: hold.client, from: hold.from, to: holdEnd(hold, run.end) }));
+  const overlaps = run.overlaps.filter((overlap) => overlap.key === key);
+  const last = Math.max(run.end, ...holds.map(({ to }) => to));
+  const edges = new Set([0, last]);
+  for (const { from, to } of [...holds, ...overlaps]) {
+    edges.add(Math.max(0, from));
+    edges.add(Math.min(last, to));
+  }
+  const sorted = [...edges].sort((a, b) => a - b);
+  const parts: AnswerPart[] = [];
+  for (const [i, from] of sorted.entries()) {
+    const to = sorted[i + 1];
+    if (to === undefined || to <= from) continue;
+    const inside = holds.filter((hold) => hold.from <= from && hold.to >= to);
+    const holders = [...new Set(inside.map(({ client }) => client))];
+    const broken = overlaps.some((overlap) => overlap.from <= from && overlap.to >= to);
+    const before = parts.at(-1);
+    if (before !== undefined && before.broken === broken && before.holders.join() === holders.join())
+      parts[parts.length - 1] = { ...before, to };
+    else parts.push({ from, to, holders, broken });
+  }
+  return parts;
+}
+
+/** Who has it, in words: `free`, `A`, `A and B`. */
+export function partText({ holders }: AnswerPart): string {
+  if (holders.length === 0) return 'free';
+  return holders.length === 1
+    ? (holders[0] as string)
+    : `${holders.slice(0, -1).join(', ')} and ${holders.at(-1)}`;
+}
