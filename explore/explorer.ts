@@ -363,6 +363,20 @@ function checkParties({ bounds, clients }: FullOptions, { sets }: PlayedWorld): 
     if (on !== undefined && !names.includes(on)) throw badOption('faults.on', on, names.join(', '));
 }
 
+/** True when clients ask replicas: by WAIT or WAITAOF, or by reading from them. */
+function asksReplicas(clients: readonly string[], { events, sets }: PlayedWorld): boolean {
+  const replicas = new Set(sets.flatMap((set) => set.replicas.map(({ name }) => name)));
+  if (replicas.size === 0) return false;
+  const isCluster = sets.some(({ decides }) => decides === 'a cluster');
+  return events.some(({ what, who, detail }) => {
+    const [from = '', to = ''] = who.split('>');
+    if (what !== 'data' || !clients.includes(from.split(':')[0] as string)) return false;
+    // Clients of a cluster ask its replicas for its shape.
+    const reads = !isCluster && replicas.has(to.split(':')[0] as string);
+    return reads || /\r\n(?:wait|waitaof)\r\n/i.test(detail);
+  });
+}
+
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */
 function participantsOf({ clients }: FullOptions, world: PlayedWorld): Participants {
   const writes = historyOf(world).writes.filter(({ client }) => client !== undefined);
@@ -375,5 +389,6 @@ function participantsOf({ clients }: FullOptions, world: PlayedWorld): Participa
     sets: sets.map(({ nodes }) => nodes.map(({ name }) => name)),
     sentinels: sets.some(({ decides }) => decides === 'Sentinels'),
     cluster: sets.some(({ decides }) => decides === 'a cluster'),
+    asksReplicas: asksReplicas(clients, world),
   };
 }

@@ -4,7 +4,7 @@ import { badOption, checkInteger, checkNames, checkString } from '../base/option
 import { didYouMean } from '../base/similar.ts';
 import { checkCode } from '../lab/checks.ts';
 import type { ClientCode } from './client.ts';
-import { FAULTS, type FaultName } from './faults/index.ts';
+import { DEFAULT_FAULTS, FAULTS, type FaultName } from './faults/index.ts';
 import { checkAccept, LEASE_LIMITS } from './fingerprint.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
@@ -54,7 +54,7 @@ export interface ExploreOptions {
   readonly clients?: number | readonly string[];
   /** The code of each client: it acquires, works and releases, once or a few times, and returns. */
   readonly client: ClientCode;
-  /** The faults that may strike, by name or with bounds; default all. */
+  /** The faults that may strike, by name or with bounds; default all that docs/explore.md marks. */
   readonly faults?: readonly (FaultName | FaultBound)[];
   /** The promises to check; default all except `durable-acks`, which no asynchronous replication keeps. */
   readonly promises?: readonly (PromiseName | UserPromise)[];
@@ -120,7 +120,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
 /** Fills in the defaults. Throws TypeError for a wrong option. */
 export function fullOptions(options: ExploreOptions): FullOptions {
   checkNames(options, OPTIONS, 'explore');
-  const { name, topology = {}, client, faults = FAULTS, budget = {}, seed = 1, depth = 3 } = options;
+  const { name, topology = {}, client, faults = DEFAULT_FAULTS, budget = {}, seed = 1, depth = 3 } = options;
   checkString('name', name);
   checkTopology(topology);
   checkCode('client', client);

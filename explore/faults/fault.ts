@@ -48,6 +48,8 @@ export interface Participants {
   readonly sentinels: boolean;
   /** True when the sets are the shards of a cluster. */
   readonly cluster: boolean;
+  /** True when the code asks replicas: by WAIT or WAITAOF, or by reading from them. */
+  readonly asksReplicas?: boolean;
 }
 
 /** A kind of fault. There is one implementation for all stages. */
@@ -67,6 +69,8 @@ interface Striking<How extends string, Needs extends keyof Abilities> {
   readonly strikes: 'a node' | 'a client' | 'a node or client' | 'connections' | 'every node';
   /** What `how` can say, where that is not the name of a node. */
   readonly hows?: readonly How[];
+  /** @internal True when only an exploration that names it plays it. */
+  readonly onRequest?: boolean;
   /** @internal True when it makes no difference when it strikes, so trying it at the start is enough. */
   readonly anytime?: boolean;
   /** @internal Its forms among these participants: what it strikes, for how long, and how hard. A search draws none that has no forms. */

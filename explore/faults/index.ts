@@ -11,14 +11,22 @@ import { hold } from './links/hold.ts';
 import { late } from './links/late.ts';
 import { lostReply } from './links/lost-reply.ts';
 import { lostRequest } from './links/lost-request.ts';
+import { oneWayCut } from './links/one-way-cut.ts';
 import { partition } from './links/partition.ts';
+import { sentinelSplit } from './links/sentinel-split.ts';
 import { busy } from './nodes/busy.ts';
+import { eviction } from './nodes/eviction.ts';
 import { failover } from './nodes/failover.ts';
 import { failoverBehind } from './nodes/failover-behind.ts';
+import { flushAll } from './nodes/flush-all.ts';
+import { misconf } from './nodes/misconf.ts';
 import { nodePause } from './nodes/node-pause.ts';
 import { outOfMemory } from './nodes/out-of-memory.ts';
 import { promote } from './nodes/promote.ts';
 import { readOnly } from './nodes/read-only.ts';
+import { replicaCrash } from './nodes/replica-crash.ts';
+import { replicaLag } from './nodes/replica-lag.ts';
+import { replicaPause } from './nodes/replica-pause.ts';
 import { restartDisk } from './nodes/restart-disk.ts';
 import { restartEmpty } from './nodes/restart-empty.ts';
 import { scriptFlush } from './nodes/script-flush.ts';
@@ -44,6 +52,14 @@ const allFaults = {
   busy,
   'read-only': readOnly,
   'out-of-memory': outOfMemory,
+  misconf,
+  'sentinel-split': sentinelSplit,
+  'replica-pause': replicaPause,
+  'replica-crash': replicaCrash,
+  'replica-lag': replicaLag,
+  'one-way-cut': oneWayCut,
+  'flush-all': flushAll,
+  eviction,
 };
 
 /** What no search draws as a fault, but a plan can have: the scheduler's choice, and what is done by hand in the playground. */
@@ -56,6 +72,11 @@ export type FaultName = keyof typeof allFaults;
 
 /** Every fault that an exploration draws. */
 export const FAULTS: readonly FaultName[] = Object.keys(allFaults) as FaultName[];
+
+/** The faults that an exploration draws by default. */
+export const DEFAULT_FAULTS: readonly FaultName[] = FAULTS.filter(
+  (name) => (allFaults[name] as Pick<Fault, 'onRequest'>).onRequest !== true,
+);
 
 /** A fault that a plan can have. */
 export type FaultKind = FaultName | keyof typeof byHand;

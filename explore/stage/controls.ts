@@ -93,12 +93,17 @@ export interface SettableClock {
 export interface Abilities {
   /** The wall clock of a node or client. */
   clockOf(name: string): SettableClock;
+  /** Makes the background saves of a node fail, so that it refuses writes with MISCONF, or ends that. */
+  failSaves(name: string, fail: boolean): void;
 }
 
 /** The stages, and what each lacks, with the reason. `programs` will be the third. */
 export const LACKS = {
   virtual: {},
-  'real servers': { clockOf: 'real processes share the clock of the machine' },
+  'real servers': {
+    clockOf: 'real processes share the clock of the machine',
+    failSaves: 'the disk of the machine works',
+  },
 } as const satisfies Record<string, Partial<Record<keyof Abilities, string>>>;
 
 /** The name of a stage. */

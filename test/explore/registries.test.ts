@@ -34,9 +34,15 @@ test('a plan may have what is done by hand, which no search draws', () => {
   const byHand = Object.keys(faults).filter((kind) => !(FAULTS as readonly string[]).includes(kind));
   expect(byHand).toEqual(['late', 'hold', 'promote']);
   expect(byHand.every(isFaultKind)).toBe(true);
-  const among = { clients: ['A'], sets: [['redis-1', 'redis-2']], sentinels: false, cluster: false };
+  const among = { clients: ['A'], sets: [['redis-1', 'redis-2']], asksReplicas: true };
+  const topologies = [
+    { sentinels: false, cluster: false },
+    { sentinels: true, cluster: false },
+    { sentinels: false, cluster: true },
+  ];
   const variantsOf = ({ variants }: Pick<Fault, 'variants'>): number =>
-    variants(among, { leaseMs: 1000, reconnectMs: 250 }).length;
+    topologies.flatMap((topology) => variants({ ...among, ...topology }, { leaseMs: 1000, reconnectMs: 250 }))
+      .length;
   for (const [kind, fault] of Object.entries(faults))
     expect(variantsOf(fault) > 0, kind).toBe(!byHand.includes(kind));
 });
@@ -53,6 +59,7 @@ test('a fault reaches only what every stage has, unless it says what it needs', 
   expect(FAULTS.filter((kind) => reasonFor(kind, 'real servers') !== undefined)).toEqual([
     'clock-jump',
     'clock-drift',
+    'misconf',
   ]);
   expect(FAULTS.filter((kind) => reasonFor(kind, 'virtual') !== undefined)).toEqual([]);
   const jump = { kind: 'clock-jump', at: 0, on: 'redis-1', ms: 0, by: 5, how: '' } as const;

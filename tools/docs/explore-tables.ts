@@ -14,11 +14,17 @@ const tables: Readonly<Record<string, readonly [source: string, made: () => stri
     'explore/faults',
     () =>
       table(
-        ['Fault', 'Strikes', 'What happens', 'On real servers'],
+        ['Fault', 'By default', 'Strikes', 'What happens', 'On real servers'],
         FAULTS.map((name) => {
           const reason = reasonFor(name, 'real servers');
-          const { strikes, sentence } = faults[name];
-          return [`\`${name}\``, strikes, sentence, reason === undefined ? 'yes' : `no: ${reason}`];
+          const { strikes, sentence, onRequest } = faults[name];
+          return [
+            `\`${name}\``,
+            onRequest === true ? 'no' : 'yes',
+            strikes,
+            sentence,
+            reason === undefined ? 'yes' : `no: ${reason}`,
+          ];
         }),
       ),
   ],

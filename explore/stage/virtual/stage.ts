@@ -3,6 +3,7 @@ import type { Actor } from '../../../lab/time/actor.ts';
 import { Task } from '../../../lab/time/task.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
 import type { World } from '../../../lab/virtual/world.ts';
+import { GATE_DISK } from '../../../server/gates.ts';
 import type { Topology } from '../../topology.ts';
 import type { AbilitiesOf } from '../controls.ts';
 import type { FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
@@ -39,6 +40,7 @@ class VirtualStage implements Stage {
     this.resources = new DistantResources(nodes.world);
     this.#director = this.#world.actor('director');
     this.abilities = {
+      failSaves: (name, fail) => this.#all.find((node) => node.name === name)?.server.gate(GATE_DISK, fail),
       clockOf: (name) => (this.#all.find((node) => node.name === name) ?? this.#world.actor(name)).clock,
     };
   }
