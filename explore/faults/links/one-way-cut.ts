@@ -1,4 +1,4 @@
-/** A fault: one direction between a client and all nodes is cut. Its requests are executed, and it hears nothing; or it hears, and cannot ask. */
+/** A fault: one direction between a client and all nodes is cut, and the other works. */
 import { type Fault, farFromClient } from '../fault.ts';
 
 export const oneWayCut: Fault<'requests' | 'replies'> = {
