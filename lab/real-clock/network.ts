@@ -5,9 +5,10 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Connection, Host, Receiver } from '../../server/host/host.ts';
 import { nodeHost } from '../../server/host/node.ts';
+import type { Fate } from '../links/gate.ts';
 import { Lanes } from '../links/lanes.ts';
 import { CLOSED, RealClockLane } from './lane.ts';
-import { RealClockTrace, type SentMessage } from './trace.ts';
+import { RealClockTrace } from './trace.ts';
 
 /** A connection between two parties, as the network sees it. */
 export interface NetworkConnection {
@@ -128,7 +129,7 @@ export class RealClockNetwork extends Lanes<RealClockLane> {
       ...host,
       connect: (address, port, receiver, opened) => {
         const connection = new NodeConnection(this, party, port, receiver);
-        connection.out.pass(connection, undefined, () =>
+        connection.out.lane.pass(connection, undefined, () =>
           host.connect(address, this.behind(port), connection, (near) => opened(connection.attach(near))),
         );
         return undefined;
@@ -155,26 +156,73 @@ function endsOf(dialling: string, port: number): string {
 }
 
 /** Why a message that a lane has lost did not arrive. */
-export const DROPPED = 'the link lost it (drop)';
+const DROPPED = 'the link lost it (drop)';
 
-/** How the messages of a new connection are labelled, in each direction. */
-export function labelsOf(
+/** One direction of a connection. Behind a message that its lane has lost, nothing arrives. */
+export class Direction {
+  readonly lane: RealClockLane;
+  readonly #label: string;
+  readonly #trace: RealClockTrace;
+  readonly #connection: { reset(): void };
+  #lost = false;
+
+  /** @param label who sends to whom, for the record */
+  constructor(lane: RealClockLane, label: string, trace: RealClockTrace, connection: { reset(): void }) {
+    this.lane = lane;
+    this.#label = label;
+    this.#trace = trace;
+    this.#connection = connection;
+  }
+
+  /** True when a message was lost. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  /**
+   * Hands a message to the lane. Returns what becomes of it.
+   * @param isClosed true when the receiver is gone, and with it what still arrives
+   * @param deliver takes the message, or each part of it, when it has passed
+   */
+  carry(chunk: Uint8Array, isClosed: () => boolean, deliver: (content: Uint8Array) => void): Fate {
+    if (this.#lost) return 'lost';
+    const fate = this.lane.fate();
+    this.#lost = fate === 'lost';
+    const sent = this.#trace.sent(this.#label, chunk);
+    if (this.#lost) {
+      sent?.lost(DROPPED);
+      this.lane.lost(() => this.#connection.reset());
+      return fate;
+    }
+    this.lane.pass(this.#connection, chunk, (content = NOTHING) => {
+      if (isClosed()) sent?.lost('its connection ended while it was under way');
+      else sent?.arrived(content.length);
+      deliver(content);
+    });
+    return fate;
+  }
+
+  /** Records a message behind a lost one. */
+  noteLost(chunk: Uint8Array): void {
+    this.#trace.sent(this.#label, chunk)?.lost(DROPPED);
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** The two directions of a new connection between parties. */
+export function directionsOf(
   network: RealClockNetwork,
   from: string,
   to: string,
-): readonly [out: string, back: string] {
-  const number = network.trace.number();
-  return [`${from}:${number}>${to}`, `${to}>${from}:${number}`];
-}
-
-/** Records that a message, or a part of it, has passed its lane. @param isClosed the receiver is gone, and the message is lost */
-export function noteArrival(
-  sent: SentMessage | undefined,
-  content: Uint8Array | undefined,
-  isClosed: boolean,
-): void {
-  if (isClosed) sent?.lost('its connection ended while it was under way');
-  else sent?.arrived(content?.length ?? 0);
+  connection: { reset(): void },
+): readonly [out: Direction, back: Direction] {
+  const { trace } = network;
+  const number = trace.number();
+  return [
+    new Direction(network.lane(from, to), `${from}:${number}>${to}`, trace, connection),
+    new Direction(network.lane(to, from), `${to}>${from}:${number}`, trace, connection),
+  ];
 }
 
 /** A connection that a node has dialled. */
@@ -182,8 +230,8 @@ class NodeConnection implements NetworkConnection, Receiver {
   readonly from: string;
   readonly to: string;
   readonly port: number;
-  readonly out: RealClockLane;
-  readonly #back: RealClockLane;
+  readonly out: Direction;
+  readonly #back: Direction;
   readonly #network: RealClockNetwork;
   readonly #receiver: Receiver;
   #near: Connection | undefined;
@@ -193,19 +241,13 @@ class NodeConnection implements NetworkConnection, Receiver {
   #sent = 0;
   /** The connection breaks when the server has read this many bytes. */
   #breaksAt = Infinity;
-  /** True when a message was lost: nothing after it arrives in that direction. */
-  #outLost = false;
-  #backLost = false;
-  readonly #labels: readonly [out: string, back: string];
 
   constructor(network: RealClockNetwork, from: string, port: number, receiver: Receiver) {
     const to = network.ownerOf(port);
     this.from = from;
     this.to = to;
     this.port = port;
-    this.#labels = labelsOf(network, from, to);
-    this.out = network.lane(from, to);
-    this.#back = network.lane(to, from);
+    [this.out, this.#back] = directionsOf(network, from, to, this);
     this.#network = network;
     this.#receiver = receiver;
   }
@@ -227,25 +269,19 @@ class NodeConnection implements NetworkConnection, Receiver {
   }
 
   receive(chunk: Uint8Array): void {
-    if (this.#backLost) return;
-    const fate = this.#back.fate();
-    const sent = this.#network.trace.sent(this.#labels[1], chunk);
-    if (fate === 'lost') {
-      this.#backLost = true;
-      sent?.lost(DROPPED);
-      this.#back.lost(() => this.reset());
-      return;
-    }
-    this.#back.pass(this, Uint8Array.from(chunk), (content) => {
-      noteArrival(sent, content, this.#closed);
-      if (!this.#closed) this.#receiver.receive(content as Uint8Array);
-    });
-    if (fate === 'last') this.#back.pass(this, undefined, () => this.reset());
+    const fate = this.#back.carry(
+      Uint8Array.from(chunk),
+      () => this.#closed,
+      (content) => {
+        if (!this.#closed) this.#receiver.receive(content);
+      },
+    );
+    if (fate === 'last') this.#back.lane.pass(this, undefined, () => this.reset());
   }
 
   closed(): void {
     this.#network.remove(this, this.#local);
-    if (!this.#backLost && !this.#silent) this.#back.passEnd(this, () => this.#tell());
+    if (!this.#back.lost && !this.#silent) this.#back.lane.passEnd(this, () => this.#tell());
   }
 
   reset(): void {
@@ -270,7 +306,7 @@ class NodeConnection implements NetworkConnection, Receiver {
       local: near.local,
       pending: 0,
       send: (bytes: Bytes) => this.#send(near, bytes),
-      close: () => this.out.passEnd(this, () => near.close()),
+      close: () => this.out.lane.passEnd(this, () => near.close()),
       abort: () => near.abort(),
       pause: () => near.pause(),
       resume: () => near.resume(),
@@ -279,20 +315,11 @@ class NodeConnection implements NetworkConnection, Receiver {
 
   #send(near: Connection, bytes: Bytes): void {
     this.#sent += bytes.length;
-    if (this.#outLost) return;
-    const fate = this.out.fate();
-    this.#outLost = fate === 'lost';
-    const chunk = Buffer.from(bytes, 'latin1');
-    const sent = this.#network.trace.sent(this.#labels[0], chunk);
-    if (this.#outLost) {
-      sent?.lost(DROPPED);
-      this.out.lost(() => this.reset());
-      return;
-    }
+    const fate = this.out.carry(
+      Buffer.from(bytes, 'latin1'),
+      () => this.#closed,
+      (content) => near.send(Buffer.prototype.latin1Slice.call(content)),
+    );
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
-    this.out.pass(this, chunk, (content) => {
-      noteArrival(sent, content, this.#closed);
-      near.send(Buffer.prototype.latin1Slice.call(content as Uint8Array));
-    });
   }
 }

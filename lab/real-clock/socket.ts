@@ -6,13 +6,11 @@ import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { nodeClock } from '../../server/host/node.ts';
 import { resetSocket } from '../../server/host/reset.ts';
-import type { RealClockLane } from './lane.ts';
 import {
   type ConnectionTap,
-  DROPPED,
-  labelsOf,
+  type Direction,
+  directionsOf,
   type NetworkConnection,
-  noteArrival,
   type RealClockNetwork,
 } from './network.ts';
 
@@ -24,8 +22,8 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
   connecting = true;
   readonly #socket: Socket;
   readonly #network: RealClockNetwork;
-  readonly #out: RealClockLane;
-  readonly #back: RealClockLane;
+  readonly #out: Direction;
+  readonly #back: Direction;
   readonly #tap: ConnectionTap | undefined;
   /** True when the server's machine has vanished: the client is not told that the connection has ended. */
   #silent = false;
@@ -35,11 +33,7 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
   #sent = 0;
   /** The connection breaks when the server has read this many bytes. */
   #breaksAt = Infinity;
-  /** True when a message was lost: nothing after it arrives in that direction. */
-  #outLost = false;
-  #backLost = false;
   #local: string | undefined;
-  readonly #labels: readonly [out: string, back: string];
 
   /** Dials at once. @param from the client's name */
   constructor(network: RealClockNetwork, from: string, port: number) {
@@ -48,9 +42,7 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
     this.port = port;
     this.to = network.ownerOf(port);
     this.#network = network;
-    this.#labels = labelsOf(network, from, this.to);
-    this.#out = network.lane(from, this.to);
-    this.#back = network.lane(this.to, from);
+    [this.#out, this.#back] = directionsOf(network, from, this.to, this);
     this.#tap = network.tapFor(this);
     this.#socket = connect(network.behind(port), '127.0.0.1').setNoDelay(true);
     network.add(this);
@@ -62,7 +54,9 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
     socket.on('connect', () => {
       this.#local = `${socket.localAddress}:${socket.localPort}`;
       this.#network.add(this, this.#local);
-      this.#out.pass(this, undefined, () => this.#back.pass(this, undefined, () => this.#connected()));
+      this.#out.lane.pass(this, undefined, () =>
+        this.#back.lane.pass(this, undefined, () => this.#connected()),
+      );
     });
     socket.on('data', (chunk: Uint8Array) => this.#arrive(chunk));
     socket.on('end', () => this.#atEnd(() => void (this.destroyed || this.push(null))));
@@ -72,12 +66,12 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
 
   /** Runs the task after everything that the server has sent; never when part of that was lost. */
   #behind(happen: () => void): void {
-    if (!this.#backLost && !this.#silent) this.#back.pass(this, undefined, happen);
+    if (!this.#back.lost && !this.#silent) this.#back.lane.pass(this, undefined, happen);
   }
 
   /** Like `#behind`, for an orderly end, which the test may delay further. */
   #atEnd(happen: () => void): void {
-    if (!this.#backLost && !this.#silent) this.#back.passEnd(this, happen);
+    if (!this.#back.lost && !this.#silent) this.#back.lane.passEnd(this, happen);
   }
 
   #connected(): void {
@@ -87,23 +81,16 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
 
   #arrive(chunk: Uint8Array): void {
     this.#tap?.answered(chunk);
-    if (this.#backLost) return;
-    const fate = this.#back.fate();
-    this.#backLost = fate === 'lost';
-    const sent = this.#network.trace.sent(this.#labels[1], chunk);
-    if (this.#backLost) {
-      sent?.lost(DROPPED);
-      this.#back.lost(() => this.reset());
-      return;
-    }
-    this.#back.pass(this, chunk, (content) => {
-      const part = content as Uint8Array;
-      noteArrival(sent, part, this.destroyed);
-      this.#taken += part.length;
-      if (this.destroyed) return;
-      this.#tap?.took(part);
-      this.push(part);
-    });
+    const fate = this.#back.carry(
+      chunk,
+      () => this.destroyed,
+      (part) => {
+        this.#taken += part.length;
+        if (this.destroyed) return;
+        this.#tap?.took(part);
+        this.push(part);
+      },
+    );
     // The reader of the stream receives the message before the reset.
     if (fate === 'last') this.#behind(() => void nodeClock.soon(() => this.reset()));
   }
@@ -140,26 +127,21 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
     this.#sent += chunk.length;
-    const isFirst = !this.#outLost;
-    const fate = isFirst ? this.#out.fate() : 'lost';
-    this.#outLost = fate === 'lost';
+    if (this.#out.lost) this.#out.noteLost(chunk);
+    const fate = this.#out.carry(
+      chunk,
+      () => this.#socket.destroyed,
+      (content) => {
+        this.#tap?.asked(content);
+        this.#socket.write(content);
+      },
+    );
     if (fate === 'last') this.#breaksAt = Math.min(this.#breaksAt, this.#sent);
-    const sent = this.#network.trace.sent(this.#labels[0], chunk);
-    if (fate === 'lost') {
-      sent?.lost(DROPPED);
-      if (isFirst) this.#out.lost(() => this.reset());
-    } else {
-      this.#out.pass(this, chunk, (content) => {
-        noteArrival(sent, content, this.#socket.destroyed);
-        this.#tap?.asked(content as Uint8Array);
-        this.#socket.write(content as Uint8Array);
-      });
-    }
     done();
   }
 
   override _final(done: () => void): void {
-    if (!this.#outLost) this.#out.passEnd(this, () => void this.#socket.end());
+    if (!this.#out.lost) this.#out.lane.passEnd(this, () => void this.#socket.end());
     done();
   }
 
