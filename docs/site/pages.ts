@@ -105,6 +105,12 @@ export const sections: readonly { readonly title: string; readonly pages: readon
         'Comparison and migration',
         'lostlock beside redis-memory-server, Testcontainers, ioredis-mock and others, and how to move to it.',
       ),
+      doc(
+        'symptoms',
+        'Recipes by symptom',
+        'The job ran twice, sold too many, nobody gets the lock: causes, how to see them happen, and cures.',
+      ),
+      doc('glossary', 'Glossary'),
       doc('faq', 'Questions', 'Questions about lostlock, answered in a few sentences each.'),
       doc('architecture', 'Architecture'),
       doc('decisions/0004-time-in-the-lab', 'Decision: time in the lab'),
