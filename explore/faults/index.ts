@@ -2,8 +2,12 @@
 import type { Abilities, StageName } from '../stage/controls.ts';
 import { clientDeath } from './clients/client-death.ts';
 import { clientPause } from './clients/client-pause.ts';
+import { clientClockDrift } from './clocks/client-clock-drift.ts';
+import { clientClockJump } from './clocks/client-clock-jump.ts';
 import { clockDrift } from './clocks/clock-drift.ts';
 import { clockJump } from './clocks/clock-jump.ts';
+import { serverClockDrift } from './clocks/server-clock-drift.ts';
+import { serverClockJump } from './clocks/server-clock-jump.ts';
 import { type Fault, type FaultContext, reasonAgainst } from './fault.ts';
 import { connectionReset } from './links/connection-reset.ts';
 import { delay } from './links/delay.ts';
@@ -46,8 +50,10 @@ const allFaults = {
   'lost-request': lostRequest,
   'lost-reply': lostReply,
   'connection-reset': connectionReset,
-  'clock-jump': clockJump,
-  'clock-drift': clockDrift,
+  'server-clock-jump': serverClockJump,
+  'client-clock-jump': clientClockJump,
+  'server-clock-drift': serverClockDrift,
+  'client-clock-drift': clientClockDrift,
   'script-flush': scriptFlush,
   busy,
   'read-only': readOnly,
@@ -60,6 +66,8 @@ const allFaults = {
   'one-way-cut': oneWayCut,
   'flush-all': flushAll,
   eviction,
+  'clock-jump': clockJump,
+  'clock-drift': clockDrift,
 };
 
 /** What no search draws as a fault, but a plan can have: the scheduler's choice, and what is done by hand in the playground. */

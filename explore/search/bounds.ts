@@ -26,7 +26,12 @@ interface BoundedForm {
 type Length = Pick<FaultVariant, 'ms' | 'by'>;
 
 /** The faults whose length is what `by` says; that of the others is `ms`. */
-const BY: readonly string[] = ['delay', 'clock-jump'] satisfies FaultName[];
+const BY: readonly string[] = [
+  'delay',
+  'clock-jump',
+  'server-clock-jump',
+  'client-clock-jump',
+] satisfies FaultName[];
 
 /** Throws TypeError unless it is a fault with bounds. */
 export function checkBound(bound: unknown): void {

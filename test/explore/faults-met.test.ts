@@ -1,6 +1,6 @@
 /** The faults that people met: what each does to one world, and what a lock suffers by it. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_FAULTS, FAULTS, type FaultName } from '../../explore/faults/index.ts';
+import { DEFAULT_FAULTS, FAULTS, type FaultName, faults } from '../../explore/faults/index.ts';
 import type { FaultVariant } from '../../explore/faults/planned.ts';
 import { type ClientSession, type ExploreOptions, replay } from '../../explore/index.ts';
 import { encodePlan, NO_HASH } from '../../explore/plan.ts';
@@ -174,7 +174,37 @@ test.each(['requests', 'replies'] as const)('a cut of %s alone: the other direct
   expect(during.length > 0).toBe(how === 'replies');
 });
 
+test('the clock of a client and that of a server are two kinds, and a text of the old kind plays as before', async () => {
+  const wall: Code = async ({ redis, resource, sleep }) => {
+    await sleep(100);
+    const inside = resource(
+      `at ${Date.now() - 1_767_225_600_000 > 50_000 ? 'a later' : 'the right'} time`,
+    ).enter();
+    await redis.time();
+    inside.leave();
+  };
+  const visited = ({ history }: Played) =>
+    history.visits.map(({ client, resource }) => `${client} ${resource}`);
+  const jump = (kind: FaultName, on: string) => play(kind, 50, { on, by: 60_000 }, { client: wall });
+  const mine = await jump('client-clock-jump', 'A');
+  expect(visited(mine)).toEqual(['A at a later time', 'B at the right time']);
+  expect(visited(await jump('clock-jump', 'A'))).toEqual(visited(mine));
+  expect(visited(await jump('server-clock-jump', 'redis-1'))).toEqual([
+    'A at the right time',
+    'B at the right time',
+  ]);
+  const among = { clients: ['A'], sets: [['redis-1']], sentinels: false, cluster: false };
+  const struck = (kind: FaultName): unknown[] => [
+    ...new Set(faults[kind].variants(among, { leaseMs: 1000, reconnectMs: 250 }).map(({ on }) => on)),
+  ];
+  for (const what of ['jump', 'drift'] as const) {
+    expect(struck(`client-clock-${what}`)).toEqual(['A']);
+    expect(struck(`server-clock-${what}`)).toEqual(['redis-1']);
+    expect(struck(`clock-${what}`)).toEqual(['redis-1', 'A']);
+  }
+});
+
 test('what no lock survives, and what others show as well, strikes only where it is asked for', () => {
   const onRequest = FAULTS.filter((name) => !DEFAULT_FAULTS.includes(name));
-  expect(onRequest).toEqual(['one-way-cut', 'flush-all', 'eviction']);
+  expect(onRequest).toEqual(['one-way-cut', 'flush-all', 'eviction', 'clock-jump', 'clock-drift']);
 });

@@ -57,9 +57,13 @@ test('a fault reaches only what every stage has, unless it says what it needs', 
   };
   expect(silent.needs).toBeUndefined();
   expect(FAULTS.filter((kind) => reasonFor(kind, 'real servers') !== undefined)).toEqual([
+    'server-clock-jump',
+    'client-clock-jump',
+    'server-clock-drift',
+    'client-clock-drift',
+    'misconf',
     'clock-jump',
     'clock-drift',
-    'misconf',
   ]);
   expect(FAULTS.filter((kind) => reasonFor(kind, 'virtual') !== undefined)).toEqual([]);
   const jump = { kind: 'clock-jump', at: 0, on: 'redis-1', ms: 0, by: 5, how: '' } as const;

@@ -1,16 +1,12 @@
-/** A fault: a wall clock is set. */
+/** A fault: the wall clock of a node or client is set. */
 import { type Fault, primariesOf } from '../fault.ts';
+import { jump, jumpsOf } from './clocks.ts';
 
 export const clockJump: Fault<never, 'clockOf'> = {
-  sentence: "a node's or client's wall clock is set forward or back, by more than a lease",
+  sentence: '`server-clock-jump` and `client-clock-jump` as one kind',
   strikes: 'a node or client',
+  onRequest: true,
   needs: ['clockOf'],
-  variants: (among, { leaseMs }) =>
-    [...primariesOf(among), ...among.clients].flatMap((on) =>
-      [1.1, -1.1].map((leases) => ({ on, by: Math.round(leases * leaseMs) })),
-    ),
-  strike: async ({ clockOf, tell }, { on, by }) => {
-    clockOf(on).jump(by);
-    tell(on, `its clock is set ${by > 0 ? 'forward' : 'back'} by ${Math.abs(by)} ms`);
-  },
+  variants: (among, { leaseMs }) => jumpsOf([...primariesOf(among), ...among.clients], leaseMs),
+  strike: jump,
 };
