@@ -17,7 +17,7 @@ export interface VisitEntry {
 
 /** Commands whose replies let nobody enter. */
 const PREPARING =
-  /^(?:hello|auth|client|select|info|ping|command|quit|s?(?:un)?subscribe|readonly|wait|waitaof)$/;
+  /^(?:hello|auth|client|select|info|ping|command|quit|s?(?:un)?subscribe|readonly|wait|waitaof|script|config|role|cluster|time)$/;
 
 /** The visits with their grants, in the order of the visits. Of several primaries, the grant is the last vote. */
 export function entriesOf(

@@ -7,7 +7,9 @@ import type { Calls, SentCommand } from './calls.ts';
 export type Happening = { readonly at: number; readonly node: string } & (
   | { readonly kind: 'write'; readonly write: RecordedWrite }
   | { readonly kind: 'flush'; readonly call: SentCommand }
-  | { readonly kind: 'crash' | 'synchronized' }
+  | { readonly kind: 'crash' }
+  /** It has the data of another node, and follows it. */
+  | { readonly kind: 'synchronized'; readonly primary: string }
   /** A new process. @property kept the holders by their keys; undefined when it is not known what it still has */
   | { readonly kind: 'restart'; readonly kept: ReadonlyMap<string, string> | undefined }
   /** It becomes the primary. @property offset the replication offset that it has reached; undefined when unknown */
@@ -18,7 +20,7 @@ export type Happening = { readonly at: number; readonly node: string } & (
 );
 
 const FLUSH = /^flush(?:all|db)$/;
-const OF_EVENTS = ['crash', 'restart', 'promote', 'follow', 'clock'];
+const OF_EVENTS = ['crash', 'restart', 'promote', 'promoted', 'follow', 'clock'];
 
 /** Everything that happened to the data, in the order of time. Of what happened at the same instant, writes come first. */
 export function happeningsOf(
@@ -34,20 +36,23 @@ export function happeningsOf(
         ? [{ at: call.executed, node: call.node, kind: 'flush', call }]
         : [];
     }),
-    ...eventsIn(run),
+    ...eventsIn(run, messages),
     ...ordersIn(run, messages),
   ];
   const order = [...all.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
   return order.map(([, each]) => each);
 }
 
-function eventsIn({ events, restarts = [] }: RecordedRun): Happening[] {
+function eventsIn({ events, restarts = [] }: RecordedRun, messages: readonly ReadMessage[]): Happening[] {
   const kept = [...restarts];
   return events.flatMap(({ at, who, what, detail }): Happening[] => {
     if (who.includes('>') || !OF_EVENTS.includes(what)) return [];
     if (what === 'crash') return [{ at, node: who, kind: 'crash' }];
     if (what === 'follow') return [{ at, node: who, kind: 'follow', primary: detail || undefined }];
     if (what === 'clock') return [{ at, node: who, kind: 'clock', text: detail }];
+    // A cluster's nodes elect one of them, and say no offset.
+    if (what === 'promoted')
+      return [{ at, node: who, kind: 'promote', offset: reachedBy(who, at, messages) }];
     if (what === 'promote') {
       const [, offset] = /offset (\d+)/.exec(detail) ?? [];
       return [{ at, node: who, kind: 'promote', offset: offset === undefined ? undefined : Number(offset) }];
@@ -56,6 +61,18 @@ function eventsIn({ events, restarts = [] }: RecordedRun): Happening[] {
     const [own] = found === -1 ? [] : kept.splice(found, 1);
     return [{ at, node: who, kind: 'restart', kept: own?.kept }];
   });
+}
+
+/** How far a node had got in its primary's stream; undefined when it received none. */
+function reachedBy(node: string, at: number, messages: readonly ReadMessage[]): number | undefined {
+  let reached: number | undefined;
+  for (const { kind, to, arrived, offsets, text } of messages) {
+    if (to !== node || arrived === null || arrived > at) continue;
+    const [, copied] = /^full copy, offset (\d+)/.exec(text) ?? [];
+    if (copied !== undefined) reached = Number(copied);
+    else if (kind === 'stream' && offsets !== undefined) reached = Math.max(reached ?? 0, offsets[1]);
+  }
+  return reached;
 }
 
 /** What Sentinels and operators told nodes, and when replicas were in step. */
@@ -71,7 +88,7 @@ function ordersIn({ lanes }: RecordedRun, messages: readonly ReadMessage[]): Hap
     const copied = /^(?:full copy, offset (\d+)|CONTINUE)/.exec(text);
     if ((kind === 'service' || kind === 'stream') && copied !== null && nodes.has(from)) {
       if (copied[1] !== undefined) offsets.set(to, Number(copied[1]));
-      return [{ at, node: to, kind: 'synchronized' }];
+      return [{ at, node: to, kind: 'synchronized', primary: from }];
     }
     if (kind === 'stream' && range !== undefined) offsets.set(to, range[1]);
     return asks.flatMap(({ words: [name = '', host = '', port = ''] }): Happening[] => {

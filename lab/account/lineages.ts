@@ -95,8 +95,10 @@ export class Lineages<T> {
     else if (kind === 'restart') this.#restart(node, happening.kept, at);
     else if (kind === 'synchronized') {
       const line = this.#line(node);
-      const primary = line.upstream ?? this.#current;
-      if (!line.isPrimary && primary !== undefined) line.copyOf = this.#line(primary).state;
+      // The nodes of a cluster decide by themselves whom they follow, and nobody tells them.
+      if (line.isPrimary) this.#demote(node, happening.primary, at);
+      line.upstream = happening.primary;
+      line.copyOf = this.#line(happening.primary).state;
     } else if (kind === 'follow') this.#demote(node, happening.primary, at);
   }
 

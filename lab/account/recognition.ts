@@ -49,6 +49,8 @@ const CONSTANT = /^(?:\d{0,3}|true|yes|ok|x|lock|locked|done|pending|processing|
 const ABSENCE = /\bnx\b|setnx|exists|["']get["']|["']hget["']/i;
 /** Commands that change a value of any length. A script may delete the key afterwards. */
 const EDITS = /^(?:incr|decr|append|setrange|setbit|getset|l?push|rpush|sadd|zadd|zincrby)/;
+/** Commands that set a string which was absent. */
+const SETS = /^(?:set|setnx|setex|psetex)$/;
 const NX = /\bnx\b|setnx/i;
 
 /** The name of a key, with its database unless that is the first. */
@@ -205,7 +207,7 @@ export class Recognition {
     else if (before !== undefined && (before.holder !== holder || holder === undefined)) {
       if (effect !== 'set' || !this.#isOverwriting(call, before.holder ?? '', holder ?? ''))
         facts.changed ??= `is also changed while it is there: ${client} sent ${(command[0] ?? '').toUpperCase()}`;
-    } else if (before === undefined && call !== undefined && isScript(call) && effect === 'set')
+    } else if (before === undefined && call !== undefined && isScript(call) && SETS.test(effect))
       this.#readScript(call, id, holder ?? '');
   }
 

@@ -5,12 +5,13 @@ import { replicateNode, takeOver } from '../../cluster/operator.ts';
 import type { Timeline } from '../../page/format.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import type { ClusterSize } from '../../start/cluster.ts';
+import { holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
 import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';
 import type { RestartOptions } from '../replica-group/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../replica-group/shards.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Trace } from '../time/trace.ts';
-import { type TimelineNotes, worldTimeline } from '../timeline/world.ts';
+import { type TimelineNotes, worldAccount, worldTimeline } from '../timeline/world.ts';
 import { type ClusterConstructor, openClusterClient } from './client.ts';
 import type { Lane } from './lane.ts';
 import type { Network } from './network.ts';
@@ -133,8 +134,22 @@ export class LabCluster extends AnyCluster<LabClusterNode, Lane> {
 
   /** What has happened so far, as the data of a timeline (docs/timeline.md). The same seed gives the same data. */
   timelineData(notes: TimelineNotes = {}): Timeline {
-    // One set, because a lock is in one shard, and not in a majority of them.
-    return worldTimeline(this.world, [{ nodes: this.nodes, sentinels: [] }], notes);
+    return worldTimeline(this.world, this.#sets, notes);
+  }
+
+  /** The clients that hold the lock now, or believe so; with `believes: false`, those that do not know of their grant. */
+  holders(key: string): LockHolder[] {
+    return holdersOf(worldAccount(this.world, this.#sets), key, this.world.elapsed());
+  }
+
+  /** The times in which two clients believed that they held the same lock. Empty when no lock was lost. */
+  overlaps(): LockOverlap[] {
+    return overlapsIn(worldAccount(this.world, this.#sets));
+  }
+
+  /** One set, because a lock is in one shard, and not in a majority of them. */
+  get #sets(): Parameters<typeof worldAccount>[1] {
+    return [{ nodes: this.nodes, sentinels: [] }];
   }
 
   /** Closes the world: nothing that is scheduled in it will run. */
