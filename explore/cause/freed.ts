@@ -74,7 +74,13 @@ export function freedBetween(
         what: whyNone(newer.call, known),
       }
     );
-  const what = next.lock === tenure.lock ? 'both grants stand' : 'the two hold different locks';
+  const isApart = older.tenures.every(({ node }) => newer.tenures.every((each) => each.node !== node));
+  const what =
+    next.lock !== tenure.lock
+      ? 'the two hold different locks'
+      : isApart
+        ? 'different servers granted it to the two'
+        : 'both grants stand';
   return { ...common, how: 'together', at: next.from / 1000, role: 'second holder', what };
 }
 

@@ -25,8 +25,8 @@ export interface CauseRequest {
 
 /** How many digits of a script's digest tell it from others. */
 const DIGITS = 8;
-/** The longest word and the longest request that are shown. */
-const [WORD, LONGEST] = [24, 80];
+/** The longest key, the longest other word, and the longest request that are shown. */
+const [KEY, WORD, LONGEST] = [48, 24, 100];
 
 /** Words of commands that say what they do, where others are keys and values. */
 const FLAGS = /^(?:nx|xx|get|ifeq|ifne|ifdeq|ifdne|lt|gt)$/i;
@@ -46,9 +46,10 @@ export function textOf(call: Pick<SentCommand, 'name' | 'words'>): string {
   const { name, words } = call;
   const { keys, args } = isScript(call) ? scriptKeys(call) : { keys: [], args: words.slice(1) };
   const script = isScript(call) ? (scriptOf(call)?.slice(0, DIGITS) ?? '') : undefined;
-  const shown = [...keys, ...args].map((word) => {
+  // The first word is the key, by which a reader knows what it is about.
+  const shown = [...keys, ...args].map((word, i) => {
     const text = readable(word);
-    return text.length > WORD ? `${beginning(text, 10)}...` : text;
+    return text.length > (i === 0 ? KEY : WORD) ? `${beginning(text, i === 0 ? KEY - 3 : 10)}...` : text;
   });
   const head = script === undefined ? name.toUpperCase() : `${name.toUpperCase()} ${script}`;
   const line = [head, ...shown].join(' ');

@@ -116,6 +116,7 @@ export function errorsUntil({ account, messages }: WorldAccount, until: number):
     const { reply, client, node } = call;
     const code = errorOf(call, messages);
     if (code === undefined || reply === undefined || reply.sent > until) continue;
+    if (code === 'NOSCRIPT' && isSentWhole(call, account)) continue;
     const id = `${client} ${node} ${code}`;
     const known = found.get(id);
     const at = reply.sent / 1000;
@@ -123,4 +124,13 @@ export function errorsUntil({ account, messages }: WorldAccount, until: number):
     found.set(id, { ...first, count: (known?.count ?? 0) + 1, last: at });
   }
   return [...found.values()].sort((a, b) => a.at - b.at);
+}
+
+/** True for a script that was not known yet, and was sent once more with its text, as clients do. */
+function isSentWhole(call: SentCommand, { calls }: LockAccount): boolean {
+  const script = scriptOf(call);
+  return calls.all.some(
+    ({ client, sent, name, ...rest }) =>
+      client === call.client && sent > call.sent && name === 'eval' && scriptOf({ name, ...rest }) === script,
+  );
 }

@@ -19,6 +19,20 @@ const MOST_ERRORS = 3;
 /** What clients do at a resource comes after what servers did at the same moment. */
 const ACTS = 1e6;
 
+/** Grants of several servers that are at most so far apart are one event, in microseconds. */
+const TOGETHER = 5000;
+
+/** The grants of one request to several servers, in the groups in which they were executed. */
+function togetherIn(tenures: readonly Tenure[]): Tenure[][] {
+  const groups: Tenure[][] = [];
+  for (const tenure of [...tenures].sort((a, b) => a.from - b.from)) {
+    const group = groups.at(-1);
+    if (group !== undefined && tenure.from - (group[0] as Tenure).from <= TOGETHER) group.push(tenure);
+    else groups.push([tenure]);
+  }
+  return groups;
+}
+
 /** An event that may be part of the story. */
 interface PossibleEvent extends FindingEvent {
   /** True when the story is not true without it. */
@@ -109,17 +123,21 @@ class PossibleEvents {
 
   *#grants(): Iterable<PossibleEvent> {
     for (const grant of this.#cause.grants) {
-      const { client, executed, sent } = grant;
-      yield this.#kept(executed ?? sent, client, this.#grantText(grant));
+      const { client, executed, sent, tenures } = grant;
+      const groups = togetherIn(tenures);
+      if (groups.length === 0) yield this.#kept(executed ?? sent, client, this.#grantText(grant, []));
+      for (const group of groups)
+        yield this.#kept((group.at(-1) as Tenure).from / 1000, client, this.#grantText(grant, group));
     }
   }
 
-  #grantText(grant: CauseGrant): string {
-    const { text, nodes, tenures, reply, call, answered } = grant;
+  /** A request that let a client enter. @param tenures what it began at one moment */
+  #grantText({ text, nodes, reply, call, answered }: CauseGrant, tenures: readonly Tenure[]): string {
     const { freedBy, twice } = this.#cause;
     const again = twice.some((each) => each.again.call === call) ? ', sent again' : '';
-    const head = `${text} on ${namesText(nodes)}${again}`;
     const last = tenures.at(-1);
+    const where = last === undefined ? nodes : tenures.map(({ node }) => node);
+    const head = `${text} on ${namesText(where)}${again}`;
     if (last === undefined) return `${head}: the reply is ${reply ?? 'lost'}`;
     const lost = answered === null ? '; the reply is lost' : '';
     const over =

@@ -143,7 +143,9 @@ export function preventionOf(cause: Cause): string {
     case 'never taken':
       return 'to go in only after a reply that grants the lock; an error is a refusal';
     case 'together':
-      return 'one key for all who need the same resource';
+      return freedBy.what.startsWith('different servers')
+        ? 'a grant only by more than half of the servers'
+        : 'one key for all who need the same resource';
     default:
       return '';
   }
