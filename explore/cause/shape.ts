@@ -67,7 +67,10 @@ function freedText({ how, role, what, request }: FreedBy): string {
     case 'lost':
       return `the grant was lost by a ${/restart/.test(what) ? 'restart' : 'failover'}`;
     case 'never taken':
-      return `the ${role} took no lock: ${what}`;
+      // Which of the two it was, and which error, depends on the moment.
+      return /answered/.test(what)
+        ? 'one of them took no lock, and was answered an error'
+        : 'one of them took no lock';
     case 'together':
       return what;
     default:
