@@ -325,6 +325,7 @@ export class Explorer {
       contended: this.#contended,
       strategies: this.#strategies,
       singles: this.#singles,
+      modules: this.#options.modules,
       leases: this.#scales?.leases ?? [],
       scale: this.#scales?.leaseMs ?? 0,
       ...(this.#second !== undefined && { pairs: this.#second.plans.length }),

@@ -12,7 +12,8 @@ import { reasonFor } from './faults/index.ts';
 import { sorted } from './findings.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
-import { type ExploreOptions, type FullOptions, fullOptions } from './options.ts';
+import { loadedOptions } from './modules/client-file.ts';
+import type { ExploreOptions, FullOptions } from './options.ts';
 import { decodePlan, type WorldPlan } from './plan.ts';
 import type { PlayedWorld } from './played-world.ts';
 import type { ExploreReport } from './report.ts';
@@ -54,7 +55,7 @@ export type { Breach, EnterOptions, FindingEvent, Visit, VisitWrite } from './vi
  * when no client enters a resource without faults, and with what fails in that first world.
  */
 export async function explore(options: ExploreOptions): Promise<ExploreReport> {
-  const full = fullOptions(options);
+  const full = await loadedOptions(options);
   startWatchdog(full.budget.ms);
   return await captured((output) => new Explorer(full, output).explore());
 }
@@ -116,7 +117,7 @@ export async function replay(
   checkNames(how, ['sameTrace', 'on'], 'replay');
   const { sameTrace = true, on } = how;
   checkFlag('replay.sameTrace', sameTrace);
-  const full = fullOptions(options);
+  const full = await loadedOptions(options);
   const decoded = decodePlan(text);
   if (decoded === undefined)
     throw badOption('replay', text, 'the text of a finding, such as 2:1:0:A,B::0123456789ab');

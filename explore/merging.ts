@@ -42,6 +42,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       // A process that has ended early may not have known them.
       leases: surveyed.coverage.leases,
       scale: surveyed.coverage.scale,
+      ...(surveyed.coverage.modules !== undefined && { modules: surveyed.coverage.modules }),
       ...(first.coverage.pairs !== undefined && { pairs: sum(({ coverage }) => coverage.pairs ?? 0) }),
     },
     ms: Math.max(...reports.map(({ ms }) => ms)),

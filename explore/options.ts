@@ -52,8 +52,13 @@ export interface ExploreOptions {
   readonly topology?: Topology;
   /** How many clients run the code at once, or their names; default 3, called A, B and C. */
   readonly clients?: number | readonly string[];
-  /** The code of each client: it acquires, works and releases, once or a few times, and returns. */
-  readonly client: ClientCode;
+  /**
+   * The code of each client: it acquires, works and releases, once or a few times, and returns. A URL is that of a file that exports the
+   * code as `client`, or as its default: then each client has modules of its own, where Node can load modules anew.
+   */
+  readonly client: ClientCode | URL;
+  /** The packages that are loaded anew for each client too, beside the files of the user; default none. */
+  readonly modules?: readonly string[];
   /** The faults that may strike, by name or with bounds; default all that docs/explore.md marks. */
   readonly faults?: readonly (FaultName | FaultBound)[];
   /** The promises to check; default all except `durable-acks`, which no asynchronous replication keeps. */
@@ -86,8 +91,14 @@ export interface ExploreOptions {
 /** Options with their defaults. */
 export interface FullOptions
   extends Required<
-    Omit<ExploreOptions, 'faults' | 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive'>
+    Omit<
+      ExploreOptions,
+      'client' | 'modules' | 'faults' | 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive'
+    >
   > {
+  readonly client: ClientCode;
+  /** How the modules of the code are loaded, in words. */
+  readonly modules: string;
   readonly clients: readonly string[];
   /** The kinds of faults that may strike. */
   readonly faults: readonly FaultName[];
@@ -113,7 +124,7 @@ const OPTIONS = [
     'shard',
     'progress',
   ],
-  ...['signal', 'exhaustive', 'accept'],
+  ...['signal', 'exhaustive', 'accept', 'modules'],
 ];
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
 
@@ -123,7 +134,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   const { name, topology = {}, client, faults = DEFAULT_FAULTS, budget = {}, seed = 1, depth = 3 } = options;
   checkString('name', name);
   checkTopology(topology);
-  checkCode('client', client);
+  const isFile = checkClient(options);
   if (!Array.isArray(faults)) throw badOption('faults', faults, `an array of ${FAULTS.join(', ')}`);
   for (const fault of faults as readonly unknown[])
     if (typeof fault === 'object' && fault !== null) checkBound(fault);
@@ -153,7 +164,8 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   const chosen = {
     name,
     topology,
-    client,
+    client: isFile ? notLoaded : (client as ClientCode),
+    modules: loadedAs.get(client) ?? sharedText('the client is a function, and no file'),
     faults: kinds,
     bounds,
     seed,
@@ -171,6 +183,26 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     ...promisesOf(options.promises),
   };
 }
+
+/** Throws for a wrong client. Returns true for one that is a file. */
+function checkClient({ client, modules = [] }: ExploreOptions): boolean {
+  const isFile = client instanceof URL && client.protocol === 'file:';
+  if (!isFile) checkCode('client', client);
+  if (!Array.isArray(modules)) throw badOption('modules', modules, 'an array of names');
+  for (const each of modules) checkString('modules', each);
+  return isFile;
+}
+
+/** Stands for the code of a file until it is loaded. */
+function notLoaded(): never {
+  throw new Error('the code of this client is not loaded');
+}
+
+/** How the modules of code are loaded that comes from a file, in words. */
+export const loadedAs = new WeakMap<object, string>();
+
+/** What is said of code whose modules all clients and worlds share. */
+export const sharedText = (why: string): string => `modules are shared by all clients and worlds: ${why}`;
 
 /** What was asked for, as reports have it. */
 export function askedOf({ clients, faults, promises, own, accept }: FullOptions): Asked {

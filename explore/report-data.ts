@@ -53,6 +53,8 @@ export interface Coverage {
   readonly strategies: Readonly<Record<string, number>>;
   /** How many worlds there are with one fault, how many of them were played, and how many more were cut off as seen before. */
   readonly singles: { readonly all: number; readonly played: number; readonly cut: number };
+  /** How the modules of the code are loaded: anew for each client and world, or once for all of them, and why. */
+  readonly modules?: string;
   /** The leases that the lengths of faults follow: first that of the lock whose holder is inside. */
   readonly leases: readonly LeaseScale[];
   /** The first of them, or what stands for a lease when there is none, in milliseconds. */

@@ -40,6 +40,7 @@ export function coverageLines({ coverage, asked, notRepeatable }: ReportData, wi
       width,
     ),
     ...wrapped(scalesText(coverage.leases, coverage.scale), width),
+    ...(coverage.modules === undefined ? [] : wrapped(coverage.modules, width)),
     ...(notRepeatable === undefined ? [] : [`not repeatable: ${notRepeatable}`]),
   ];
 }

@@ -1,5 +1,7 @@
 /** `npx lostlock explore FILE`: explores what a file describes, on several processes, and writes reports. */
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
@@ -17,11 +19,13 @@ import {
   type ReportData,
   replay,
 } from '../../explore/index.ts';
-import { fullOptions } from '../../explore/options.ts';
+import { codeOfFile, loadedOptions } from '../../explore/modules/client-file.ts';
+import { loadsAnew } from '../../explore/modules/fresh.ts';
 import { reportText } from '../../explore/report-text.ts';
 import { seeText } from '../../explore/story/text.ts';
 import { startWatchdog } from '../../explore/watchdog.ts';
 import { checkTimelineFile } from '../../lab/timeline/write.ts';
+import { isNode } from '../../start/running/runtime.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
 import { comparedLines, keepLast, lastLines, lastReports, readReports } from './earlier.ts';
@@ -29,22 +33,31 @@ import { annotations, historyLines, junit, testFile } from './files.ts';
 import { type FindingFiles, indexPage, type ToldReport } from './index-page.ts';
 import { markdown } from './markdown.ts';
 import { Screen } from './screen.ts';
-import { NEWS, onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
+import { MODULES_FLAG, NEWS, onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
 /** Runs the command. Returns the exit status: 0, or 1 when a promise is broken, or 2 for wrong usage or a file that cannot be loaded. */
 export async function exploreCommand(argv: readonly string[]): Promise<number> {
+  const isSecond = process.env.LOSTLOCK_EXPLORE_MAIN !== undefined;
+  const orphaned = (): never => process.exit(1);
+  // Without the process that started it, nobody would hear its result.
+  if (isSecond) process.once('disconnect', orphaned);
   try {
     const chosen = chosenFrom(argv);
     if (chosen === undefined) {
       process.stdout.write(HELP);
       return 0;
     }
+    const plays = chosen.values.replay !== undefined || chosen.values.out !== undefined;
+    if (plays && isNode && !loadsAnew() && inspectorUrl() === undefined) return await inOwnProcess();
     return await run(chosen);
   } catch (error) {
     const refusal = refusalIn(error);
     if (refusal === undefined) throw error;
     process.stderr.write(`${refusal}\n`);
     return 2;
+  } finally {
+    process.off('disconnect', orphaned);
+    if (isSecond && process.connected) process.disconnect();
   }
 }
 
@@ -86,6 +99,19 @@ async function run(chosen: Chosen): Promise<number> {
   return refusals.length > 0 ? 2 : status;
 }
 
+/** Runs this command again in a process that can load modules anew, as the workers can. Resolves to its exit status. */
+async function inOwnProcess(): Promise<number> {
+  const execArgv = [MODULES_FLAG, ...process.execArgv];
+  const child = fork(process.argv[1] as string, process.argv.slice(2), {
+    execArgv,
+    env: { ...process.env, LOSTLOCK_EXPLORE_MAIN: '1' },
+  });
+  // In a terminal, Ctrl-C reaches the other process too, which reports.
+  process.on('SIGINT', () => {});
+  const [status] = (await once(child, 'exit')) as [number | null];
+  return status ?? 2;
+}
+
 /** The explorations that a file exports: objects with `name` and `client`, and arrays of them. */
 async function load(file: string): Promise<ExploreOptions[]> {
   if (!existsSync(file)) throw new UsageError(`there is no file ${file}`);
@@ -96,13 +122,25 @@ async function load(file: string): Promise<ExploreOptions[]> {
       `Node ${process.version} cannot run ${file}: use Node 22.18 or later, or npx tsx node_modules/lostlock/dist/cli.js explore ${file}`,
     );
   });
-  const all = [...new Set(Object.values(exported as object).flat())] as Partial<ExploreOptions>[];
-  const found = all.filter(
-    (each): each is ExploreOptions => typeof each?.client === 'function' && typeof each.name === 'string',
-  );
+  const found = explorationsIn(exported as object);
   if (found.length === 0)
     throw new UsageError(`${file} exports no exploration: an object with name and client`);
-  return found;
+  // The process that starts the others runs no code of a client.
+  if (!loadsAnew()) return found;
+  const codeOf = async (options: ExploreOptions, at: number): Promise<ExploreOptions> => {
+    if (options.client instanceof URL) return options;
+    const find = (again: object): unknown => explorationsIn(again)[at]?.client;
+    return { ...options, client: await codeOfFile(resolve(file), find, options.modules) };
+  };
+  return await Promise.all(found.map(codeOf));
+}
+
+function explorationsIn(exported: object): ExploreOptions[] {
+  const all = [...new Set(Object.values(exported).flat())] as Partial<ExploreOptions>[];
+  return all.filter(
+    (each): each is ExploreOptions =>
+      (typeof each?.client === 'function' || each?.client instanceof URL) && typeof each.name === 'string',
+  );
 }
 
 /** The merged reports of the files, one for each exploration. Throws UsageError for a file that has no report. */
@@ -192,7 +230,7 @@ export function exploreAsWorker(): void {
       const options = (await load(chosen.file))[at] as ExploreOptions;
       isLoaded = true;
       const own = { ...withChoices(options, chosen), shard: chosen.shard, signal: stop.signal, progress };
-      const full = fullOptions(own);
+      const full = await loadedOptions(own);
       startWatchdog(full.budget.ms, NEWS);
       const report = await captured((output) => new Explorer(full, output, watch).explore());
       send({ report: { ...report } });

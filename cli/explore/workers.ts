@@ -50,6 +50,9 @@ function worldFlags(options = ''): string[] {
   return WORLD_FLAGS.filter((flag) => !options.includes(flag.split('=')[0] as string));
 }
 
+/** Lets a process load modules anew. */
+export const MODULES_FLAG = '--experimental-vm-modules';
+
 /** The file descriptor by which a worker's watchdog tells that its code does not return. */
 export const NEWS = 4;
 /** How long a worker may take to report after Ctrl-C, in milliseconds. */
@@ -139,8 +142,12 @@ export async function onWorkers(
 /** Starts a worker. `stuck` says why its watchdog has ended it, if it has. */
 function startWorker(file: string): { readonly child: ChildProcess; stuck(): string | undefined } {
   const child = fork(process.argv[1] as string, ['explore', file], {
-    env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1' },
-    execArgv: [...worldFlags(process.env.NODE_OPTIONS), ...process.execArgv],
+    env: { ...process.env, LOSTLOCK_EXPLORE_WORKER: '1', LOSTLOCK_EXPLORE_MAIN: undefined },
+    execArgv: [
+      ...(isNode ? [MODULES_FLAG] : []),
+      ...worldFlags(process.env.NODE_OPTIONS),
+      ...process.execArgv,
+    ],
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
   });
   // What its watchdog says comes by a pipe of its own: code that never returns sends no message.

@@ -1,0 +1,213 @@
+/**
+ * Loads the code of a client anew for each of its lives, with modules of its own: a client is a process, and what a module keeps is no
+ * other client's. The files of the user are loaded so, and the packages that the user lists; other modules are loaded once.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import vm from 'node:vm';
+
+/** A file whose modules can be loaded anew. */
+export interface FreshFile {
+  /** What the file exports, from fresh modules. It does no input or output. */
+  load(): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Why modules cannot be loaded anew. */
+export class SharedModules extends Error {}
+
+/** Parts of Node that its types for version 20 lack, or that need a flag. */
+interface VmModules {
+  readonly SourceTextModule?: new (source: string, options: object) => Linked;
+  readonly SyntheticModule?: new (
+    names: readonly string[],
+    evaluate: (this: Synthetic) => void,
+    options: object,
+  ) => Linked;
+}
+interface Linked {
+  readonly identifier: string;
+  readonly namespace: Record<string, unknown>;
+  readonly dependencySpecifiers?: readonly string[];
+  readonly moduleRequests?: readonly { readonly specifier: string }[];
+  createCachedData(): Buffer;
+  link(linker: (specifier: string, from: Linked) => Linked | Promise<Linked>): Promise<void>;
+  evaluate(): Promise<void>;
+}
+interface Synthetic {
+  setExport(name: string, value: unknown): void;
+}
+
+const { SourceTextModule, SyntheticModule } = vm as unknown as VmModules;
+
+/** True in a process that can load modules anew. */
+export const loadsAnew = (): boolean => SourceTextModule !== undefined;
+
+/** A file of the user, read once. */
+interface OwnFile {
+  readonly url: string;
+  readonly source: string;
+  readonly cachedData: Buffer;
+  /** What it imports, by the words with which it does. */
+  readonly imports: ReadonlyMap<string, OwnFile | Linked>;
+}
+
+/**
+ * Reads a file and everything that belongs to the user among what it imports. Rejects with `SharedModules`, which says why,
+ * when they cannot be loaded anew.
+ * @param listed packages that are loaded anew as well
+ */
+export async function freshFile(path: string, listed: readonly string[] = []): Promise<FreshFile> {
+  if (SourceTextModule === undefined)
+    throw new SharedModules('Node was started without --experimental-vm-modules');
+  const reader = new OwnFiles(listed);
+  // Once, and outside of every world: the packages that it imports are loaded then.
+  const entry = await reader.read(pathToFileURL(path).href);
+  return { load: () => loadAnew(entry) };
+}
+
+/** Reads the user's files. */
+class OwnFiles {
+  readonly #listed: readonly string[];
+  readonly #files = new Map<string, Promise<OwnFile>>();
+  readonly #others = new Map<string, Promise<Linked>>();
+
+  constructor(listed: readonly string[]) {
+    this.#listed = listed;
+  }
+
+  read(url: string): Promise<OwnFile> {
+    let file = this.#files.get(url);
+    if (file === undefined) this.#files.set(url, (file = this.#readNow(url)));
+    return file;
+  }
+
+  async #readNow(url: string): Promise<OwnFile> {
+    const path = fileURLToPath(url);
+    const source = sourceOf(path);
+    const probe = compiled(source, url);
+    const words = probe.dependencySpecifiers ?? probe.moduleRequests?.map(({ specifier }) => specifier) ?? [];
+    const imports = new Map<string, OwnFile | Linked>();
+    const file = { url, source, cachedData: probe.createCachedData(), imports };
+    // Known before its imports are, because imports may form a circle.
+    this.#files.set(url, Promise.resolve(file));
+    for (const word of words) imports.set(word, await this.#imported(word, path));
+    return file;
+  }
+
+  #imported(word: string, from: string): Promise<OwnFile | Linked> {
+    const target = resolved(word, from);
+    if (target.startsWith('file:') && this.#isOwn(fileURLToPath(target))) return this.read(target);
+    let other = this.#others.get(target);
+    if (other === undefined) this.#others.set(target, (other = otherModule(target)));
+    return other;
+  }
+
+  #isOwn(path: string): boolean {
+    if (path.endsWith('.json') || !isEsm(path)) return false;
+    const place = path.replaceAll('\\', '/').split('/node_modules/');
+    return place.length === 1 || this.#listed.some((name) => place.at(-1)?.startsWith(`${name}/`));
+  }
+}
+
+/** Where an import leads: a URL, or the name of a module of Node. */
+function resolved(word: string, from: string): string {
+  if (isBuiltin(word)) return word.startsWith('node:') ? word : `node:${word}`;
+  if (/^(\.{1,2}\/|\/|file:)/.test(word)) return new URL(word, pathToFileURL(from)).href;
+  try {
+    return pathToFileURL(createRequire(from).resolve(word)).href;
+  } catch {
+    // Packages without a form for require() are found from here, beside lostlock.
+    return word;
+  }
+}
+
+/** A module that is loaded once, for all clients and worlds. */
+async function otherModule(target: string): Promise<Linked> {
+  const exported = (await import(target).catch((error: unknown) => {
+    throw new SharedModules(`${target} cannot be loaded: ${(error as Error).message}`);
+  })) as Record<string, unknown>;
+  const names = Object.keys(exported);
+  const Synthetic = SyntheticModule as NonNullable<typeof SyntheticModule>;
+  const made = new Synthetic(
+    names,
+    function () {
+      for (const name of names) this.setExport(name, exported[name]);
+    },
+    { identifier: target },
+  );
+  await made.link(() => made);
+  await made.evaluate();
+  return made;
+}
+
+/** True for a file that Node takes for an ES module. */
+function isEsm(path: string): boolean {
+  if (/\.m[jt]s$/.test(path)) return true;
+  if (/\.c[jt]s$/.test(path)) return false;
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const manifest = `${folder}/package.json`;
+    if (existsSync(manifest))
+      return (JSON.parse(readFileSync(manifest, 'utf8')) as { type?: string }).type === 'module';
+    if (folder === dirname(folder)) return false;
+  }
+}
+
+/** The text of a file as JavaScript. */
+function sourceOf(path: string): string {
+  const text = readFileSync(path, 'utf8');
+  if (!isEsm(path)) throw new SharedModules(`${path} is no ES module`);
+  if (!/ts$/.test(path)) return text;
+  const { stripTypeScriptTypes } = nodeModule as { stripTypeScriptTypes?: (text: string) => string };
+  if (stripTypeScriptTypes === undefined)
+    throw new SharedModules(`Node ${process.version} cannot strip the types of ${path}`);
+  return withoutWarning(() => stripTypeScriptTypes(text));
+}
+
+function compiled(source: string, url: string, cachedData?: Buffer): Linked {
+  const Text = SourceTextModule as NonNullable<typeof SourceTextModule>;
+  const initializeImportMeta = (meta: Record<string, unknown>): void => {
+    Object.assign(meta, { url, filename: fileURLToPath(url), dirname: dirname(fileURLToPath(url)) });
+  };
+  const importModuleDynamically = (word: string): Promise<unknown> =>
+    import(resolved(word, fileURLToPath(url)));
+  const options = { identifier: url, initializeImportMeta, importModuleDynamically };
+  return withoutWarning(
+    () => new Text(source, cachedData === undefined ? options : { ...options, cachedData }),
+  );
+}
+
+/** Node warns once of what is experimental. The flag says that this process wants it. */
+function withoutWarning<T>(task: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return task();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** Makes new modules of all files, and runs them. */
+async function loadAnew(entry: OwnFile): Promise<Readonly<Record<string, unknown>>> {
+  const made = new Map<OwnFile, Linked>();
+  const files = new Map<Linked, OwnFile>();
+  const moduleOf = (file: OwnFile): Linked => {
+    let known = made.get(file);
+    if (known === undefined) {
+      known = compiled(file.source, file.url, file.cachedData);
+      made.set(file, known);
+      files.set(known, file);
+    }
+    return known;
+  };
+  const first = moduleOf(entry);
+  await first.link((word, from) => {
+    const target = files.get(from)?.imports.get(word) as OwnFile | Linked;
+    return 'source' in target ? moduleOf(target) : target;
+  });
+  await first.evaluate();
+  return first.namespace;
+}
