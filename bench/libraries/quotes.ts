@@ -47,7 +47,7 @@ export const QUOTES: Readonly<Record<string, readonly Quote[]>> = {
   '': quotes(
     'docs/using-locks.md',
     'Any lock on one server can be lost in a failover: if no replica has received the grant, it dies with the primary.',
-    'A fence that the resource checks makes it harmless.',
+    'A fence that the resource checks makes it harmless, as long as fences keep growing after the failover.',
   ),
 };
 
