@@ -22,6 +22,7 @@ header p { margin: 4px 0; } .verdict { margin: 0; font-size: 1.05rem; }
   border-block: 1px solid var(--line); background: var(--panel); }
 button, select, input { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--faint);
   border-radius: 5px; padding: 3px 9px; min-height: 30px; }
+button:disabled { color: var(--faint); border-style: dashed; cursor: not-allowed; }
 select { max-width: 100%; } .tools label { max-width: 100%; }
 .tools select { max-width: 17em; } .together { display: inline-flex; gap: 6px; }
 .tools details { flex-basis: 100%; } .tools .tools { padding: 0; border: 0; } summary { cursor: pointer; padding: 3px 0; }

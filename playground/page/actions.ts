@@ -1,6 +1,7 @@
 /** What the user can do to a client or a node at the present moment of a run. */
 
 import { button, element, refill } from '../../page/app/elements.ts';
+import { rolesOf } from '../../page/drawing/states.ts';
 import type { Timeline } from '../../page/format.ts';
 import type { PlayStep } from '../cases/case.ts';
 
@@ -37,6 +38,26 @@ const NODE: typeof CLIENT = [
   ['Clock back', (ms) => blow('clock-jump', 0, '', -ms)],
 ];
 
+/** What does nothing where no node follows another. */
+const NEEDS_REPLICAS: ReadonlySet<string> = new Set([
+  'Hold its replication',
+  'Promote',
+  'Crash and fail over',
+  'Cut off from replicas',
+]);
+
+/** Why an action would strike nothing; undefined when it would strike. */
+function whyNothing(
+  label: string,
+  roles: ReadonlyMap<string, readonly string[]>,
+  party: string,
+): string | undefined {
+  if (!NEEDS_REPLICAS.has(label)) return undefined;
+  if (roles.size === 0) return 'no node has a replica here';
+  const isStill = roles.get(party)?.length === 1 && roles.get(party)?.[0] === 'primary';
+  return label === 'Promote' && isStill ? `${party} is the primary` : undefined;
+}
+
 /** The controls by which the user strikes. */
 export class Actions {
   readonly root = element('div', { class: 'tools strikes', role: 'group', 'aria-label': 'Faults' });
@@ -69,9 +90,17 @@ export class Actions {
     );
     const kind = lanes.find(({ name }) => name === this.#party)?.kind;
     const actions = kind === undefined ? [] : kind === 'client' ? CLIENT : NODE;
-    const buttons = actions.map(([label, make]) =>
-      button(label, () => this.#strike(this.#party, make(Math.max(1, Number(this.#length.value) || LENGTH)))),
-    );
+    const roles = run === undefined ? new Map() : rolesOf(run);
+    const buttons = actions.map(([label, make]) => {
+      const why = whyNothing(label, roles, this.#party);
+      const strike = (): void =>
+        this.#strike(this.#party, make(Math.max(1, Number(this.#length.value) || LENGTH)));
+      return button(
+        label,
+        strike,
+        why === undefined ? {} : { disabled: '', title: `It would strike nothing: ${why}` },
+      );
+    });
     const length = element('label', {}, 'for ', this.#length, ' ms');
     this.root.hidden = lanes.length === 0;
     refill(

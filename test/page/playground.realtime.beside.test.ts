@@ -146,6 +146,33 @@ test.skipIf(chromiumProgram === undefined)(
   PATIENCE,
 );
 
+test('to hold the replication of the primary holds the links to its replicas, so that a crash loses the lock', async () => {
+  const text =
+    '#lock=token&nodes=pair&clients=A,B&steps=hold@0/redis-1/1500/0;failover@5/redis-1/20/0/crash&seed=7';
+  const played = await playCase(readCase(text, FIRST_CASE, codeOf));
+  expect(played.missed).toEqual([]);
+  expect(played.timeline.verdict?.safe).toBe(false);
+});
+
+test.skipIf(chromiumProgram === undefined)(
+  'a fault that can do nothing is grey, and says why (needs chromium)',
+  async () => {
+    const { page } = await open('#lock=redlock&nodes=three&clients=A,B&jitter=1&seed=3');
+    await page.waitForSelector(state('ready'));
+    await page.evaluate(press('redis-2'));
+    const titles = "[...document.querySelectorAll('.strikes button:disabled')].map(({ title }) => title)";
+    expect(await page.evaluate(titles)).toEqual(
+      Array(4).fill('It would strike nothing: no node has a replica here'),
+    );
+    await page.evaluate("location.hash = '#lock=token&nodes=pair&clients=A,B&seed=7'");
+    await page.waitForSelector(state('ready'));
+    await page.evaluate(press('redis-1'));
+    expect(await page.evaluate(titles)).toEqual(['It would strike nothing: redis-1 is the primary']);
+    await page.close();
+  },
+  PATIENCE,
+);
+
 test.skipIf(chromiumProgram === undefined)(
   'the search finds a loss and plays it (needs chromium)',
   async () => {
