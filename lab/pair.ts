@@ -10,10 +10,10 @@ import {
   type RealClockPairOptions,
   type RealClockServers,
   type RealClockServersOptions,
-  startRealServers,
+  startOnRealClock,
 } from './real-clock/pair.ts';
 import type { RealServerPairOptions, RealServersOptions } from './real-servers/options.ts';
-import { type RealServerPair, type RealServers, startProcessServers } from './real-servers/pair.ts';
+import { type RealServerPair, type RealServers, startRealServers } from './real-servers/pair.ts';
 import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from './replica-group/layout.ts';
 import type { SentinelChoice } from './replica-group/sentinels.ts';
 import type { Actor } from './time/actor.ts';
@@ -167,11 +167,11 @@ export async function startPair(
 ): Promise<Pair | RealClockPair | RealServerPair> {
   checkClock('startPair', options);
   if (isOfRealServers(options)) {
-    const { sets } = await startProcessServers(options, 'startPair', ioredisAfterRoutes);
+    const { sets } = await startRealServers(options, 'startPair', loadClient);
     return sets[0] as RealServerPair;
   }
   if (options.clock === 'real') {
-    const { sets } = await startRealServers(options, 'startPair', ioredisAfterRoutes);
+    const { sets } = await startOnRealClock(options, 'startPair', loadClient);
     return sets[0] as RealClockPair;
   }
   const { sets } = await startVirtual(options, 'startPair');
@@ -186,7 +186,7 @@ function isOfRealServers<O extends object>(options: O): options is O & RealServe
 }
 
 /** Loads ioredis after Node's functions are replaced, because another pair may later need ioredis in a world. */
-function ioredisAfterRoutes(): Promise<IoredisConstructor> {
+function loadClient(): Promise<IoredisConstructor> {
   replaceNodeFunctions();
   return loadIoredis();
 }
@@ -201,8 +201,8 @@ export async function startServers(
   options: ServersOptions | RealClockServersOptions | RealServersOptions = {},
 ): Promise<Servers | RealClockServers | RealServers> {
   checkClock('startServers', options);
-  if (isOfRealServers(options)) return startProcessServers(options, 'startServers', ioredisAfterRoutes);
-  if (options.clock === 'real') return startRealServers(options, 'startServers', ioredisAfterRoutes);
+  if (isOfRealServers(options)) return startRealServers(options, 'startServers', loadClient);
+  if (options.clock === 'real') return startOnRealClock(options, 'startServers', loadClient);
   return startVirtual(options, 'startServers');
 }
 
@@ -210,7 +210,7 @@ async function startVirtual(options: ServersOptions, starter: Starter): Promise<
   checkSets(options, OPTIONS, starter, 1000);
   checkWorld(options);
   checkScripts(options.scripts);
-  const ioredis = await ioredisAfterRoutes();
+  const ioredis = await loadClient();
   const world = new World(options);
   const sets = nodeNames(options, starter).map(
     (names, i) =>

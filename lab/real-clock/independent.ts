@@ -2,6 +2,7 @@
 
 import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import { type NodesInRoles, primariesFirst } from '../replica-group/layout.ts';
+import { allUp } from './wait.ts';
 
 /** A primary with its replicas, as `startPair` returns it on the real clock. */
 interface RealClockSet<N> extends NodesInRoles<N> {
@@ -9,6 +10,20 @@ interface RealClockSet<N> extends NodesInRoles<N> {
   client(name: string, options?: RedisOptions): Redis;
   /** Stops the nodes. */
   close(): Promise<void>;
+}
+
+/** Starts all sets. Rejects with the first failure, after closing what has started. */
+export async function startSets<N, S extends RealClockSet<N> & { start(): Promise<void> }>(
+  sets: readonly S[],
+): Promise<IndependentSets<N, S>> {
+  const servers = new IndependentSets<N, S>(sets);
+  try {
+    await allUp(sets.map((set) => set.start()));
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+  return servers;
 }
 
 /** What `startServers` returns on the real clock. */

@@ -21,12 +21,12 @@ import { type RealClockTimelineNotes, realClockAccount, realClockTimeline } from
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { RealClockClients } from './clients.ts';
 import { ANYBODY, type RealClockEndpoint } from './endpoint.ts';
-import { IndependentSets } from './independent.ts';
+import { type IndependentSets, startSets } from './independent.ts';
 import { CLOSED, type RealClockLane } from './lane.ts';
 import { RealClockNetwork } from './network.ts';
 import { RealClockNode, type RealClockNodeOptions } from './node.ts';
 import { RealClockSentinel } from './sentinel.ts';
-import { allUp, pass } from './wait.ts';
+import { pass } from './wait.ts';
 
 /** The options of a pair on the real clock. */
 export interface RealClockPairOptions extends RealClockNodeOptions, SentinelChoice {
@@ -330,7 +330,7 @@ function checkOptions(options: RealClockServersOptions, starter: Starter): void 
  * Starts nodes on the real clock, with the replicas in sync. Rejects with a TypeError that names a wrong option, and with
  * Node's error for a port in use.
  */
-export async function startRealServers(
+export async function startOnRealClock(
   options: RealClockServersOptions,
   starter: Starter,
   ioredis: () => Promise<IoredisConstructor>,
@@ -338,12 +338,5 @@ export async function startRealServers(
   checkOptions(options, starter);
   const Ioredis = await ioredis();
   const sets = nodeNames(options, starter).map((names) => new RealClockPair(names, options, Ioredis));
-  const servers = new IndependentSets<RealClockNode, RealClockPair>(sets);
-  try {
-    await allUp(sets.map((set) => set.start()));
-  } catch (error) {
-    await servers.close();
-    throw error;
-  }
-  return servers;
+  return startSets(sets);
 }

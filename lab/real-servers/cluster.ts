@@ -245,7 +245,7 @@ async function checkAddresses(addresses: readonly string[]): Promise<void> {
 }
 
 /** Starts real servers as a cluster. Rejects with a TypeError for a program that is not there. */
-export async function startProcessCluster(options: RealServerClusterOptions): Promise<RealServerCluster> {
+export async function startRealServerCluster(options: RealServerClusterOptions): Promise<RealServerCluster> {
   const ioredis = { Redis: await loadIoredis(), Cluster: await loadClusterClient() };
   const cluster = new RealServerCluster(options, programFor(options.program), ioredis);
   try {

@@ -6,7 +6,7 @@ import type { Redis, RedisOptions } from '../ioredis-types.ts';
 import type { Link } from '../links/link.ts';
 import { RealClockClients } from '../real-clock/clients.ts';
 import { ANYBODY, type RealClockEndpoint } from '../real-clock/endpoint.ts';
-import { IndependentSets } from '../real-clock/independent.ts';
+import { type IndependentSets, startSets } from '../real-clock/independent.ts';
 import { CLOSED, type RealClockLane } from '../real-clock/lane.ts';
 import { RealClockNetwork } from '../real-clock/network.ts';
 import type { RealClockActor } from '../real-clock/pair.ts';
@@ -266,7 +266,7 @@ export class RealServerPair extends ReplicaGroup<RealServerNode, RealClockLane> 
 export type RealServers = IndependentSets<RealServerNode, RealServerPair>;
 
 /** Starts real servers as nodes, with the replicas in sync. Rejects with a TypeError that names a wrong option. */
-export async function startProcessServers(
+export async function startRealServers(
   options: RealServersOptions,
   starter: Starter,
   ioredis: () => Promise<IoredisConstructor>,
@@ -277,12 +277,5 @@ export async function startProcessServers(
     const own = new Map(names.map((name) => [name, programs.get(name) as string]));
     return new RealServerPair(own, options, Ioredis);
   });
-  const servers = new IndependentSets<RealServerNode, RealServerPair>(sets);
-  try {
-    await allUp(sets.map((set) => set.start()));
-  } catch (error) {
-    await servers.close();
-    throw error;
-  }
-  return servers;
+  return startSets(sets);
 }

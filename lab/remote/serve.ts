@@ -8,7 +8,7 @@ import { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import { type RealClockPair, startRealServers } from '../real-clock/pair.ts';
+import { type RealClockPair, startOnRealClock } from '../real-clock/pair.ts';
 import type { DialectOptions } from '../replica-group/dialects.ts';
 import { labCommand } from './commands.ts';
 
@@ -91,7 +91,7 @@ export async function startLab(options: LabOptions = {}): Promise<LabServer> {
   checkInteger('labPort', labPort, 0, 65535);
   let pair: RealClockPair | undefined;
   const command = labCommand(() => pair as RealClockPair);
-  const { sets } = await startRealServers(
+  const { sets } = await startOnRealClock(
     { ...rest, clock: 'real', commands: [command], trace: true },
     'startPair',
     async () => NoIoredis as never,

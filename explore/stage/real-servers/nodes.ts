@@ -3,7 +3,7 @@ import type { Redis, RedisClusterOptions, RedisOptions } from '../../../lab/iore
 import type { Link } from '../../../lab/links/link.ts';
 import type { RealClockLane } from '../../../lab/real-clock/lane.ts';
 import type { RealClockNetwork } from '../../../lab/real-clock/network.ts';
-import { startProcessCluster } from '../../../lab/real-servers/cluster.ts';
+import { startRealServerCluster } from '../../../lab/real-servers/cluster.ts';
 import type { RealServerNode } from '../../../lab/real-servers/node.ts';
 import type { RealServerPair } from '../../../lab/real-servers/pair.ts';
 import { startServers } from '../../../lab/start.ts';
@@ -29,7 +29,7 @@ export async function startRealServerNodes(topology: Topology, program: string):
   const { settings } = topology;
   const common = { ...sizeOf(topology), ...(settings !== undefined && { settings }) };
   if (topology.cluster !== undefined) {
-    const cluster = await startProcessCluster({ program, nodeTimeout: DOWN_AFTER, ...common });
+    const cluster = await startRealServerCluster({ program, nodeTimeout: DOWN_AFTER, ...common });
     return {
       sets: cluster.shards.map((shard) => new ServersShard(shard, cluster)),
       entrances: 1,
