@@ -45,6 +45,7 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   protected readonly run: ClientRun;
   protected servers: readonly Redis[] = [];
   readonly #nodes: Entrances;
+  #hang: { readonly ms: number; readonly began: () => void } | undefined;
   #died: (() => void) | undefined;
 
   constructor(run: ClientRun, nodes: Entrances, name: string) {
@@ -140,7 +141,7 @@ export abstract class StageClient implements LedgerClient, ClientControls {
           throw new RangeError(`there is no primary ${primary}; there are ${entrances}`);
         return this.open(options, primary);
       },
-      sleep: (ms) => this.sleep(ms, life),
+      sleep: (ms) => this.sleep(this.#longer(ms), life),
       block: (ms) => {
         checkMillis('block', ms);
         this.checkAlive(life);
@@ -158,6 +159,19 @@ export abstract class StageClient implements LedgerClient, ClientControls {
         };
       },
     };
+  }
+
+  hang(ms: number, began: () => void = () => {}): void {
+    this.#hang = ms === 0 ? undefined : { ms, began };
+  }
+
+  /** How long a sleep lasts that begins now. */
+  #longer(ms: number): number {
+    const hang = this.#hang;
+    if (hang === undefined || !this.run.ledger.inside.some(({ client }) => client === this.name)) return ms;
+    this.#hang = undefined;
+    hang.began();
+    return ms + hang.ms;
   }
 
   /** Continues the process. */

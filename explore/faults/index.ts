@@ -2,6 +2,7 @@
 import type { Abilities, StageName } from '../stage/controls.ts';
 import { clientDeath } from './clients/client-death.ts';
 import { clientPause } from './clients/client-pause.ts';
+import { workHang } from './clients/work-hang.ts';
 import { clientClockDrift } from './clocks/client-clock-drift.ts';
 import { clientClockJump } from './clocks/client-clock-jump.ts';
 import { clockDrift } from './clocks/clock-drift.ts';
@@ -33,6 +34,7 @@ import { replicaLag } from './nodes/replica-lag.ts';
 import { replicaPause } from './nodes/replica-pause.ts';
 import { restartDisk } from './nodes/restart-disk.ts';
 import { restartEmpty } from './nodes/restart-empty.ts';
+import { scriptEviction } from './nodes/script-eviction.ts';
 import { scriptFlush } from './nodes/script-flush.ts';
 import type { Planned } from './planned.ts';
 
@@ -66,6 +68,8 @@ const allFaults = {
   'one-way-cut': oneWayCut,
   'flush-all': flushAll,
   eviction,
+  'script-eviction': scriptEviction,
+  'work-hang': workHang,
   'clock-jump': clockJump,
   'clock-drift': clockDrift,
 };

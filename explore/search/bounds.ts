@@ -31,6 +31,7 @@ const BY: readonly string[] = [
   'clock-jump',
   'server-clock-jump',
   'client-clock-jump',
+  'work-hang',
 ] satisfies FaultName[];
 
 /** Throws TypeError unless it is a fault with bounds. */

@@ -79,6 +79,11 @@ export interface ClientControls {
   pause(): void;
   resume(): void;
   kill(): void;
+  /**
+   * The next `sleep` that its code begins inside a resource lasts so many milliseconds longer; 0 ends that.
+   * @param began called when it begins
+   */
+  hang(ms: number, began?: () => void): void;
 }
 
 /** A wall clock that can be set. */

@@ -174,6 +174,54 @@ test.each(['requests', 'replies'] as const)('a cut of %s alone: the other direct
   expect(during.length > 0).toBe(how === 'replies');
 });
 
+test('work that hangs keeps a lock closed that is renewed for ever, and not one that is renewed some times', async () => {
+  const renewed =
+    (most: number): Code =>
+    async ({ name, redis, resource, signal, sleep }) => {
+      while (!signal.aborted && (await redis.set('lock', name, 'PX', LEASE, 'NX').catch(() => '')) !== 'OK')
+        await sleep(RETRY);
+      if (signal.aborted) return;
+      let until = performance.now() + LEASE;
+      let done = 0;
+      const watchdog = setInterval(() => {
+        if (++done > most || signal.aborted) return clearInterval(watchdog);
+        void redis.pexpire('lock', LEASE);
+        until = performance.now() + LEASE;
+      }, LEASE / 4);
+      const inside = resource('stock').enter();
+      await sleep(WORK);
+      if (performance.now() < until) inside.write();
+      clearInterval(watchdog);
+      inside.leave();
+      await redis.eval(RELEASE, 1, 'lock', name);
+    };
+  const promises = ['everyone-served', 'progress', 'no-orphan'] as const;
+  const hang = (most: number) =>
+    play('work-hang', 1, { on: 'A', ms: 1000, by: 100 * LEASE }, { client: renewed(most), promises });
+  const played = await hang(Infinity);
+  expect(told(played)).toEqual(['A its work hangs for 200000 ms']);
+  expect(broken(played).length).toBeGreaterThan(0);
+  expect((await hang(8)).breaches).toEqual([]);
+});
+
+test('the scripts of EVAL are forgotten, and those of SCRIPT LOAD are not', async () => {
+  const answers: string[] = [];
+  const hashes: Code = async ({ redis, resource, sleep }) => {
+    const loaded = (await redis.script('LOAD', 'return 7')) as string;
+    await redis.eval("return 'x'", 0);
+    await sleep(100);
+    const evaluated = '573cd020e2fc941d149285df8b681959190edd09';
+    answers.length = 0;
+    for (const each of [loaded, evaluated])
+      answers.push(String(await redis.evalsha(each, 0).catch((error: Error) => error.message.slice(0, 8))));
+    resource('stock').enter().leave();
+  };
+  await play('script-eviction', 50, {}, { client: hashes, topology: { replicas: 0, dialect: 'redis-7.0' } });
+  expect(answers).toEqual(['7', 'x']);
+  await play('script-eviction', 50, {}, { client: hashes });
+  expect(answers).toEqual(['7', 'NOSCRIPT']);
+});
+
 test('the clock of a client and that of a server are two kinds, and a text of the old kind plays as before', async () => {
   const wall: Code = async ({ redis, resource, sleep }) => {
     await sleep(100);
@@ -206,5 +254,13 @@ test('the clock of a client and that of a server are two kinds, and a text of th
 
 test('what no lock survives, and what others show as well, strikes only where it is asked for', () => {
   const onRequest = FAULTS.filter((name) => !DEFAULT_FAULTS.includes(name));
-  expect(onRequest).toEqual(['one-way-cut', 'flush-all', 'eviction', 'clock-jump', 'clock-drift']);
+  expect(onRequest).toEqual([
+    'one-way-cut',
+    'flush-all',
+    'eviction',
+    'script-eviction',
+    'work-hang',
+    'clock-jump',
+    'clock-drift',
+  ]);
 });
