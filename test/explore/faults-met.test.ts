@@ -205,15 +205,16 @@ test('work that hangs keeps a lock closed that is renewed for ever, and not one 
 });
 
 test('the scripts of EVAL are forgotten, and those of SCRIPT LOAD are not', async () => {
-  const answers: string[] = [];
-  const hashes: Code = async ({ redis, resource, sleep }) => {
+  let answers: string[] = [];
+  const hashes: Code = async ({ name, redis, resource, sleep }) => {
     const loaded = (await redis.script('LOAD', 'return 7')) as string;
     await redis.eval("return 'x'", 0);
     await sleep(100);
     const evaluated = '573cd020e2fc941d149285df8b681959190edd09';
-    answers.length = 0;
+    const heard: string[] = [];
     for (const each of [loaded, evaluated])
-      answers.push(String(await redis.evalsha(each, 0).catch((error: Error) => error.message.slice(0, 8))));
+      heard.push(String(await redis.evalsha(each, 0).catch((error: Error) => error.message.slice(0, 8))));
+    if (name === 'A') answers = heard;
     resource('stock').enter().leave();
   };
   await play('script-eviction', 50, {}, { client: hashes, topology: { replicas: 0, dialect: 'redis-7.0' } });
