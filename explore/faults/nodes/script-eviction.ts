@@ -14,7 +14,8 @@ export const scriptEviction: Fault<never> = {
     // Replicas know the scripts that they have run themselves.
     const up = sets.map(({ primary }) => primary).filter((node) => node.up);
     for (const node of up)
-      for (let i = 0; i < KEPT; i++) await node.ask('EVAL', `return ${i}`, '0').catch(() => undefined);
+      for (let i = 0; i < KEPT; i++)
+        await node.ask('EVAL', `return 'another program ${i}'`, '0').catch(() => undefined);
     tell('another program', `runs ${KEPT} scripts`);
   },
 };
