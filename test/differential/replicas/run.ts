@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util';
 import { type DialectName, dialectNames } from '../../../server/dialects/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { mutants } from './mutants.ts';
-import { compareReplication } from './tester.ts';
+import { compareReplication, huntMutants } from './tester.ts';
 
 const { values } = parseArgs({
   options: {
-    commands: { type: 'string', default: '2000' },
+    commands: { type: 'string' },
     seed: { type: 'string', default: '1' },
     dialect: { type: 'string' },
     program: { type: 'string' },
@@ -23,27 +23,26 @@ if (names.length === 0) {
   throw new Error(`--dialect ${values.dialect}: must be one of ${dialectNames.join(', ')}`);
 }
 
-/** Plays nodes that are broken on purpose until programs of a seed have shown the fault. */
+/** Plays nodes that are broken on purpose until programs of a seed have shown each fault. */
 async function hunt(dialect: DialectName, server: string): Promise<void> {
-  for (const [name, { dialects, mutation }] of Object.entries(mutants)) {
-    if (!dialects.some((each) => each === dialect)) continue;
-    const { commands, differences } = await compareReplication(server, dialect, {
-      commands: Number(values.commands),
-      seed: Number(values.seed),
-      most: 1,
-      mutation,
-      shortens: false,
-    });
-    const isFound = differences.length > 0;
-    console.log(`${dialect}: ${isFound ? `found after ${commands} steps` : 'NOT FOUND'}: ${name}`);
-    if (!isFound) process.exitCode = 1;
-  }
+  const sought = Object.entries(mutants).filter(([, { dialects }]) =>
+    dialects.some((each) => each === dialect),
+  );
+  const left = new Map(sought.map(([name, { mutation }]) => [name, mutation]));
+  await huntMutants(left, server, dialect, {
+    commands: Number(values.commands ?? '40000'),
+    seed: Number(values.seed),
+    found: (name, program) => console.log(`${dialect}: found by program ${program}: ${name}`),
+  });
+  for (const name of left.keys()) console.log(`${dialect}: NOT FOUND: ${name}`);
+  console.log(`${dialect}: ${sought.length - left.size} of ${sought.length} found`);
+  if (left.size > 0) process.exitCode = 1;
 }
 
 async function compare(dialect: DialectName, server: string): Promise<void> {
   const started = Date.now();
   const { commands, programs, differences, vanished } = await compareReplication(server, dialect, {
-    commands: Number(values.commands),
+    commands: Number(values.commands ?? '2000'),
     seed: Number(values.seed),
     most: Number(values.stop),
     only: values.program === undefined ? undefined : Number(values.program),

@@ -55,8 +55,8 @@ export function firstDifference(
   return { program: { ...program, steps }, ours: ours[at] ?? [], theirs: theirs[at] ?? [] };
 }
 
-async function compare(program: Program, dialect: DialectName, server: string, mutation?: Mutation) {
-  const ours = await playOurs(program, dialect, mutation);
+async function compare(program: Program, dialect: DialectName, server: string) {
+  const ours = await playOurs(program, dialect);
   return firstDifference(program, ours, await playTheirs(program, server));
 }
 
@@ -114,8 +114,6 @@ export async function compareReplication(
     seed,
     most = 5,
     only,
-    mutation,
-    shortens = true,
     report = () => {},
   }: {
     readonly commands: number;
@@ -123,9 +121,6 @@ export async function compareReplication(
     readonly most?: number;
     /** Plays this program alone. */
     readonly only?: number | undefined;
-    readonly mutation?: Mutation;
-    /** Whether differences are made short. */
-    readonly shortens?: boolean;
     readonly report?: (text: string) => void;
   },
 ): Promise<Comparison> {
@@ -133,7 +128,7 @@ export async function compareReplication(
   let [sent, programs, vanished] = [0, 0, 0];
   for (let index = only ?? 0; sent < commands && differences.size < most; index++) {
     const program = generate(seedOf(seed, index), LENGTH);
-    const again = (each: Program) => compare(each, dialect, server, mutation);
+    const again = (each: Program) => compare(each, dialect, server);
     const first = await again(program);
     sent += program.steps.length;
     programs++;
@@ -141,7 +136,7 @@ export async function compareReplication(
       const second = await again(first.program);
       if (second === undefined) vanished++;
       else {
-        const found = shortens ? await shrunk(second, again) : second;
+        const found = await shrunk(second, again);
         differences.set(kindOf(first), found);
         report(`seed ${seed}, program ${index}\n${printDifference(found)}\n`);
       }
@@ -149,4 +144,40 @@ export async function compareReplication(
     if (only !== undefined) break;
   }
   return { commands: sent, programs, differences: [...differences.values()], vanished };
+}
+
+/**
+ * Looks for programs that tell broken nodes from the real server, and takes each broken node that is found out of the map. A
+ * program is played on the real server only when the broken node does not do what ours does, because that takes a second.
+ */
+export async function huntMutants(
+  left: Map<string, Mutation>,
+  server: string,
+  dialect: DialectName,
+  {
+    commands,
+    seed,
+    found,
+  }: {
+    /** How many steps may be played. */
+    readonly commands: number;
+    readonly seed: number;
+    /** Called with the name of each that is found, and the number of the program. */
+    readonly found: (name: string, program: number) => void;
+  },
+): Promise<void> {
+  for (let index = 0; index * LENGTH < commands && left.size > 0; index++) {
+    const program = generate(seedOf(seed, index), LENGTH);
+    const ours = await playOurs(program, dialect);
+    let theirs: string[][] | undefined;
+    for (const [name, mutation] of left) {
+      const broken = await playOurs(program, dialect, mutation);
+      if (firstDifference(program, broken, ours) === undefined) continue;
+      theirs ??= await playTheirs(program, server);
+      // Where our node differs as well, the program proves nothing.
+      if (firstDifference(program, ours, theirs) !== undefined) break;
+      left.delete(name);
+      found(name, index);
+    }
+  }
 }
