@@ -27,7 +27,8 @@ export function causeOf(world: PlayedWorld, breach: Breach): Cause {
 /** Two clients or more that were inside together, or got the same fence. */
 function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): Reason {
   const { known, visits: granted } = grantedVisits(world, visits);
-  const freedBy = firstFreed(granted, known, world);
+  // Real servers record no requests: what is not known must not be told as if it had not happened.
+  const freedBy = world.world === undefined ? undefined : firstFreed(granted, known, world);
   const until = micros(breach.at);
   const freeing = freedBy?.request?.call;
   const calls = [...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])];

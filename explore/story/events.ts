@@ -76,6 +76,7 @@ class PossibleEvents {
     yield* this.#formerHolder();
     yield* this.#late();
     yield* this.#grants();
+    if (this.#world.world === undefined) yield* this.#written();
     yield* this.#repetitions();
     yield* this.#errors();
     yield* this.#freeing();
@@ -128,6 +129,27 @@ class PossibleEvents {
       if (groups.length === 0) yield this.#kept(executed ?? sent, client, this.#grantText(grant, []));
       for (const group of groups)
         yield this.#kept((group.at(-1) as Tenure).from / 1000, client, this.#grantText(grant, group));
+    }
+  }
+
+  /** On real servers, which record no requests: the last write of each client before it entered, and what removed its key. */
+  *#written(): Iterable<PossibleEvent> {
+    const { writes } = accountOfWorld(this.#world).run;
+    const told = new Set<(typeof writes)[number]>();
+    for (const { client, at } of this.#cause.entries) {
+      const own = writes.findLast(
+        ({ write, ...each }) => write.client === client && each.at / 1000 <= at && write.type !== 'none',
+      );
+      if (own === undefined) continue;
+      told.add(own);
+      const gone = writes.find(
+        ({ write, ...each }) => write.key === own.write.key && write.type === 'none' && each.at >= own.at,
+      );
+      if (gone !== undefined && gone.at / 1000 <= this.#breach.at) told.add(gone);
+    }
+    for (const { at, node, write } of told) {
+      const text = textOf({ name: (write.command[0] ?? '').toLowerCase(), words: write.command });
+      yield this.#kept(at / 1000, write.client ?? node, `${text} on ${node}`);
     }
   }
 

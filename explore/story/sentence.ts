@@ -54,7 +54,7 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
 function reasonOf(cause: Cause): string {
   const { freedBy, twice, refused, late, grants, entries } = cause;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
-  if (freedBy === undefined) return 'it is not known why';
+  if (freedBy === undefined) return 'what freed the lock is not recorded on real servers';
   const { how, by, request, tenure, what, node, role, at } = freedBy;
   const isRepeated = twice.some(({ again }) => again.call === request?.call);
   const act = `${by ?? node}'s ${request?.kind ?? what}${isRepeated ? ' was sent again after a lost reply, and' : ''}`;
