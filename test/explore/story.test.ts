@@ -1,9 +1,10 @@
 /** Stories of broken promises: the events that are never left out, the sentence before them, and how to see the world. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { exploreCommand } from '../../cli/explore/command.ts';
+import { expect, test } from 'vitest';
+import { chosenFrom } from '../../cli/explore/arguments.ts';
 import {
   type ClientSession,
   type ExploreOptions,
@@ -179,25 +180,20 @@ test('--replay TEXT --timeline FILE writes the page of the world, and refuses an
       inside.leave();
     } };\n`,
   );
-  const printed: string[] = [];
-  const [out, err] = [process.stdout, process.stderr].map((stream) =>
-    vi.spyOn(stream, 'write').mockImplementation((text) => printed.push(String(text)) > 0),
-  );
-  try {
-    const page = join(folder, 'world.json');
-    const text = '1:1:0:A,B::000000000000';
-    expect(await exploreCommand([file, '--replay', text, '--timeline', page])).toBe(1);
-    expect(printed.join('')).toContain(`timeline: ${page}\n`);
-    expect(JSON.parse(readFileSync(page, 'utf8'))).toMatchObject({
-      format: 'lostlock-timeline',
-      runs: [{ title: 'lock' }],
-    });
-    expect(await exploreCommand([file, '--replay', text, '--timeline', 'world.txt'])).toBe(2);
-    expect(printed.at(-1)).toMatch(/--timeline.*\.html/);
-    expect(await exploreCommand([file, '--timeline', page])).toBe(2);
-    expect(printed.at(-1)).toBe('--timeline needs --replay\n');
-  } finally {
-    out!.mockRestore();
-    err!.mockRestore();
-  }
+  const page = join(folder, 'world.json');
+  const argv = ['explore', file, '--replay', '1:1:0:A,B::000000000000', '--timeline'];
+  const command = (name: string) =>
+    spawnSync(process.execPath, ['--import', 'tsx', 'cli/cli.ts', ...argv, name], { encoding: 'utf8' });
+  const done = command(page);
+  expect(done.stdout, done.stderr).toContain(`timeline: ${page}\n`);
+  expect(done.status).toBe(1);
+  expect(JSON.parse(readFileSync(page, 'utf8'))).toMatchObject({
+    format: 'lostlock-timeline',
+    runs: [{ title: 'lock' }],
+  });
+  expect(command('world.txt')).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/--timeline.*\.html/),
+  });
+  expect(() => chosenFrom([file, '--timeline', page])).toThrow('--timeline needs --replay');
 });
