@@ -279,8 +279,8 @@ function errorProblems(
   for (const { to, from, at, bytes, lost } of messages) {
     const code = /(?:^|\r\n)-([A-Z][A-Z0-9]+) /.exec(bytes)?.[1];
     if (code === undefined || lost || !clients.has(to) || at > breach.at || clients.has(from)) continue;
-    // A script that is not known yet is sent once more, whole.
-    if (code !== 'NOSCRIPT') codes.add(code);
+    // A script that is not known yet is sent once more, whole; and clients of a cluster go where they are sent.
+    if (!/^(?:NOSCRIPT|MOVED|ASK)$/.test(code)) codes.add(code);
   }
   return [...codes]
     .slice(0, 3)

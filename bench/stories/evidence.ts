@@ -70,7 +70,7 @@ export function evidenceOf({ world, begunAt, events, sets }: PlayedWorld): Evide
       return { from, to, sent: since(sent), at: since(at), bytes: detail, lost };
     };
   const changes = events
-    .filter(({ what }) => ['promote', 'restart', 'clock'].includes(what))
+    .filter(({ what }) => ['promote', 'promoted', 'restart', 'clock'].includes(what))
     .map(({ at, who, what }) => ({ at: since(at), node: who, what }));
   return {
     areIndependent: sets.length > 1 && sets.every(({ decides }) => decides !== 'a cluster'),

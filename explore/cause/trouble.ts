@@ -116,7 +116,8 @@ export function errorsUntil({ account, messages }: WorldAccount, until: number):
     const { reply, client, node } = call;
     const code = errorOf(call, messages);
     if (code === undefined || reply === undefined || reply.sent > until) continue;
-    if (code === 'NOSCRIPT' && isSentWhole(call, account)) continue;
+    // Clients of a cluster go where they are sent.
+    if (code === 'MOVED' || code === 'ASK' || (code === 'NOSCRIPT' && isSentWhole(call, account))) continue;
     const id = `${client} ${node} ${code}`;
     const known = found.get(id);
     const at = reply.sent / 1000;
