@@ -1,11 +1,12 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
 import { badOption } from '../base/options.ts';
+import { LOSTLOCK_VERSION } from '../base/version.ts';
 import { present } from '../lab/time/current-world.ts';
 import { landmarksByPlan, timed } from './anchors/resolve.ts';
 import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
 import type { Participants, Scales } from './faults/fault.ts';
-import type { FaultName } from './faults/index.ts';
+import { type FaultName, faults as faultKinds } from './faults/index.ts';
 import {
   findingOf,
   firstOfEach,
@@ -23,7 +24,6 @@ import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { isSame, NO_ERROR } from './promises/broken.ts';
-import { promises as registry } from './promises/index.ts';
 import { calmDifferenceOf, differenceOf } from './repeat.ts';
 import { ExploreReport } from './report.ts';
 import type { ReportData } from './report-data.ts';
@@ -38,6 +38,10 @@ import type { SearchInput, SearchScales } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
 import type { StageSet } from './stage/controls.ts';
 import { NO_FAULT } from './table.ts';
+import { WorldCounts } from './world-counts.ts';
+
+/** How many errors of the lab are kept. */
+const MOST_ERRORS = 5;
 
 /** Every this many worlds, other code of the process gets a turn. */
 const BREATHES = 20;
@@ -63,11 +67,12 @@ export class Explorer {
   readonly #states = new Set<string>();
   readonly #strategies: Record<string, number> = {};
   readonly #corpus: WorldPlan[] = [];
-  #contended = 0;
+  readonly #counts: WorldCounts;
+  readonly #labErrors: string[] = [];
   #worlds = 0;
   /** What was different when a world was played again, for the first world that did not repeat. */
   #notRepeatable: string | undefined;
-  #singles = { all: 0, played: 0, cut: 0 };
+  #singles = { all: 0, share: 0, played: 0, cut: 0 };
   /** What the first world has shown. */
   #scales: SearchScales | undefined;
   /** Collects the worlds with two faults, if all of them are to be played. */
@@ -79,6 +84,7 @@ export class Explorer {
     this.#output = output;
     this.#watch = watch;
     this.#found = new FoundReasons(options.accept);
+    this.#counts = new WorldCounts(options.promises);
     this.#faults = Object.fromEntries(options.faults.map((name) => [name, 0]));
   }
 
@@ -103,9 +109,9 @@ export class Explorer {
     const { rules, world } = await survey(this.#options);
     this.#scales = rules.scales;
     checkParties(this.#options, world);
+    checkFaults(this.#options, participantsOf(this.#options, world), rules.scales);
     // From here on there is something to lose: whatever goes wrong is told in the report.
-    await this.#search(rules, world).catch((error: unknown) => this.#tell('the search ends', error, ''));
-    this.#judgeAll();
+    await this.#search(rules, world).catch((error: unknown) => this.#failed('the search ends', error));
     return this.#report();
   }
 
@@ -126,9 +132,10 @@ export class Explorer {
       depth,
     };
     const { plans: one, cut } = singles(input);
-    this.#singles = { all: one.length, played: 0, cut };
+    const share = this.#share(one);
+    this.#singles = { all: one.length, share: share.length, played: 0, cut };
     if (exhaustive === 2) this.#second = new Pairs(input);
-    await this.#playAll(rules, this.#share(one));
+    await this.#playAll(rules, share);
     if (exhaustive === undefined) {
       const before = { singles: one, corpus: this.#corpus };
       await this.#playMixed(
@@ -182,7 +189,7 @@ export class Explorer {
     try {
       world = await this.#play(rules, plan, strategy);
     } catch (error) {
-      this.#tell('this world cannot be played', error, encodePlan(plan, NO_HASH));
+      this.#failed(`world ${this.#worlds}, ${encodePlan(plan, NO_HASH)}, cannot be played`, error);
     }
     this.#watch?.played(() => this.#report());
     this.#showProgress(strategy);
@@ -198,7 +205,7 @@ export class Explorer {
     const kinds = asked(kindsOf(world), this.#options);
     for (const kind of kinds) this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
     if (kinds.length === 0) this.#calm++;
-    if (world.contended) this.#contended++;
+    this.#counts.add(world, this.#worlds === 1);
     this.#cover(world, rules.scales);
     if (strategy === ONE_FAULT) this.#second?.add(world);
     const all = judge(world, promises, own);
@@ -300,20 +307,9 @@ export class Explorer {
       .find((next) => isSameReason(first, next) || (isVague(first) && isVague(next)));
   }
 
-  /** Judges all worlds together. */
-  #judgeAll(): void {
-    const { promises, faults, clients, name } = this.#options;
-    const totals = {
-      ...{ clients: clients.length, faults: faults.length, contended: this.#contended },
-      struck: this.#struck,
-    };
-    for (const { name: promise, ofAllWorlds } of registry) {
-      if (!promises.has(promise)) continue;
-      for (const [cause, what] of ofAllWorlds?.(totals) ?? []) {
-        const finding = toldFinding(name, { promise, what }, cause, 0, '');
-        this.#found.findings.push({ ...finding, worlds: this.#worlds });
-      }
-    }
+  /** Notes an error of the lab itself: what it ended proves nothing. */
+  #failed(what: string, error: unknown): void {
+    if (this.#labErrors.length < MOST_ERRORS) this.#labErrors.push(`${what}: ${describe(error)}`);
   }
 
   #report(): ExploreReport {
@@ -322,7 +318,8 @@ export class Explorer {
       calm: this.#calm,
       broken: this.#breaks,
       states: this.#states.size,
-      contended: this.#contended,
+      ...this.#counts.counted(),
+      labErrors: this.#labErrors,
       strategies: this.#strategies,
       singles: this.#singles,
       modules: this.#options.modules,
@@ -333,6 +330,7 @@ export class Explorer {
     const interrupted = this.#options.signal?.aborted === true;
     const { name } = this.#options;
     return new ExploreReport({
+      versions: { lostlock: LOSTLOCK_VERSION, node: process.version },
       name,
       asked: askedOf(this.#options),
       findings: this.#found.findings,
@@ -376,6 +374,19 @@ function asksReplicas(clients: readonly string[], { events, sets }: PlayedWorld)
     const reads = !isCluster && replicas.has(to.split(':')[0] as string);
     return reads || /\r\n(?:wait|waitaof)\r\n/i.test(detail);
   });
+}
+
+/** Throws TypeError for a fault that was named, and that can strike nothing in this topology. */
+function checkFaults(options: FullOptions, among: Participants, scales: Scales): void {
+  if (!options.named.namesFaults) return;
+  const able = options.faults.filter((kind) => faultKinds[kind].variants(among, scales).length > 0);
+  for (const kind of options.faults)
+    if (!able.includes(kind))
+      throw badOption(
+        'faults',
+        kind,
+        `faults that can strike this topology and these clients: ${able.join(', ')}`,
+      );
 }
 
 /** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */

@@ -40,12 +40,13 @@ export type { OperationOutcome, RecordedOperation, Recording } from './operation
 export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
 export { PROMISES, type PromiseName } from './promises/index.ts';
 export { linearizable } from './promises/linearizable.ts';
-export { ExploreReport } from './report.ts';
+export { type AssertNoneOptions, ExploreReport } from './report.ts';
 export type { Asked, Coverage, Finding, ReportData } from './report-data.ts';
 export type { FaultBound } from './search/bounds.ts';
 export type { LeaseScale } from './search/leases.ts';
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';
 export type { Topology } from './topology.ts';
+export type { Inconclusive, InconclusiveKind, ReportVerdict } from './verdict.ts';
 export type { Breach, EnterOptions, FindingEvent, Visit, VisitWrite } from './visit.ts';
 
 /**

@@ -1,30 +1,26 @@
 /** Merges the reports of shards and workers. */
-import { promises } from './promises/index.ts';
 import { ExploreReport } from './report.ts';
 import type { Coverage, Finding, ReportData } from './report-data.ts';
 
-/** Merges the reports of shards. Findings with the same fingerprint count as one; the shortest story stays. */
+/**
+ * Merges the reports of shards. Findings with the same fingerprint count as one; the shortest story stays. Throws RangeError for
+ * reports that do not belong together: of other options, seeds or versions, or of a shard that is there twice or missing.
+ */
 export function mergeReports(reports: readonly ReportData[]): ExploreReport {
   const [first] = reports;
   if (first === undefined) throw new RangeError('there are no reports to merge');
+  checkTogether(reports);
   const played = added(reports.map(({ coverage }) => coverage.faults));
   const strategies = added(reports.map(({ coverage }) => coverage.strategies));
-  const struck = Object.values(played).filter((count) => count > 0).length;
   const surveyed = reports.find(({ coverage }) => coverage.scale > 0) ?? first;
   const sum = (of: (report: ReportData) => number): number =>
     reports.reduce((all, report) => all + of(report), 0);
-  // A shard that never saw contention proves nothing by itself; all of them together do.
-  const contended = sum(({ coverage }) => coverage.contended);
-  const totals = { clients: Infinity, faults: Infinity, contended, struck };
-  const kept = together(reports.flatMap((report) => report.findings)).filter(({ promise, cause }) => {
-    const ofAllWorlds = promises.find(({ name }) => name === promise)?.ofAllWorlds;
-    return ofAllWorlds === undefined || [...ofAllWorlds(totals)].some(([known]) => known === cause);
-  });
   const unstable = reports.find(({ notRepeatable }) => notRepeatable !== undefined)?.notRepeatable;
   return new ExploreReport({
     name: first.name,
-    asked: first.asked,
-    findings: kept,
+    versions: first.versions,
+    asked: { ...first.asked, shard: shardOf(reports) },
+    findings: together(reports.flatMap(({ findings }) => findings)),
     accepted: together(reports.flatMap(({ accepted }) => accepted)),
     worlds: sum(({ worlds }) => worlds),
     coverage: {
@@ -32,12 +28,21 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       calm: sum(({ coverage }) => coverage.calm),
       broken: brokenIn(reports.map(({ coverage }) => coverage.broken)),
       states: Math.max(...reports.map(({ coverage }) => coverage.states)),
-      contended,
+      contended: sum(({ coverage }) => coverage.contended),
+      judged: added(reports.map(({ coverage }) => coverage.judged)),
+      errors: added(reports.map(({ coverage }) => coverage.errors)),
+      gaveUp: sum(({ coverage }) => coverage.gaveUp),
+      waiting: sum(({ coverage }) => coverage.waiting),
+      fenced: sum(({ coverage }) => coverage.fenced),
+      triedAgain: sum(({ coverage }) => coverage.triedAgain),
+      calmErrors: [...new Set(reports.flatMap(({ coverage }) => coverage.calmErrors))],
+      labErrors: reports.flatMap(({ coverage }) => coverage.labErrors),
       strategies,
       singles: {
-        all: first.coverage.singles.all,
+        all: surveyed.coverage.singles.all,
+        share: sum(({ coverage }) => coverage.singles.share),
         played: sum(({ coverage }) => coverage.singles.played),
-        cut: first.coverage.singles.cut,
+        cut: surveyed.coverage.singles.cut,
       },
       // A process that has ended early may not have known them.
       leases: surveyed.coverage.leases,
@@ -53,6 +58,43 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     },
     ...(unstable !== undefined && { notRepeatable: unstable }),
   });
+}
+
+/** Throws RangeError for reports that do not belong together. */
+function checkTogether(reports: readonly ReportData[]): void {
+  const [first] = reports as readonly [ReportData];
+  for (const { name, asked, versions } of reports) {
+    const differs =
+      name !== first.name
+        ? `is of ${name}`
+        : asked.hash !== first.asked.hash
+          ? 'has other options, or other code of the client'
+          : asked.shard.of !== first.asked.shard.of
+            ? `is a part of ${asked.shard.of}, and the first one of ${first.asked.shard.of}`
+            : versions.lostlock !== first.versions.lostlock
+              ? `was made by lostlock ${versions.lostlock}, and the first one by ${first.versions.lostlock}`
+              : undefined;
+    if (differs !== undefined)
+      throw new RangeError(`the reports of ${first.name} do not belong together: one ${differs}`);
+  }
+  const indices = reports.map(({ asked }) => asked.shard.index);
+  const twice = indices.find((index, i) => indices.indexOf(index) !== i);
+  if (twice !== undefined)
+    throw new RangeError(`${first.name}: shard ${twice} of ${first.asked.shard.of} is there twice`);
+  shardOf(reports);
+}
+
+/** The part that the parts are together: all of them, or what a machine with several processes has played. */
+function shardOf(reports: readonly ReportData[]): { readonly index: number; readonly of: number } {
+  const of = reports[0]?.asked.shard.of ?? 1;
+  const indices = reports.map(({ asked }) => asked.shard.index).sort((a, b) => a - b);
+  const [least = 1] = indices;
+  const { length } = indices;
+  const isBlock =
+    of % length === 0 && (least - 1) % length === 0 && indices.every((each, i) => each === least + i);
+  if (isBlock) return { index: (least - 1) / length + 1, of: of / length };
+  const missing = Array.from({ length: of }, (_, i) => i + 1).filter((index) => !indices.includes(index));
+  throw new RangeError(`${reports[0]?.name}: shard ${missing.join(', ')} of ${of} is missing`);
 }
 
 /** The findings, each reason once. */

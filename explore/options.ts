@@ -1,4 +1,5 @@
 /** The options of an exploration, and their checks. */
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { badOption, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { didYouMean } from '../base/similar.ts';
@@ -108,6 +109,10 @@ export interface FullOptions
   readonly own: readonly UserPromise[];
   readonly exhaustive: 1 | 2 | undefined;
   readonly signal: AbortSignal | undefined;
+  /** The text of the client's code; empty for code that is loaded from a file. */
+  readonly text: string;
+  /** What the user named, and what is left to the defaults. */
+  readonly named: Pick<Asked, 'namesFaults' | 'namedPromises' | 'limited'>;
 }
 
 const OPTIONS = [
@@ -140,7 +145,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     if (typeof fault === 'object' && fault !== null) checkBound(fault);
     else checkOneOf('faults', fault, FAULTS);
   const bounds = faults.map((fault) => (typeof fault === 'string' ? { kind: fault } : fault));
-  const { progress = () => {}, signal, exhaustive, shard = { index: 1, of: 1 } } = options;
+  const { progress = () => {}, signal, exhaustive, shard = { index: 1, of: 1 }, accept = [] } = options;
   if (exhaustive !== undefined && exhaustive !== 1 && exhaustive !== 2)
     throw badOption('exhaustive', exhaustive, '1 or 2');
   checkNames(budget, ['worlds', 'ms'], 'budget');
@@ -153,10 +158,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   checkNames(shard, ['index', 'of'], 'shard');
   checkInteger('shard.of', shard.of, 1, 10_000);
   checkInteger('shard.index', shard.index, 1, shard.of);
-  const { accept = [] } = options;
-  const acceptable = `an array of '${LEASE_LIMITS}' and fingerprints of findings, such as '3f9c01d7a2'`;
-  if (!Array.isArray(accept)) throw badOption('accept', accept, acceptable);
-  checkAccept(accept, (entry) => badOption('accept', entry, acceptable));
+  checkAcceptable(accept);
   if (typeof progress !== 'function') throw badOption('progress', progress, 'a function');
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
     throw badOption('signal', signal, 'an AbortSignal');
@@ -165,6 +167,8 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     name,
     topology,
     client: isFile ? notLoaded : (client as ClientCode),
+    // Code that is loaded from a file is a wrapper, which says nothing about the file.
+    text: isFile || loadedAs.has(client) ? '' : String(client),
     modules: loadedAs.get(client) ?? sharedText('the client is a function, and no file'),
     faults: kinds,
     bounds,
@@ -181,6 +185,16 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     clients: clientNames(options.clients),
     budget: { worlds, ms },
     ...promisesOf(options.promises),
+    named: namedIn(options),
+  };
+}
+
+/** What the user named, and what is left to the defaults. */
+function namedIn({ faults, promises: given = [], exhaustive, budget }: ExploreOptions): FullOptions['named'] {
+  return {
+    namesFaults: faults !== undefined,
+    namedPromises: given.filter((each) => typeof each === 'string'),
+    limited: exhaustive !== undefined || budget?.worlds !== undefined || budget?.ms !== undefined,
   };
 }
 
@@ -204,9 +218,36 @@ export const loadedAs = new WeakMap<object, string>();
 /** What is said of code whose modules all clients and worlds share. */
 export const sharedText = (why: string): string => `modules are shared by all clients and worlds: ${why}`;
 
+function checkAcceptable(accept: readonly string[]): void {
+  const allowed = `an array of '${LEASE_LIMITS}' and fingerprints of findings, such as '3f9c01d7a2'`;
+  if (!Array.isArray(accept)) throw badOption('accept', accept, allowed);
+  checkAccept(accept, (entry) => badOption('accept', entry, allowed));
+}
+
 /** What was asked for, as reports have it. */
-export function askedOf({ clients, faults, promises, own, accept }: FullOptions): Asked {
-  return { clients, faults, accept, promises: [...promises, ...own.map(({ name }) => name)] };
+export function askedOf(options: FullOptions): Asked {
+  const { clients, faults, promises, own, accept, seed, shard, named } = options;
+  const all = [...promises, ...own.map(({ name }) => name)];
+  return { clients, faults, accept, promises: all, seed, shard, ...named, hash: hashOf(options, all) };
+}
+
+/** A hash of the options that decide what is played. */
+function hashOf(options: FullOptions, promised: readonly string[]): string {
+  const { name, topology, text, clients, faults, bounds, accept, seed, depth, exhaustive } = options;
+  const decisive = {
+    name,
+    topology,
+    text,
+    clients,
+    faults,
+    bounds,
+    accept,
+    seed,
+    depth,
+    exhaustive,
+    promised,
+  };
+  return createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 12);
 }
 
 function checkOneOf(option: string, value: unknown, allowed: readonly string[]): void {

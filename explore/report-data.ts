@@ -47,12 +47,36 @@ export interface Coverage {
   readonly broken: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** How many different states were seen. */
   readonly states: number;
-  /** In how many worlds clients waited for each other. */
+  /** In how many worlds operations of two clients on one key or resource overlapped. */
   readonly contended: number;
   /** How many worlds each strategy played. */
   readonly strategies: Readonly<Record<string, number>>;
-  /** How many worlds there are with one fault, how many of them were played, and how many more were cut off as seen before. */
-  readonly singles: { readonly all: number; readonly played: number; readonly cut: number };
+  /**
+   * How many worlds there are with one fault, how many of them are this shard's, how many of these were played, and how many more
+   * were cut off as seen before.
+   */
+  readonly singles: {
+    readonly all: number;
+    readonly share: number;
+    readonly played: number;
+    readonly cut: number;
+  };
+  /** In how many worlds each promise had something to judge; the user's functions always have. */
+  readonly judged: Readonly<Record<string, number>>;
+  /** The errors that ended clients before they were told to end, by their texts without numbers: in how many worlds. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** In how many worlds an error ended a client. */
+  readonly gaveUp: number;
+  /** In how many worlds a client still waited at the end. */
+  readonly waiting: number;
+  /** In how many worlds the resource was entered with a fence. */
+  readonly fenced: number;
+  /** In how many worlds a client went in after it had been refused, or asked again. */
+  readonly triedAgain: number;
+  /** The errors that ended clients in the world without faults. */
+  readonly calmErrors: readonly string[];
+  /** The errors of the lab itself, which ended worlds. */
+  readonly labErrors: readonly string[];
   /** How the modules of the code are loaded: anew for each client and world, or once for all of them, and why. */
   readonly modules?: string;
   /** The leases that the lengths of faults follow: first that of the lock whose holder is inside. */
@@ -69,6 +93,18 @@ export interface Asked {
   readonly clients: readonly string[];
   /** The kinds of faults that may strike. */
   readonly faults: readonly FaultName[];
+  /** True when the user named them. */
+  readonly namesFaults: boolean;
+  /** The known promises that the user named. */
+  readonly namedPromises: readonly string[];
+  /** True with `exhaustive`, and with a budget that the user set: then every world with one fault is to be played. */
+  readonly limited: boolean;
+  /** The seed of all random choices. */
+  readonly seed: number;
+  /** The part of the worlds, and of how many parts. */
+  readonly shard: { readonly index: number; readonly of: number };
+  /** A hash of the options that decide what is played, with the text of the client's code, but without the budget. */
+  readonly hash: string;
   /** What is known, and no finding. */
   readonly accept: readonly string[];
   /** The promises that are checked, with the names of the user's functions. */
@@ -82,6 +118,8 @@ export const REPORT_VERSION = 2;
 export interface ReportData {
   /** The version of this format: 2. It grows when a reader of an older version would misread the report. */
   readonly version: typeof REPORT_VERSION;
+  /** The versions of lostlock and of the runtime that played the worlds. */
+  readonly versions: { readonly lostlock: string; readonly node: string };
   /** What was explored. */
   readonly name: string;
   /** What was asked for. */

@@ -5,6 +5,7 @@ import type { Finding, ReportData } from './report-data.ts';
 import { scalesText } from './search/leases.ts';
 import { seeText } from './story/text.ts';
 import { tableLines, wrapped } from './table.ts';
+import { reasonsOf } from './verdict.ts';
 
 /** A number of things: `1 world`, `2 worlds`. */
 export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
@@ -16,20 +17,21 @@ export function sentenceOf({ promise, cause, sentence, fingerprint }: Finding): 
 
 /** The columns of the table: the promises that single worlds can break. */
 export function columnsOf(asked: readonly string[]): string[] {
-  const ofAll = promises
-    .filter(({ ofAllWorlds }) => ofAllWorlds !== undefined)
-    .map(({ name }) => name as string);
+  const ofAll = promises.filter(({ isOfReport }) => isOfReport === true).map(({ name }) => name as string);
   return [...asked.filter((name) => !ofAll.includes(name)), NO_ERROR];
 }
 
 /** How many findings there are, in how many worlds. */
-export function headOf({ name, findings, worlds, ms, interrupted }: ReportData): string {
+export function headOf({ name, findings, worlds, ms, interrupted, ...rest }: ReportData): string {
+  const reasons = reasonsOf({ worlds, interrupted, ...rest });
+  const isOpen = findings.length === 0 && reasons.length > 0;
   const found = `${counted(findings.length, 'finding')} in ${counted(worlds, 'world')}`;
-  return `${name}: ${found} (${(ms / 1000).toFixed(1)} s)${interrupted ? ', stopped early' : ''}`;
+  return `${name}: ${found} (${(ms / 1000).toFixed(1)} s)${interrupted ? ', stopped early' : ''}${isOpen ? ', inconclusive' : ''}`;
 }
 
 /** What was covered, as lines. @param width the longest line of the table */
-export function coverageLines({ coverage, asked, notRepeatable }: ReportData, width: number): string[] {
+export function coverageLines(report: ReportData, width: number): string[] {
+  const { coverage, asked, notRepeatable } = report;
   const { singles, pairs, states, contended, strategies } = coverage;
   const two = pairs === undefined ? '' : ` two faults: ${strategies['two faults'] ?? 0} of ${pairs};`;
   return [
@@ -39,10 +41,31 @@ export function coverageLines({ coverage, asked, notRepeatable }: ReportData, wi
       `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
       width,
     ),
+    ...happenedLines(report, width),
     ...wrapped(scalesText(coverage.leases, coverage.scale), width),
     ...(coverage.modules === undefined ? [] : wrapped(coverage.modules, width)),
     ...(notRepeatable === undefined ? [] : [`not repeatable: ${notRepeatable}`]),
   ];
+}
+
+/** What did not happen, what went wrong with clients, and why the report proves nothing, as lines. */
+function happenedLines(report: ReportData, width: number): string[] {
+  const { coverage, asked, worlds } = report;
+  const { faults, errors, gaveUp, waiting, fenced, triedAgain, singles } = coverage;
+  const idle = Object.keys(faults).filter((kind) => faults[kind as keyof typeof faults] === 0);
+  const left = promises.filter(({ name, onRequest }) => onRequest !== true && !asked.promises.includes(name));
+  const lines = [
+    idle.length > 0 && `never struck: ${idle.join(', ')}`,
+    singles.played < singles.share && `not played: ${singles.share - singles.played} worlds with one fault`,
+    triedAgain === 0 && asked.clients.length > 1 && 'no client asked again before it went in',
+    waiting > 0 && `in ${counted(waiting, 'world')} a client still waited at the end`,
+    fenced === 0 && 'fences: none seen',
+    gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,
+    ...Object.entries(errors).map(([text, count]) => `  ${count} x ${text}`),
+    left.length > 0 && `not checked: ${left.map(({ name }) => name).join(', ')}`,
+    ...reasonsOf(report).map(({ kind, what }) => `inconclusive (${kind}): ${what}`),
+  ];
+  return lines.filter((line) => line !== false).flatMap((line) => wrapped(line, width, '  '));
 }
 
 /**

@@ -1,13 +1,33 @@
 /** The result of an exploration. */
+import { badOption, checkNames } from '../base/options.ts';
 import type { Captured } from './capture.ts';
 import { type Asked, type Coverage, type Finding, REPORT_VERSION, type ReportData } from './report-data.ts';
 import { counted, coverageLines, reportText } from './report-text.ts';
 import { seeText } from './story/text.ts';
+import {
+  INCONCLUSIVE_KINDS,
+  type Inconclusive,
+  type InconclusiveKind,
+  type ReportVerdict,
+  reasonsOf,
+} from './verdict.ts';
+
+/** What `assertNone` lets pass. */
+export interface AssertNoneOptions {
+  /** The reasons for which an inconclusive report passes; default none. */
+  readonly allow?: readonly InconclusiveKind[];
+}
 
 /** What an exploration has found, with the checks of a test. */
 export class ExploreReport implements ReportData {
   /** The version of the format. */
   readonly version: typeof REPORT_VERSION = REPORT_VERSION;
+  /** The versions of lostlock and of the runtime that played the worlds. */
+  readonly versions: ReportData['versions'];
+  /** Whether a promise breaks, or none does, or too little was played to know. */
+  readonly verdict: ReportVerdict;
+  /** Why the report proves nothing, beside what it has found. */
+  readonly reasons: readonly Inconclusive[];
   /** What was explored. */
   readonly name: string;
   /** What was asked for. */
@@ -31,6 +51,9 @@ export class ExploreReport implements ReportData {
 
   /** @internal */
   constructor(data: Omit<ReportData, 'version'>) {
+    this.versions = data.versions;
+    this.reasons = reasonsOf(data);
+    this.verdict = data.findings.length > 0 ? 'broken' : this.reasons.length > 0 ? 'inconclusive' : 'clean';
     this.name = data.name;
     this.asked = data.asked;
     this.findings = data.findings;
@@ -43,9 +66,26 @@ export class ExploreReport implements ReportData {
     if (data.notRepeatable !== undefined) this.notRepeatable = data.notRepeatable;
   }
 
-  /** Throws an error with the stories of all findings, if there are any. */
-  assertNone(): void {
-    if (this.findings.length === 0) return;
+  /**
+   * Throws an error with the stories of all findings, if there are any, and with the reasons if the report is inconclusive.
+   * Throws TypeError for a wrong option.
+   */
+  assertNone(options: AssertNoneOptions = {}): void {
+    checkNames(options, ['allow'], 'assertNone');
+    const { allow = [] } = options;
+    for (const kind of allow)
+      if (!INCONCLUSIVE_KINDS.includes(kind))
+        throw badOption('assertNone.allow', kind, INCONCLUSIVE_KINDS.join(', '));
+    if (this.findings.length === 0) {
+      const reasons = this.reasons.filter(({ kind }) => !allow.includes(kind));
+      if (reasons.length === 0) return;
+      const told = reasons.map(({ kind, what }) => `${kind}: ${what}`).join('\n');
+      const named = [...new Set(reasons.map(({ kind }) => `'${kind}'`))].join(', ');
+      throw new Error(
+        `${this.name}: inconclusive after ${counted(this.worlds, 'world')}\n${told}\n` +
+          `To accept that: assertNone({ allow: [${named}] })\n\n${coverageLines(this, 100).join('\n')}`,
+      );
+    }
     const stories = this.findings.map(({ story, replay }) =>
       [story, seeText(replay)].filter((part) => part !== '').join('\n'),
     );

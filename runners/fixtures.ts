@@ -1,6 +1,6 @@
 /** What a test can ask for, in every test runner: servers, clients, pairs and explorations that end with the test. */
 
-import type { ExploreOptions, ExploreReport } from '../explore/index.ts';
+import type { ExploreOptions, ExploreReport, InconclusiveKind } from '../explore/index.ts';
 import {
   type LostlockServer,
   type Pair,
@@ -14,7 +14,11 @@ import { writeFailure } from '../lab/timeline/failing.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
 
 /** What to explore in a test. The name is the test's unless given. */
-export type TestExploreOptions = Omit<ExploreOptions, 'name'> & { readonly name?: string };
+export type TestExploreOptions = Omit<ExploreOptions, 'name'> & {
+  readonly name?: string;
+  /** The reasons for which an inconclusive report passes, as `assertNone` takes them; default none. */
+  readonly allow?: readonly InconclusiveKind[];
+};
 
 /**
  * Opens an ioredis client to a server. Rejects with an installation hint when ioredis is missing.
@@ -33,11 +37,14 @@ export async function startReadable(options?: StartOptions): Promise<LostlockSer
   return server;
 }
 
-/** Explores, and rejects with the stories when a promise breaks. */
-export async function exploreInTest(options: TestExploreOptions, testName: string): Promise<ExploreReport> {
+/** Explores, and rejects with the stories when a promise breaks, and with the reasons when the report is inconclusive. */
+export async function exploreInTest(
+  { allow = [], ...options }: TestExploreOptions,
+  testName: string,
+): Promise<ExploreReport> {
   const { explore } = await import('../explore/index.ts');
   const report = await explore({ name: testName, ...options });
-  report.assertNone();
+  report.assertNone({ allow });
   return report;
 }
 

@@ -25,8 +25,8 @@ Runs each exploration that FILE exports (objects with the options of explore()),
   --junit FILE      write the report as JUnit XML
   --github          print annotations for GitHub Actions (default: when GITHUB_ACTIONS is set)
   --progress        print a line of progress every second (default: on a terminal, one line that changes)
-Ctrl-C ends the exploration, and reports what was found so far. The exit status is 1 when a promise is broken, and 2
-when an option is wrong or FILE cannot be loaded.
+Ctrl-C ends the exploration, and reports what was found so far. The exit status is 1 when a promise is broken, 2
+when an option is wrong or FILE cannot be loaded, and 3 when a report is inconclusive, which the report explains.
 `;
 
 /** The command's options. */

@@ -35,7 +35,10 @@ import { markdown } from './markdown.ts';
 import { Screen } from './screen.ts';
 import { MODULES_FLAG, NEWS, onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
-/** Runs the command. Returns the exit status: 0, or 1 when a promise is broken, or 2 for wrong usage or a file that cannot be loaded. */
+/**
+ * Runs the command. Returns the exit status: 0, 1 when a promise is broken, 2 for wrong usage or a file that cannot be loaded, or 3 when
+ * a report is inconclusive.
+ */
 export async function exploreCommand(argv: readonly string[]): Promise<number> {
   const isSecond = process.env.LOSTLOCK_EXPLORE_MAIN !== undefined;
   const orphaned = (): never => process.exit(1);
@@ -147,7 +150,17 @@ function explorationsIn(exported: object): ExploreOptions[] {
 function mergedFrom(files: readonly string[]): ExploreReport[] {
   const reports = files.flatMap((file) => readReports('--merge', file));
   const names = [...new Set(reports.map(({ name }) => name))];
-  return names.map((name) => mergeReports(reports.filter((report) => report.name === name)));
+  return names.map((name) => {
+    try {
+      const merged = mergeReports(reports.filter((report) => report.name === name));
+      const { index, of } = merged.asked.shard;
+      if (of > 1) throw new RangeError(`${name}: this is shard ${index} of ${of}; the others are missing`);
+      return merged;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new UsageError(`--merge: ${error.message}`);
+    }
+  });
 }
 
 /** Plays one world again, of the exploration whose trace it has. */
@@ -268,7 +281,8 @@ async function conclude(
     if (summary !== '') appendFileSync(summary, markdown(reports));
   }
   if (values.out !== undefined) await writeFolder(String(values.out), chosen, reports, explorations);
-  return reports.some(({ findings }) => findings.length > 0) ? 1 : 0;
+  if (reports.some(({ verdict }) => verdict === 'broken')) return 1;
+  return reports.some(({ verdict }) => verdict === 'inconclusive') ? 3 : 0;
 }
 
 /** Writes what was found into a folder: a page with all of it, and for each finding its files. */

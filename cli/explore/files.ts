@@ -3,6 +3,7 @@ import type { History } from '../../explore/history.ts';
 import type { ExploreProgress } from '../../explore/options.ts';
 import type { Finding, ReportData } from '../../explore/report-data.ts';
 import { counted } from '../../explore/report-text.ts';
+import { reasonsOf } from '../../explore/verdict.ts';
 import type { Visit } from '../../explore/visit.ts';
 
 /** The programs that run tests for which a test file can be written. */
@@ -74,16 +75,24 @@ test(${JSON.stringify(`${name} keeps ${promise}`)}, async () => {
 
 /** The reports as JUnit XML: an exploration is a suite, and each finding a failed test. */
 export function junit(reports: readonly ReportData[]): string {
-  const suites = reports.map(({ name, findings, ms }) => {
+  const suites = reports.map((report) => {
+    const { name, findings, ms } = report;
     const cases = findings.map(
       ({ promise, cause, what, story, replay }) =>
         `    <testcase classname="${xml(name)}" name="${xml(`${promise} (${cause})`)}">\n` +
         `      <failure message="${xml(what)}">${xml(`${story}\nreplay: ${replay}`)}</failure>\n    </testcase>\n`,
     );
+    const open = findings.length > 0 ? [] : reasonsOf(report);
+    const skipped = open
+      .map(({ kind, what }) => `<skipped message="${xml(`${kind}: ${what}`)}" />`)
+      .slice(0, 1);
+    const why = open.map(({ kind, what }) => `${kind}: ${what}`).join('\n');
+    const inside =
+      skipped.length > 0 ? `>${skipped[0]}<system-out>${xml(why)}</system-out></testcase>` : ' />';
     const passed =
-      findings.length === 0 ? `    <testcase classname="${xml(name)}" name="every promise" />\n` : '';
+      findings.length === 0 ? `    <testcase classname="${xml(name)}" name="every promise"${inside}\n` : '';
     const count = Math.max(1, findings.length);
-    return `  <testsuite name="${xml(name)}" tests="${count}" failures="${findings.length}" time="${(ms / 1000).toFixed(3)}">\n${cases.join('')}${passed}  </testsuite>\n`;
+    return `  <testsuite name="${xml(name)}" tests="${count}" failures="${findings.length}"${skipped.length > 0 ? ' skipped="1"' : ''} time="${(ms / 1000).toFixed(3)}">\n${cases.join('')}${passed}  </testsuite>\n`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join('')}</testsuites>\n`;
 }
@@ -99,13 +108,20 @@ export function annotations(file: string, reports: readonly ReportData[]): strin
     text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   // Commas and colons separate the properties of an annotation.
   const property = (text: string): string => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const where = (title: string): string => `file=${property(file)},title=${property(title)}`;
   return reports
-    .flatMap(({ name, findings }) =>
-      findings.map(
-        ({ promise, cause, story, replay }) =>
-          `::error file=${property(file)},title=${property(`${name}: ${promise} (${cause})`)}::${escaped(`${story}\nreplay: ${replay}`)}\n`,
-      ),
-    )
+    .flatMap((report) => {
+      const { name, findings } = report;
+      const open = findings.length > 0 ? [] : reasonsOf(report);
+      const why = open.map(({ kind, what }) => `${kind}: ${what}`).join('\n');
+      return [
+        ...(open.length > 0 ? [`::warning ${where(`${name}: inconclusive`)}::${escaped(why)}\n`] : []),
+        ...findings.map(
+          ({ promise, cause, story, replay }) =>
+            `::error ${where(`${name}: ${promise} (${cause})`)}::${escaped(`${story}\nreplay: ${replay}`)}\n`,
+        ),
+      ];
+    })
     .join('');
 }
 

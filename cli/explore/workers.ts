@@ -1,6 +1,8 @@
 /** The processes of `--workers`: each explores its part of the worlds, and reports its progress. */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { LOSTLOCK_VERSION } from '../../base/version.ts';
 import { toldFinding } from '../../explore/findings.ts';
 import { added, brokenIn, mergeReports } from '../../explore/merging.ts';
 import {
@@ -12,7 +14,7 @@ import {
 } from '../../explore/options.ts';
 import { decodePlan } from '../../explore/plan.ts';
 import { NO_ERROR } from '../../explore/promises/broken.ts';
-import type { ExploreReport } from '../../explore/report.ts';
+import { ExploreReport } from '../../explore/report.ts';
 import { type Finding, REPORT_VERSION, type ReportData } from '../../explore/report-data.ts';
 import { type StuckNews, stuckText } from '../../explore/watchdog.ts';
 import { isNode } from '../../start/running/runtime.ts';
@@ -129,7 +131,9 @@ export async function onWorkers(
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop);
   try {
-    return mergeReports(await Promise.all(reports));
+    const merged = mergeReports(await Promise.all(reports));
+    // A worker takes its share of the default budget for one that was set.
+    return new ExploreReport({ ...merged, asked: { ...askedOf(full), shard } });
   } catch (error) {
     for (const child of children) child.kill();
     throw error;
@@ -174,12 +178,15 @@ function reportOf(full: FullOptions, { soFar }: WorkerState, more: readonly Find
   const { name } = full;
   const coverage = {
     ...{ faults: Object.fromEntries(full.faults.map((kind) => [kind, 0])), calm: 0, broken: {}, states: 0 },
-    ...{ contended: 0, strategies: {}, singles: { all: 0, played: 0, cut: 0 }, leases: [], scale: 0 },
+    ...{ contended: 0, strategies: {}, singles: { all: 0, share: 0, played: 0, cut: 0 } },
+    ...{ leases: [], scale: 0, judged: {}, errors: {}, gaveUp: 0, waiting: 0, fenced: 0, triedAgain: 0 },
+    ...{ calmErrors: [], labErrors: [] },
   };
   const { findings = [], ...rest } = soFar ?? { accepted: [] };
   const output = { lines: [], count: 0 };
   return {
-    ...{ version: REPORT_VERSION, name, asked: askedOf(full), coverage, worlds: 0, ms: 0, output, ...rest },
+    ...{ version: REPORT_VERSION, versions: { lostlock: LOSTLOCK_VERSION, node: process.version }, name },
+    ...{ asked: askedOf(full), coverage, worlds: 0, ms: 0, output, ...rest },
     ...{ findings: [...findings, ...more], interrupted: true },
   };
 }

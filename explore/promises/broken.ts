@@ -24,7 +24,7 @@ export function keyOf({ promise, what }: Broken): string {
 }
 
 /** An error's text without numbers and tokens, which differ from world to world. */
-function gist(what: string): string {
+export function gist(what: string): string {
   return what.replace(/\S*\d\S*/g, '#');
 }
 

@@ -1,25 +1,9 @@
-/** The promise that an exploration proves something: that clients waited for each other, and that faults struck. */
-import type { ExplorationTotals, LockPromise } from './promise.ts';
-
-/** Each way in which an exploration proves nothing. */
-const CAUSES: readonly [cause: string, what: string, happened: (totals: ExplorationTotals) => boolean][] = [
-  [
-    'no contention',
-    'no client ever waited for another, so the run proves nothing',
-    ({ clients, contended }) => clients > 1 && contended === 0,
-  ],
-  [
-    'no fault struck',
-    'no fault ever struck, so the run proves nothing',
-    ({ faults, struck }) => faults > 0 && struck === 0,
-  ],
-];
+/** The promise that an exploration proves something: that clients contended for something, and that faults struck. */
+import type { LockPromise } from './promise.ts';
 
 export const contended: LockPromise = {
   sentence:
-    'in some world a client waited for another, and some fault struck. Otherwise the run proves nothing',
+    'in some world operations of two clients on one key or resource overlap, and some fault strikes. Otherwise the report is inconclusive',
   nothing: 'with one client and without faults',
-  *ofAllWorlds(totals) {
-    for (const [cause, what, happened] of CAUSES) if (happened(totals)) yield [cause, what];
-  },
+  isOfReport: true,
 };

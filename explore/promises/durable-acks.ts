@@ -4,6 +4,7 @@ import type { LockPromise } from './promise.ts';
 export const durableAcks: LockPromise = {
   sentence: 'acknowledged writes outlive failovers, which no asynchronous replication keeps',
   nothing: 'without failovers and restarts',
+  hasCase: ({ faults }) => faults.some(({ kind }) => /^(?:failover|restart|promote)/.test(kind)),
   broken: 'Durability is broken',
   onRequest: true,
   *ofHistory({ lost: [first] }) {

@@ -7,6 +7,8 @@ export const fencing: LockPromise = {
   sentence:
     'no two clients get the same fence, and none is smaller than one that was in use before it was asked for',
   nothing: 'if no two clients enter with a fence',
+  hasCase: ({ visits }) =>
+    new Set(visits.flatMap(({ fence, client }) => (fence === undefined ? [] : [client]))).size > 1,
   broken: 'Fencing is broken',
   *ofHistory(history, writes) {
     // The probe is a new client like any other: a fence that it gets twice is as wrong.

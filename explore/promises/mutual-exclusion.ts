@@ -6,6 +6,16 @@ export const mutualExclusion: LockPromise = {
   sentence:
     'two clients, or two owners of one client, are never inside at the same time, unless both entered as `shared`, and no write arrives after another client has entered. With fences, the resource decides',
   nothing: 'if all clients enter as `shared`, or the resource has several permits',
+  hasCase: ({ visits }, pools) =>
+    visits.some(({ resource, client, shared }) =>
+      visits.some(
+        (other) =>
+          other.client !== client &&
+          other.resource === resource &&
+          !pools.has(resource) &&
+          !(shared && other.shared),
+      ),
+    ),
   broken: 'Mutual exclusion is broken',
   *atAct({ visit, act, permits, visits, isActive, areOneOwner }) {
     if (permits > 1) return;

@@ -13,6 +13,7 @@ export const noLostUpdate: LockPromise = {
   sentence:
     "no update that was acknowledged is lost: `record('update')` begins one, and `ok({ read, wrote })` says what it read and wrote. A value that was written once may be read by one update only",
   nothing: 'if no client records an `update`',
+  hasCase: ({ operations }) => operations.length > 0,
   broken: 'An update is lost',
   *ofHistory({ operations }) {
     const updates = operations.filter(({ operation }) => operation === 'update');

@@ -14,18 +14,6 @@ export interface ClosedLock {
   readonly orphan: string;
 }
 
-/** What all worlds of an exploration have shown together. */
-export interface ExplorationTotals {
-  /** How many clients run the code. */
-  readonly clients: number;
-  /** How many kinds of faults might strike. */
-  readonly faults: number;
-  /** In how many worlds a client waited for another. */
-  readonly contended: number;
-  /** How many kinds of faults have struck. */
-  readonly struck: number;
-}
-
 /** A promise. It is judged by whichever of these functions it has. */
 export interface LockPromise {
   /** What is promised, for docs/explore.md. */
@@ -53,6 +41,12 @@ export interface LockPromise {
     writes: readonly HistoryWrite[],
     account: () => LockAccount,
   ) => Iterable<Observed & { at: number }>;
-  /** @internal Judges all worlds of an exploration: each cause, and what is wrong. */
-  readonly ofAllWorlds?: (totals: ExplorationTotals) => Iterable<readonly [cause: string, what: string]>;
+  /**
+   * @internal
+   * True when a world has something that it judges; by default each has.
+   * @param pools the resources that have several permits
+   */
+  readonly hasCase?: (history: History, pools: ReadonlySet<string>) => boolean;
+  /** @internal True when it is about all worlds together: it makes a report inconclusive, and no finding (verdict.ts). */
+  readonly isOfReport?: boolean;
 }

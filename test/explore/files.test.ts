@@ -7,7 +7,8 @@ import { indexPage } from '../../cli/explore/index-page.ts';
 import { markdown } from '../../cli/explore/markdown.ts';
 import { mergeReports } from '../../explore/merging.ts';
 import { ExploreReport } from '../../explore/report.ts';
-import type { Finding, ReportData } from '../../explore/report-data.ts';
+import type { Asked, Coverage, Finding, ReportData } from '../../explore/report-data.ts';
+import type { InconclusiveKind } from '../../explore/verdict.ts';
 
 const finding: Finding = {
   promise: 'mutual-exclusion',
@@ -33,14 +34,17 @@ function report(change: Partial<ReportData> = {}): ReportData {
     states: 5,
     contended: 1,
     strategies: { 'one fault': 9 },
-    singles: { all: 20, played: 9, cut: 3 },
-    leases: [],
-    scale: 1000,
+    singles: { all: 20, share: 20, played: 9, cut: 3 },
+    ...{ leases: [], scale: 1000, judged: {}, errors: {}, gaveUp: 0, waiting: 0, fenced: 0, triedAgain: 1 },
+    ...{ calmErrors: [], labErrors: [] },
   };
   return {
     version: 2,
     name: 'lock',
+    versions: { lostlock: '0.1.0', node: 'v24.0.0' },
     asked: {
+      ...{ namesFaults: true, namedPromises: [], limited: false, seed: 1, hash: '0123456789ab' },
+      shard: { index: 1, of: 1 },
       clients: ['A', 'B'],
       faults: ['client-pause'],
       accept: [],
@@ -57,47 +61,102 @@ function report(change: Partial<ReportData> = {}): ReportData {
   };
 }
 
-test('reports of shards merge: findings of one cause are one, and the shortest story stays', () => {
+/** The report of a shard. */
+const part = (index: number, change: Partial<ReportData> = {}, asked: Partial<Asked> = {}): ReportData => {
+  const whole = report(change);
+  return { ...whole, asked: { ...whole.asked, ...asked, shard: { index, of: 2, ...asked.shard } } };
+};
+
+test('reports of shards merge: findings of one reason are one, and the shortest story stays', () => {
   const longer = { ...finding, events: [...finding.events, ...finding.events], worlds: 5 };
-  const nobody: Finding = {
-    ...finding,
-    promise: 'contended',
-    fingerprint: '00000000c0',
-    cause: 'no contention',
-    events: [],
-    replay: '',
-  };
-  const lonely = report({ findings: [longer, nobody], coverage: { ...report().coverage, contended: 0 } });
-  const merged = mergeReports([lonely, report()]);
+  const merged = mergeReports([part(1, { findings: [longer] }), part(2)]);
   expect(merged.findings).toEqual([{ ...finding, worlds: 7 }]);
   expect(merged).toMatchObject({
     worlds: 20,
     ms: 1500,
-    coverage: { faults: { 'client-pause': 6 }, singles: { all: 20, played: 18, cut: 3 } },
+    asked: { shard: { index: 1, of: 1 } },
+    coverage: { faults: { 'client-pause': 6 }, singles: { all: 20, share: 40, played: 18, cut: 3 } },
   });
-  expect(mergeReports([lonely]).findings.map(({ promise }) => promise)).toEqual([
-    'mutual-exclusion',
-    'contended',
-  ]);
   expect(() => mergeReports([])).toThrow(RangeError);
 });
 
+test('reports that do not belong together, or are not all of it, do not merge', () => {
+  const of = (index: number): Partial<Asked> => ({ shard: { index, of: 4 } });
+  expect(mergeReports([part(3, {}, of(3)), part(4, {}, of(4))]).asked.shard).toEqual({ index: 2, of: 2 });
+  for (const [reports, message] of [
+    [[part(1), part(1)], 'lock: shard 1 of 2 is there twice'],
+    [[part(1, {}, of(1)), part(2, {}, of(2)), part(4, {}, of(4))], 'lock: shard 3 of 4 is missing'],
+    [[part(1), part(2, {}, { hash: 'ba9876543210' })], 'one has other options, or other code of the client'],
+    [[part(1), part(2, { name: 'other' })], 'one is of other'],
+    [[part(1), part(2, { versions: { lostlock: '0.0.9', node: '' } })], 'one was made by lostlock 0.0.9'],
+    [[part(1), part(2, {}, of(2))], 'one is a part of 4, and the first one of 2'],
+  ] as const)
+    expect(() => mergeReports(reports)).toThrow(message);
+});
+
 test('a shard in which no fault struck proves nothing; another one in which some struck makes up for it', () => {
-  const unstruck: Finding = {
-    ...finding,
-    promise: 'contended',
-    fingerprint: '00000000c1',
-    cause: 'no fault struck',
-    events: [],
-    replay: '',
-  };
-  const calm = report({ findings: [unstruck], coverage: { ...report().coverage, faults: {} } });
-  expect(mergeReports([calm, report({ findings: [] })]).findings).toEqual([]);
-  expect(mergeReports([calm]).findings).toEqual([unstruck]);
+  const calm = part(1, { findings: [], coverage: { ...report().coverage, faults: {} } });
+  expect(mergeReports([calm, part(2, { findings: [] })]).reasons).toEqual([]);
+  expect(new ExploreReport(calm).reasons.map(({ kind }) => kind)).toEqual(['no-fault']);
 });
 
 test('a report without findings asserts nothing', () => {
-  expect(new ExploreReport(report({ findings: [] })).assertNone()).toBeUndefined();
+  const clean = new ExploreReport(report({ findings: [] }));
+  expect([clean.verdict, clean.assertNone()]).toEqual(['clean', undefined]);
+});
+
+test.each<[InconclusiveKind, Partial<Coverage>, Partial<Asked>, string]>([
+  ['unplayed', {}, { limited: true }, '9 of 20 worlds with one fault were played'],
+  ['unplayed', { pairs: 5 }, {}, '0 of 5 worlds with two faults were played'],
+  [
+    'unstruck',
+    { faults: { 'client-pause': 3, delay: 0 } },
+    { faults: ['client-pause', 'delay'] },
+    'never struck: delay',
+  ],
+  [
+    'unjudged',
+    { judged: { fencing: 0 } },
+    { namedPromises: ['fencing'] },
+    'fencing had nothing to judge (it has nothing if no two clients enter with a fence)',
+  ],
+  [
+    'calm-error',
+    { calmErrors: ['A ended with Error: NOSCRIPT'] },
+    {},
+    'without any fault, A ended with Error: NOSCRIPT',
+  ],
+  ['gave-up', { gaveUp: 10 }, {}, 'errors ended clients in 10 of 10 worlds'],
+  ['uncontended', { contended: 0 }, {}, 'operations of two clients on one key or resource never overlapped'],
+  ['no-fault', { faults: { 'client-pause': 0 } }, {}, 'no fault ever struck'],
+  ['lab-error', { labErrors: ['world 3 cannot be played'] }, {}, 'world 3 cannot be played'],
+])('a report is inconclusive (%s), and says why', (kind, coverage, asked, what) => {
+  const base = report({ findings: [] });
+  const data = { ...base, coverage: { ...base.coverage, ...coverage }, asked: { ...base.asked, ...asked } };
+  const found = new ExploreReport(data);
+  expect([found.verdict, found.reasons]).toEqual(['inconclusive', [{ kind, what }]]);
+  expect(() => found.assertNone()).toThrow(
+    `${kind}: ${what}\nTo accept that: assertNone({ allow: ['${kind}'] })`,
+  );
+  expect(found.assertNone({ allow: [kind] })).toBeUndefined();
+  expect(String(found)).toContain(`inconclusive (${kind}): `);
+  expect(junit([found])).toContain(`<skipped message="${kind}: `);
+  expect(annotations('a.ts', [found])).toMatch(/^::warning file=a\.ts,title=lock%3A inconclusive::/);
+  const broken = new ExploreReport({ ...data, findings: [finding] });
+  expect(broken.verdict).toBe('broken');
+  expect(() => broken.assertNone({ allow: [kind] })).toThrow('a broken promise');
+});
+
+test('of defaults that never struck, the report only lists them; a wrong reason to allow is refused', () => {
+  const base = report({ findings: [] });
+  const asked: Asked = { ...base.asked, faults: ['client-pause', 'delay'], namesFaults: false };
+  const faults = { 'client-pause': 3, delay: 0 };
+  const found = new ExploreReport({ ...base, asked, coverage: { ...base.coverage, faults } });
+  expect(found.verdict).toBe('clean');
+  expect(String(found)).toContain('\nnever struck: delay\n');
+  expect(() => found.assertNone({ allow: ['unplaid' as 'unplayed'] })).toThrow(
+    /assertNone\.allow is 'unplaid'/,
+  );
 });
 
 test('a history is JSON lines with a head', () => {

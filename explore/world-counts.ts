@@ -1,0 +1,76 @@
+/** Counts in how many worlds of an exploration something happened, so that a report can say what did not. */
+import { historyOf } from './history.ts';
+import { isContended } from './overlap.ts';
+import type { PlayedWorld } from './played-world.ts';
+import { gist } from './promises/broken.ts';
+import { promises as registry } from './promises/index.ts';
+import type { Coverage } from './report-data.ts';
+import { PROBE } from './visit.ts';
+
+/** How many different errors are counted by their texts. */
+const MOST_ERRORS = 50;
+
+/** What is counted. */
+type Counted = Pick<
+  Coverage,
+  'contended' | 'judged' | 'errors' | 'gaveUp' | 'waiting' | 'fenced' | 'triedAgain' | 'calmErrors'
+>;
+
+/** The counts of one exploration. */
+export class WorldCounts {
+  #contended = 0;
+  #gaveUp = 0;
+  #waiting = 0;
+  #fenced = 0;
+  #triedAgain = 0;
+  readonly #judged: Record<string, number>;
+  readonly #errors: Record<string, number> = {};
+  readonly #calmErrors: string[] = [];
+
+  /** @param promises those that are checked */
+  constructor(promises: ReadonlySet<string>) {
+    this.#judged = Object.fromEntries([...promises].map((name) => [name, 0]));
+  }
+
+  /** Counts a world. @param isCalm it is the world without faults */
+  add(world: PlayedWorld, isCalm: boolean): void {
+    const history = historyOf(world);
+    if (isContended(world)) this.#contended++;
+    for (const { name, hasCase } of registry)
+      if (name in this.#judged && hasCase?.(history, world.pools ?? new Set()) !== false)
+        this.#judged[name] = (this.#judged[name] ?? 0) + 1;
+    const failed = world.lives.filter(
+      ({ client, error, to }) => client !== PROBE && error !== undefined && to < world.toldAt,
+    );
+    if (failed.length > 0) this.#gaveUp++;
+    for (const text of new Set(failed.map(({ error = '' }) => gist(error))))
+      if (text in this.#errors || Object.keys(this.#errors).length < MOST_ERRORS)
+        this.#errors[text] = (this.#errors[text] ?? 0) + 1;
+    if (isCalm) this.#calmErrors.push(...failed.map(({ client, error }) => `${client} ended with ${error}`));
+    if (world.lives.some(({ client, waitedSince }) => client !== PROBE && waitedSince !== undefined))
+      this.#waiting++;
+    if (history.visits.some(({ fence }) => fence !== undefined)) this.#fenced++;
+    if (hasTriedAgain(world)) this.#triedAgain++;
+  }
+
+  /** The counts so far. */
+  counted(): Counted {
+    return {
+      ...{ contended: this.#contended, judged: this.#judged, errors: this.#errors, gaveUp: this.#gaveUp },
+      ...{ waiting: this.#waiting, fenced: this.#fenced, triedAgain: this.#triedAgain },
+      calmErrors: this.#calmErrors,
+    };
+  }
+}
+
+/** True when a client sent the same request twice before it went in, and went in. */
+function hasTriedAgain({ events, visits, begunAt }: PlayedWorld): boolean {
+  return visits.some(({ client, from, askedAfter }) => {
+    const [first, last] = [begunAt + askedAfter * 1000, begunAt + from * 1000];
+    const seen = new Set<string>();
+    return events.some(({ who, what, detail, sent = 0 }) => {
+      if (what !== 'data' || sent < first || sent > last || !who.startsWith(`${client}:`)) return false;
+      return seen.size === seen.add(detail).size;
+    });
+  });
+}
