@@ -1,5 +1,7 @@
 /** Which async task of a client's code has entered a resource: two tasks of one process exclude each other like two processes. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { contexts } from '../lab/time/context.ts';
+import { present } from '../lab/time/current-world.ts';
 import type { Visit } from './visit.ts';
 
 /** A visit, and the one that the same async task had entered before it. */
@@ -12,6 +14,7 @@ export interface Entered {
 }
 
 const current = new AsyncLocalStorage<Entered>();
+contexts.own = () => current.getStore() !== undefined;
 
 /** The visits of one world by the async tasks that entered them. */
 export class EntryTasks {
@@ -25,7 +28,9 @@ export class EntryTasks {
       before: before?.ledger === this ? before : undefined,
     };
     // The lab in a browser has no async tasks to tell apart: there, a client counts as one.
+    const { usesContexts } = present;
     current.enterWith?.(entered);
+    present.usesContexts = usesContexts;
     return entered;
   }
 

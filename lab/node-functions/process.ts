@@ -1,4 +1,5 @@
 /** Stand-ins for what a program knows of its own process, and for how it ends: in a world, each actor is a process. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import os from 'node:os';
 import util from 'node:util';
 import { present } from '../time/current-world.ts';
@@ -8,6 +9,7 @@ import { type AnyFunction, replaceMethod } from './replace.ts';
 /** Replaces the functions and properties. What a runtime or a browser does not have is left out. */
 export function replaceProcess(): void {
   replacePid();
+  noticeContexts();
   if (typeof os.hostname === 'function')
     replaceMethod(os, 'hostname', (real) => () => present.inside?.hostname ?? (real as () => string)());
   replace('exit', (real, [code]) => {
@@ -44,6 +46,20 @@ function replace(
       return standIn(() => Reflect.apply(real, this, args), args);
     };
   });
+}
+
+/** Timers keep contexts as soon as somebody uses them. */
+function noticeContexts(): void {
+  const prototype = AsyncLocalStorage.prototype as unknown as Record<string, AnyFunction>;
+  for (const name of ['run', 'enterWith']) {
+    if (typeof prototype[name] !== 'function') continue;
+    replaceMethod(prototype, name, (real) => {
+      return function (this: unknown, ...args: unknown[]): unknown {
+        present.usesContexts = true;
+        return Reflect.apply(real, this, args);
+      };
+    });
+  }
 }
 
 function replacePid(): void {

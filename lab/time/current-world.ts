@@ -50,6 +50,7 @@ interface Shared {
   inside: Inside | undefined;
   taken: { readonly error: unknown } | undefined;
   keeper: ((text: string) => void) | undefined;
+  usesContexts: boolean;
   turn: Promise<void>;
   readonly excused: Map<string, number>;
   readonly refused: string[];
@@ -112,6 +113,15 @@ class Present {
     this.#shared.keeper = keeper;
   }
 
+  /** True once code of this process has used an AsyncLocalStorage. */
+  get usesContexts(): boolean {
+    return this.#shared.usesContexts;
+  }
+
+  set usesContexts(used: boolean) {
+    this.#shared.usesContexts = used;
+  }
+
   /** Settles when the world that is being driven has finished. The next world waits for it. */
   get turn(): Promise<void> {
     return this.#shared.turn;
@@ -132,6 +142,7 @@ function sharedRecord(): Shared {
     inside: undefined,
     taken: undefined,
     keeper: undefined,
+    usesContexts: false,
     turn: Promise.resolve(),
     excused: new Map(),
     refused: [],

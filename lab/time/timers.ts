@@ -1,5 +1,5 @@
 /** The timer handles of a world: what setTimeout, setInterval and setImmediate return there. */
-import { AsyncResource } from 'node:async_hooks';
+import { currentContext } from './context.ts';
 import { type Callback, VIRTUAL } from './current-world.ts';
 import type { Schedule } from './schedule.ts';
 import { Task, type TaskOwner } from './task.ts';
@@ -49,7 +49,7 @@ abstract class Handle extends Task<TimerOwner> {
 export class VirtualTimeout extends Handle {
   readonly #callback: Callback;
   /** The async context in which the timer was set. */
-  readonly #context = new AsyncResource('Timeout');
+  readonly #inContext = currentContext('Timeout');
   readonly #args: readonly unknown[];
   readonly #delay: number;
   readonly #repeat: boolean;
@@ -81,7 +81,7 @@ export class VirtualTimeout extends Handle {
 
   #fire(): void {
     try {
-      this.#context.runInAsyncScope(this.#callback as AnyCallback, this, ...this.#args);
+      this.#inContext(this.#callback as AnyCallback, this, this.#args);
     } finally {
       if (this.#repeat && !this.#closed) this.#arm();
       else if (this.index < 0) this.#forgetId();
@@ -119,8 +119,8 @@ export class VirtualTimeout extends Handle {
 /** A timer of setImmediate in a world. */
 export class VirtualImmediate extends Handle {
   constructor(actor: TimerOwner, callback: Callback, args: readonly unknown[]) {
-    const context = new AsyncResource('Immediate');
-    super(actor, false, () => context.runInAsyncScope(callback as AnyCallback, undefined, ...args));
+    const inContext = currentContext('Immediate');
+    super(actor, false, () => inContext(callback as AnyCallback, undefined, args));
   }
 }
 
