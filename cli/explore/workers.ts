@@ -111,11 +111,11 @@ export async function onWorkers(
       child.once('close', (status, sign) => {
         // After Ctrl-C a process that was still loading has nothing to report.
         if (known.playing === '' && (signal.aborted || sign === 'SIGINT'))
-          return done(reportOf(full, known, []));
+          return done(reportOf({ ...full, shard: part }, known, []));
         const ended = `its process ended with ${status === null ? `signal ${sign}` : `status ${status}`}`;
         const how = stuck() ?? ended;
         if (known.playing === '') fail(new Error(`a worker cannot begin: ${how}`));
-        else done(reportOfEnded(full, known, how));
+        else done(reportOfEnded({ ...full, shard: part }, known, how));
       });
     });
   });
