@@ -83,8 +83,10 @@ test('SHUTDOWN ends the process with status 0', async () => {
 test('ends when the shell that npm started it through is gone', async () => {
   const command = `"${process.execPath}" dist/cli.js --port 0; true`;
   const shell = spawn('sh', ['-c', command], { env: { ...process.env, npm_command: 'exec' } });
-  const [line] = await once(shell.stdout, 'data');
-  const port = Number(String(line).split(' ').pop());
+  let printed = '';
+  shell.stdout.on('data', (chunk) => (printed += chunk));
+  await until(() => printed.includes('\n'), { what: 'the first line' });
+  const port = Number(/ tcp (\d+)$/m.exec(printed)?.[1]);
   const client = createConnection(port, '127.0.0.1').on('error', () => {});
   const closed = new Promise((resolve) => client.once('close', resolve));
   await once(client, 'connect');

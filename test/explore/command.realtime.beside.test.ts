@@ -155,14 +155,14 @@ test.each(['1', '2'])(
       child[name].on('data', (chunk: Buffer) => {
         output[name] += String(chunk);
       });
-    while (!/1 finding/.test(output.stderr)) await once(child.stderr, 'data');
+    while (!/[1-9] findings?\b/.test(output.stderr)) await once(child.stderr, 'data');
     expect(output.stderr).toMatch(
-      /stock lock \[\.{20}\] \d+ worlds?, \d+\/s, \d+ states?, 1 kind of faults, [01] findings?/,
+      /stock lock \[\.{20}\] \d+ worlds?, \d+\/s, \d+ states?, 1 kind of faults, \d findings?/,
     );
     child.kill('SIGINT');
     const [status] = await once(child, 'close');
     expect(output.stdout).toMatch(
-      /stock lock: 1 finding in \d+ worlds .*stopped early\n[\s\S]*replay: 2:1:0/,
+      /stock lock: \d findings? in \d+ worlds .*stopped early\n[\s\S]*replay: 2:1:0/,
     );
     expect(output.stdout).toMatch(/twin lock: \d findings? in \d+ worlds? .*stopped early/);
     expect(status).toBe(1);
@@ -224,14 +224,16 @@ test("V8's flags for worlds leave out those in NODE_OPTIONS", () => {
 
 test('workers end when the process that started them is killed', async () => {
   const file = join(project, 'pids.txt');
+  // Loaded once a process: the file itself is loaded for each client, whose process has a number of its own.
   writeFileSync(
-    join(project, 'orphans.explore.mjs'),
-    `import { appendFileSync } from 'node:fs'; appendFileSync('pids.txt', process.pid + '\\n'); ${source(false)}`,
+    join(project, 'note.mjs'),
+    "import { appendFileSync } from 'node:fs'; appendFileSync('pids.txt', process.pid + '\\n');",
   );
+  writeFileSync(join(project, 'orphans.explore.mjs'), source(false));
   const child = spawn(
     process.execPath,
     [cli, 'explore', 'orphans.explore.mjs', '--worlds', '1000000', '--workers', '2'],
-    { cwd: project, stdio: 'ignore' },
+    { cwd: project, stdio: 'ignore', env: { ...process.env, NODE_OPTIONS: '--import ./note.mjs' } },
   );
   const pids = (): number[] =>
     existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
@@ -249,10 +251,11 @@ test('workers end when the process that started them is killed', async () => {
 }, 120_000);
 
 /** A lock whose clients end the process when a connection breaks, as code does that has lost its lock. */
+// process.exit ends the client alone. This ends the process, as the crash of a native module does.
 const ending = (name: string): string => `
   ${source(false)}
   const leading = async (session) => {
-    session.redis.on('close', () => session.signal.aborted || process.exit(3));
+    session.redis.on('close', () => session.signal.aborted || process.reallyExit(3));
     await client(session);
   };
   export const leader = { ...stock, name: ${JSON.stringify(name)}, client: leading, faults: ['client-pause', 'connection-reset'] };
@@ -264,7 +267,7 @@ test('a process that ends in the middle of a world costs no finding, and the wor
   expect(stdout).toMatch(/^leader: \d findings? in \d+ worlds .*stopped early\n/);
   expect(stdout).toMatch(/\nstock lock: 1 finding in 60 worlds/);
   expect(stdout).toMatch(
-    /leader: no-error is broken: this world was not played to its end: its process ended with status 3\n.*\n+replay: 1:1:0:A,B:connection-reset@\S+:0{12}/,
+    /leader: no-error is broken: this world was not played to its end: its process ended with status 3\n.*\n+replay: [12]:1:0:A,B:connection-reset@\S+:0{12}/,
   );
   expect([stderr, status]).toEqual(['', 1]);
   const written = readdirSync(join(project, 'ended', 'findings'));

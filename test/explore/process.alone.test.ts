@@ -1,4 +1,4 @@
-/** A client is a process: it has its own number and machine, it exits, and what nothing in it catches ends it. */
+/** A client is a process: it has its own number and machine, it exits, and what nothing in it catches ends it. Alone, since it takes listeners from the process. */
 import '../../lab/router.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execSync } from 'node:child_process'; // tidy suffixes: a world refuses to start one
