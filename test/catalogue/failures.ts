@@ -143,7 +143,8 @@ export const noSpecimen = {
   'beside the lock':
     'the harm is done in a database, cache or job beside the lock, which an exploration does not have',
   harmless: 'they cost a lease, or an attempt, and break no promise',
-  'no fault': 'eviction, FLUSHALL, buffers, herds and deadlocks are no faults of an exploration',
+  'no fault':
+    'no default fault of an exploration shows them: eviction and FLUSHALL strike on request, and buffers and herds do not at all',
   choreography:
     'they need a promotion by name, a replica from an older disk, or a split that is not mended: the lab plays them one by one',
   'two faults':

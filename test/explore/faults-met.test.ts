@@ -255,7 +255,7 @@ test('the clock of a client and that of a server are two kinds, and a text of th
 
 test('what no lock survives, and what others show as well, strikes only where it is asked for', () => {
   const onRequest = FAULTS.filter((name) => !DEFAULT_FAULTS.includes(name));
-  expect(onRequest).toEqual([
+  expect(onRequest, 'a fault with onRequest gets its line here').toEqual([
     'one-way-cut',
     'flush-all',
     'eviction',

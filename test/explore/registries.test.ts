@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../explore/faults/fault.ts';
 import { FAULTS, faults, isFaultKind, reasonFor, strike } from '../../explore/faults/index.ts';
-import { promises } from '../../explore/promises/index.ts';
+import { NO_ERROR } from '../../explore/promises/broken.ts';
+import { PROMISES, promises } from '../../explore/promises/index.ts';
 import { strategies } from '../../explore/search/index.ts';
 import { withExploreTables } from '../../tools/docs/explore-tables.ts';
 
@@ -70,4 +71,8 @@ test('a fault reaches only what every stage has, unless it says what it needs', 
   await expect(strike({} as Parameters<typeof strike>[0], jump)).rejects.toThrow(
     'clock-jump needs clockOf, which this stage lacks',
   );
+});
+
+test('no promise has the name of the findings that are errors', () => {
+  expect(PROMISES.map(String), 'that name is taken: choose another').not.toContain(NO_ERROR);
 });
