@@ -56,7 +56,7 @@ export interface Participants {
 export type Fault<How extends string = string, Needs extends keyof Abilities = never> = Striking<How, Needs> &
   Requirement<Needs>;
 
-/** @internal The abilities that a fault's stage must have. A fault that reaches one and does not list it does not compile. */
+/** The abilities that a fault's stage must have. A fault that reaches one and does not list it does not compile. */
 type Requirement<Needs> = [Needs] extends [never]
   ? { readonly needs?: never }
   : { readonly needs: readonly [Needs, ...Needs[]] };

@@ -8,6 +8,7 @@ import { operationText } from '../operations/operation.ts';
 /** What is wrong, when, and whose operation shows it. */
 interface Misfit {
   readonly what: string;
+  /** When, in milliseconds since the clients started. */
   readonly at: number;
   readonly clients: readonly string[];
 }
