@@ -8,6 +8,7 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
+import { isNode } from '../../start/running/runtime.ts';
 
 /** A file whose modules can be loaded anew. */
 export interface FreshFile {
@@ -43,7 +44,7 @@ interface Synthetic {
 const { SourceTextModule, SyntheticModule } = vm as unknown as VmModules;
 
 /** True in a process that can load modules anew. */
-export const loadsAnew = (): boolean => SourceTextModule !== undefined;
+export const loadsAnew = (): boolean => isNode && SourceTextModule !== undefined;
 
 /** A file of the user, read once. */
 interface OwnFile {
@@ -60,6 +61,8 @@ interface OwnFile {
  * @param listed packages that are loaded anew as well
  */
 export async function freshFile(path: string, listed: readonly string[] = []): Promise<FreshFile> {
+  // Deno has the class, but not all of it.
+  if (!isNode) throw new SharedModules('this runtime cannot load them anew');
   if (SourceTextModule === undefined)
     throw new SharedModules('Node was started without --experimental-vm-modules');
   const reader = new OwnFiles(listed);
