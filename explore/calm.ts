@@ -1,4 +1,4 @@
-/** Learns from the world without faults how its clients fare: who enters how often, and who waits for what at its end. */
+/** Learns from the world without faults how often each client enters, and what each waits for at the end. */
 
 import { accountOfWorld } from './cause/recorded.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';

@@ -248,7 +248,7 @@ class WorldRun implements StageRun {
     if (!this.#stopped) await stage.finish();
   }
 
-  /** Waits until all clients are done, at most as long as the slowest of them may need. Notes who waits in vain. */
+  /** Waits until all clients are done, at most as long as the slowest of them may need. Notes the clients that wait in vain. */
   async #serve(): Promise<void> {
     const { patienceMs, calm, holdMs, scales } = this.#rules;
     const since = this.now();

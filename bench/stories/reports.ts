@@ -39,7 +39,7 @@ async function countedOnce(session: ClientSession): Promise<void> {
   await redis.eval(UNCOUNT, 1, 'lock', name).catch(() => undefined);
 }
 
-/** The deadline by the client's clock is the value, and whoever finds it over takes the lock with GETSET. */
+/** The value is the deadline by the client's clock. A client that finds the deadline passed takes the lock with GETSET. */
 async function byTheClock(session: ClientSession): Promise<void> {
   const { redis } = session;
   const later = (): string => String(Date.now() + LEASE);
@@ -213,7 +213,7 @@ export const reportModels: readonly ReportModel[] = [
       promises: EXCLUSION,
       faults: ['client-pause', 'lost-reply'],
     },
-    // Its place in the queue is its right: whoever is first enters, and the others count how long that may take.
+    // The first client of the queue enters. The others compute from their place how long they may have to wait.
     client: async (session) => {
       const { redis, name, sleep, signal } = session;
       await until(session, () => redis.rpush('queue', name));

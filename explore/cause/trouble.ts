@@ -49,7 +49,7 @@ const LATE = 10_000;
 /** The request that this one repeats; undefined if it is no repetition. */
 export function repeatedBy(again: SentCommand, { calls }: LockAccount): SentTwice | undefined {
   if (again.executed === null) return undefined;
-  // Only the next one of its kind repeats a request: who asks until it is granted sends the same words many times.
+  // Only the next request with the same words is a repetition. A client that polls for a lock sends the same words many times.
   const first = calls.all.findLast(
     (call) => call.client === again.client && call.sent < again.sent && isSame(call, again),
   );

@@ -1,4 +1,4 @@
-/** Bounds that a user sets to faults: whom they strike, and for how long. */
+/** Bounds that a user sets to faults: which client or node they strike, and for how long. */
 import { badOption, checkInteger, checkNames, checkString } from '../../base/options.ts';
 import { FAULTS, type FaultKind, type FaultName } from '../faults/index.ts';
 import type { FaultVariant } from '../faults/planned.ts';

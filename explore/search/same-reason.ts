@@ -23,7 +23,7 @@ export function isSameReason(first: Reducible, next: Reducible): boolean {
   return strikesOf(next).every((strike) => before.includes(strike));
 }
 
-/** What struck whom: a client in a role, another client, or a node. */
+/** What each fault struck: a client in a role, another client, or a node. */
 function strikesOf({ plan, world, actors }: Reducible): string[] {
   const roles = [...actors];
   const roleOf = ({ on }: PlannedFault): string => {

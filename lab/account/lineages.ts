@@ -95,7 +95,7 @@ export class Lineages<T> {
     else if (kind === 'restart') this.#restart(node, happening.kept, at);
     else if (kind === 'synchronized') {
       const line = this.#line(node);
-      // The nodes of a cluster decide by themselves whom they follow, and nobody tells them.
+      // The nodes of a cluster decide by themselves which node they follow; no command orders it.
       if (line.isPrimary) this.#demote(node, happening.primary, at);
       line.upstream = happening.primary;
       line.copyOf = this.#line(happening.primary).state;

@@ -33,7 +33,7 @@ function job(marks: boolean) {
       const inside = resource('job', { once: true }).enter();
       await sleep(WORK);
       if (marks) {
-        // The result and the mark are one: who comes second does nothing.
+        // One command stores the result and marks the job as done, so a second client does nothing.
         if ((await redis.setnx('done', name).catch(() => 0)) === 1) inside.write();
       } else {
         inside.write();

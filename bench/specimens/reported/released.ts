@@ -47,7 +47,7 @@ const WATCHED: Release = async ({ connect }, token) => {
 /** They all break `released-by-holder`. */
 export const released: readonly ReportedFailure[] = [
   {
-    what: 'a release deletes the key, whoever has it',
+    what: 'a release deletes the key without a look at its token',
     source: 'laravel/framework #26213, #20709',
     ...{ breaks: 'released-by-holder', faults: ['client-pause'], within: 20 },
     ...{ unsafe: lock(({ redis }) => redis.del('lock')), sound: lock(byToken) },

@@ -19,7 +19,7 @@ async function listen({ connect }: ClientSession, channel: string): Promise<() =
   };
 }
 
-/** A lock without polling: whoever releases wakes the others. @param again true to ask once more before sleeping */
+/** A lock without polling: a release wakes the waiting clients. @param again true to ask once more before sleeping */
 function sleeper(again: boolean) {
   return async (session: ClientSession): Promise<void> => {
     const { name, redis } = session;
