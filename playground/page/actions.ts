@@ -25,37 +25,33 @@ const CLIENT: readonly (readonly [label: string, make: (ms: number) => Blow])[] 
   ['Clock back', (ms) => blow('clock-jump', 0, '', -ms)],
 ];
 
-const NODE: typeof CLIENT = [
-  ['Hold its replication', (ms) => blow('hold', ms)],
-  ['Promote', () => blow('promote')],
-  ['Crash and fail over', () => blow('failover', 20, 'crash')],
+/** What an action needs of the run: a node that follows another. */
+type Need = 'a replica' | 'a replica, to be promoted';
+
+const NODE: readonly (readonly [label: string, make: (ms: number) => Blow, needs?: Need])[] = [
+  ['Hold its replication', (ms) => blow('hold', ms), 'a replica'],
+  ['Promote', () => blow('promote'), 'a replica, to be promoted'],
+  ['Crash and fail over', () => blow('failover', 20, 'crash'), 'a replica'],
   ['Crash and restart', (ms) => blow('restart-disk', ms)],
   ['Crash and restart empty', (ms) => blow('restart-empty', ms)],
   ['Pause', (ms) => blow('node-pause', ms)],
-  ['Cut off from replicas', (ms) => blow('partition', ms, 'replicas')],
+  ['Cut off from replicas', (ms) => blow('partition', ms, 'replicas'), 'a replica'],
   ['Busy with a script', (ms) => blow('busy', ms)],
   ['Clock forward', (ms) => blow('clock-jump', 0, '', ms)],
   ['Clock back', (ms) => blow('clock-jump', 0, '', -ms)],
 ];
 
-/** What does nothing where no node follows another. */
-const NEEDS_REPLICAS: ReadonlySet<string> = new Set([
-  'Hold its replication',
-  'Promote',
-  'Crash and fail over',
-  'Cut off from replicas',
-]);
-
-/** Why an action would strike nothing; undefined when it would strike. */
+/** Why an action would strike nothing; undefined when it would strike. @param roles those of the party */
 function whyNothing(
-  label: string,
-  roles: ReadonlyMap<string, readonly string[]>,
-  party: string,
+  needs: Need | undefined,
+  hasReplicas: boolean,
+  roles: readonly string[] = [],
 ): string | undefined {
-  if (!NEEDS_REPLICAS.has(label)) return undefined;
-  if (roles.size === 0) return 'no node has a replica here';
-  const isStill = roles.get(party)?.length === 1 && roles.get(party)?.[0] === 'primary';
-  return label === 'Promote' && isStill ? `${party} is the primary` : undefined;
+  if (needs === undefined) return undefined;
+  if (!hasReplicas) return 'no node has a replica here';
+  return needs === 'a replica, to be promoted' && roles.join() === 'primary'
+    ? 'it is the primary'
+    : undefined;
 }
 
 /** The controls by which the user strikes. */
@@ -89,10 +85,10 @@ export class Actions {
       }),
     );
     const kind = lanes.find(({ name }) => name === this.#party)?.kind;
-    const actions = kind === undefined ? [] : kind === 'client' ? CLIENT : NODE;
-    const roles = run === undefined ? new Map() : rolesOf(run);
-    const buttons = actions.map(([label, make]) => {
-      const why = whyNothing(label, roles, this.#party);
+    const actions: typeof NODE = kind === undefined ? [] : kind === 'client' ? CLIENT : NODE;
+    const roles: ReadonlyMap<string, readonly string[]> = run === undefined ? new Map() : rolesOf(run);
+    const buttons = actions.map(([label, make, needs]) => {
+      const why = whyNothing(needs, roles.size > 0, roles.get(this.#party));
       const strike = (): void =>
         this.#strike(this.#party, make(Math.max(1, Number(this.#length.value) || LENGTH)));
       return button(
