@@ -12,8 +12,8 @@ export function sentenceOf(cause: Cause, breach: Breach): string {
   if (left !== undefined) return ofLeft(cause);
   if (cause.waiter !== undefined) {
     const { client, how, where, missed } = cause.waiter;
-    const lost_ = missed.length > 0 ? ', and the message that it waited for was lost' : '';
-    return `${client} waits for ever: it waits for a ${how === 'queue' ? 'place in' : how === 'list' ? 'list element of' : 'message on'} ${where}${lost_}.`;
+    const gone = missed.length > 0 ? ', and the message that it waited for was lost' : '';
+    return `${client} waits for ever: it waits for a ${how === 'queue' ? 'place in' : how === 'list' ? 'list element of' : 'message on'} ${where}${gone}.`;
   }
   if (lost !== undefined)
     return `The ${lost.by} lost an acknowledged write: ${lost.client ?? lost.node}'s ${lost.command.slice(0, 2).join(' ')}.`;

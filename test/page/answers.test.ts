@@ -92,6 +92,21 @@ test.each([
   expect(plainSentence(await story(name))).toBe(sentence);
 });
 
+test('a node that started again without a write is told as such, and a failover by its new primary', async () => {
+  const losses = async (name: string): Promise<string[]> =>
+    (await story(name)).story.flatMap(({ text }) => (text.includes(' is lost: ') ? [text] : []));
+  expect(await losses('redlock-restart')).toEqual([
+    expect.stringMatching(
+      /^An acknowledged write of A is lost: redis-3 started again without SET my:lock A PXAT \d+\.$/,
+    ),
+  ]);
+  expect(await losses('failover')).toEqual([
+    expect.stringMatching(
+      /^An acknowledged write of A is lost: the new primary never received SET my:lock A PXAT \d+\.$/,
+    ),
+  ]);
+});
+
 test('the sentence names whose DEL freed the lock, and the end of a lease', async () => {
   await using pair = await startPair({ clock: 'virtual' });
   const [a, b, c] = [pair.client('A'), pair.client('B'), pair.client('C')];
