@@ -58,7 +58,7 @@ export function reasonsOf({ asked, coverage, worlds, interrupted }: JudgedReport
   const struck = asked.faults.length - idle.length;
   const asksForContention = asked.promises.includes('contended');
   if (asked.namesFaults && idle.length > 0 && struck > 0) add('unstruck', `never struck: ${idle.join(', ')}`);
-  if (asked.faults.length > 0 && struck === 0 && asksForContention) add('no-fault', 'no fault ever struck');
+  if (asked.faults.length > 0 && struck === 0) add('no-fault', 'no fault ever struck');
   const unjudged = asked.namedPromises.filter((name) => judged[name] === 0);
   for (const name of unjudged) {
     const nothing = promises.find((each) => each.name === name)?.nothing ?? '';

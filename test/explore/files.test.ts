@@ -129,6 +129,12 @@ test.each<[InconclusiveKind, Partial<Coverage>, Partial<Asked>, string]>([
   ['gave-up', { gaveUp: 10 }, {}, 'errors ended clients in 10 of 10 worlds'],
   ['uncontended', { contended: 0 }, {}, 'operations of two clients on one key or resource never overlapped'],
   ['no-fault', { faults: { 'client-pause': 0 } }, {}, 'no fault ever struck'],
+  [
+    'no-fault',
+    { faults: { 'client-pause': 0 } },
+    { promises: ['mutual-exclusion'], namedPromises: ['mutual-exclusion'] },
+    'no fault ever struck',
+  ],
   ['lab-error', { labErrors: ['world 3 cannot be played'] }, {}, 'world 3 cannot be played'],
 ])('a report is inconclusive (%s), and says why', (kind, coverage, asked, what) => {
   const base = report({ findings: [] });
