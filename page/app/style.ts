@@ -35,6 +35,7 @@ main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem)
   cursor: pointer; }
 .stage + .stage { border-top: 3px double var(--line); } .stage h2 { padding: 6px 12px 0; }
 aside { padding: 10px 14px; min-width: 0; }
+@media screen and (min-width: 901px) { aside.told { position: sticky; top: 0; align-self: start; max-height: 100vh; overflow: auto; } }
 ol.story { list-style: none; margin: 0 0 14px; padding: 0; }
 aside section:has(dl) { position: sticky; bottom: 0; max-height: 45vh; overflow: auto; padding: 8px 0; background: var(--ground);
   border-top: 1px solid var(--line); }

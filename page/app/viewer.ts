@@ -128,7 +128,7 @@ export class Viewer {
     );
     const aside = element(
       'aside',
-      { 'aria-label': 'Story and details' },
+      { class: 'told', 'aria-label': 'Story and details' },
       element('h2', {}, 'What happened'),
       story,
       this.#details,
@@ -312,7 +312,7 @@ export class Viewer {
     for (const [i, sentence] of this.#sentences.entries()) {
       if (i === this.#sentence) {
         sentence.setAttribute('aria-current', 'true');
-        sentence.scrollIntoView({ block: 'nearest' });
+        showInside(sentence, this.#details);
       } else sentence.removeAttribute('aria-current');
     }
   }
@@ -373,6 +373,18 @@ export class Viewer {
     this.#isPrinting = isPrinting;
     this.#draw();
   }
+}
+
+/**
+ * Scrolls the list so that a sentence is in view, above the details. The page itself stays where it is: else the drawing would leave it.
+ */
+function showInside(sentence: HTMLElement, details: HTMLElement): void {
+  const list = sentence.closest('aside');
+  if (list === null) return;
+  const [box, own] = [list.getBoundingClientRect(), sentence.getBoundingClientRect()];
+  const bottom = box.bottom - details.offsetHeight;
+  if (own.top < box.top) list.scrollTop -= box.top - own.top;
+  else if (own.bottom > bottom) list.scrollTop += own.bottom - bottom;
 }
 
 /** Red is for what is broken: two holders, and a promise. What only harms is bold. */
