@@ -17,6 +17,7 @@ export const KIND_LISTS = {
   'messages in a cluster': 'test/locks/clients/clients.realtime.beside.test.ts',
   'odd clients': 'test/locks/odd-uses.realtime.beside.test.ts',
   'aborted requests': 'test/locks/asking/waiting.test.ts',
+  'late grants': 'test/locks/asking/waiting.test.ts',
   'short leases': 'test/locks/asking/never-held.realtime.test.ts',
   'waits of one owner': 'test/locks/asking/line.test.ts',
   'holds of one owner': 'test/locks/kinds/own-holds.test.ts',
@@ -25,6 +26,7 @@ export const KIND_LISTS = {
   'lost replies': 'test/locks/server/lost-replies.realtime.beside.test.ts',
   releases: 'test/locks/every-kind.ts',
   soak: 'test/locks/lives/soak.realtime.beside.test.ts',
+  failures: 'test/locks/failures/lab.ts',
   'no memory': 'test/locks/failures/refused.ts',
   'other data': 'test/locks/failures/refused.ts',
   campaign: 'test/locks/campaign/draw.ts',
@@ -113,6 +115,7 @@ const ACQUIRING: readonly KindList[] = [
   'messages in a cluster',
   'odd clients',
   'aborted requests',
+  'late grants',
   'short leases',
   'waits of one owner',
   'holds of one owner',
@@ -120,6 +123,7 @@ const ACQUIRING: readonly KindList[] = [
   'replicas',
   'lost replies',
   'soak',
+  'failures',
   'no memory',
   'other data',
 ];
@@ -221,6 +225,8 @@ const registry = {
         key: itself,
         notIn: {
           conformance: POOL,
+          'late grants': FEW_HOLDERS,
+          failures: FEW_HOLDERS,
           failover: FEW_HOLDERS,
           'messages in a cluster': NO_MESSAGES,
           'odd clients': NO_MESSAGES,
@@ -278,6 +284,8 @@ const registry = {
     notIn: {
       'no memory': ADDS,
       conformance: POOL,
+      'late grants': AS_NON_REENTRANT,
+      failures: AS_NON_REENTRANT,
       failover: AS_NON_REENTRANT,
       'messages in a cluster': AS_NON_REENTRANT,
       'short leases': AS_NON_REENTRANT,
@@ -308,6 +316,8 @@ const registry = {
       'no memory':
         'the server refuses INCRBY when it has no memory left, so a release is refused and goes on',
       conformance: POOL,
+      'late grants': POOL,
+      failures: POOL,
       failover: POOL,
       'messages in a cluster': 'the file has cases for its permits',
       ...ONE_HOLD,
@@ -359,6 +369,8 @@ const registry = {
     },
     notIn: {
       conformance: IN_SESSION,
+      'late grants': IN_SESSION,
+      failures: IN_SESSION,
       failover: IN_SESSION,
       'messages in a cluster': 'sessions do not work on a cluster',
       'odd clients': IN_SESSION,

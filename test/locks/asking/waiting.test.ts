@@ -98,19 +98,20 @@ test('a grant whose reply arrives after the lease has ended is not used', () =>
     expect(() => held.assertHeld()).not.toThrow();
   }));
 
-test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
-  'undoing a late grant of a %s lock does not end the grant that follows it, even when a request is lost',
-  (kind) =>
+test.each(formsIn('late grants'))(
+  'undoing a late grant of a $name lock does not end the grant that follows it, even when a request is lost',
+  ({ make }) =>
     play(async ({ pair, locks }) => {
       let losing = false;
-      const mine = locks('A', { requestTimeoutMs: 10_000 }, (client) => ({
+      const losingOne = (client: LockClient): LockClient => ({
         ...client,
         async send(command) {
           if (!losing) return client.send(command);
           losing = false;
           throw new Error('lost');
         },
-      }))[kind](L);
+      });
+      const mine = make(locks('A', { requestTimeoutMs: 10_000 }, losingOne), L);
       await (await mine.acquire()).release();
       const replies = pair.world.network.lane('redis-1', 'A');
       replies.hold();
@@ -122,15 +123,15 @@ test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
       await pair.advance(100);
       await held.extend();
       await held.release();
-      expect(await locks('B')[kind](L).tryAcquire()).not.toBeNull();
+      expect(await make(locks('B'), L).tryAcquire()).not.toBeNull();
     }),
 );
 
-test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
-  'a %s lock that is granted too late to a caller that does not wait is released',
-  (kind) =>
+test.each(formsIn('late grants'))(
+  'a $name lock that is granted too late to a caller that does not wait is released',
+  ({ make }) =>
     play(async ({ pair, locks }) => {
-      const mine = locks('A', { requestTimeoutMs: 10_000 })[kind](L);
+      const mine = make(locks('A', { requestTimeoutMs: 10_000 }), L);
       await (await mine.acquire()).release();
       const requests = pair.world.network.lane('A', 'redis-1');
       requests.hold();
@@ -139,7 +140,7 @@ test.each(['simple', 'reentrant', 'nonReentrant', 'fair', 'queue'] as const)(
       requests.release();
       expect(await acquiring).toBeNull();
       await pair.advance(100);
-      expect(await locks('B')[kind](L).tryAcquire()).not.toBeNull();
+      expect(await make(locks('B'), L).tryAcquire()).not.toBeNull();
     }),
 );
 

@@ -1,5 +1,5 @@
 /** Failures S83 to S111: renewing the right thing, and keeping count. */
-import type { Failure } from './lab.ts';
+import { type Failure, reentrantForms } from './lab.ts';
 
 const L = 'lock';
 const swallow = (): void => {};
@@ -81,12 +81,12 @@ const shortenedLease: Failure = {
   },
   ours: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
-    for (const kind of ['reentrant', 'fair', 'fenced'] as const) {
-      const lock = a[kind](kind);
+    for (const { make, name } of reentrantForms) {
+      const lock = make(a, name);
       lab.trust(await lock.acquire({ owner: 'A', leaseMs: 60_000 }));
       await lock.acquire({ owner: 'A', leaseMs: lab.between(500, 5000) });
       await lab.advance(6000);
-      const other = await b[kind](kind).tryAcquire();
+      const other = await make(b, name).tryAcquire();
       if (other) lab.trust(other);
     }
     return lab.verdict();
@@ -110,19 +110,19 @@ const lostCount: Failure = {
   },
   ours: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
-    for (const kind of ['reentrant', 'fair'] as const) {
-      lab.trust(await a[kind](kind).acquire({ owner: 'A' }));
+    for (const { make, name } of reentrantForms) {
+      lab.trust(await make(a, name).acquire({ owner: 'A' }));
     }
     await lab.advance(100);
     lab.pair.link.hold();
     const inner = await Promise.all(
-      (['reentrant', 'fair'] as const).map((kind) => a[kind](kind).acquire({ owner: 'A' })),
+      reentrantForms.map(({ make, name }) => make(a, name).acquire({ owner: 'A' })),
     );
     await lab.pair.failover({ crash: true });
     await lab.advance(lab.between(100, 500));
     for (const each of inner) await each.release();
-    for (const kind of ['reentrant', 'fair'] as const) {
-      const other = await b[kind](kind).tryAcquire();
+    for (const { make, name } of reentrantForms) {
+      const other = await make(b, name).tryAcquire();
       if (other) lab.trust(other);
     }
     return lab.verdict();

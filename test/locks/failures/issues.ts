@@ -1,5 +1,5 @@
 /** Failures S19, S81 and S104 once more: the forms in which they came up in the issues of Redisson and redlock. */
-import type { Failure } from './lab.ts';
+import { type Failure, reentrantForms } from './lab.ts';
 
 const L = 'lock';
 const swallow = (): void => {};
@@ -67,20 +67,20 @@ const renewedOnce: Failure = {
   ours: async (lab) => {
     const a = await lab.locks('A', { leaseMs: 3000, requestTimeoutMs: 100 });
     const problems: string[] = [];
-    for (const kind of ['reentrant', 'fair', 'fenced'] as const) {
-      const first = await lab.as('A', () => a[kind](kind).acquire({ owner: 'me' }));
+    for (const { make, name } of reentrantForms) {
+      const first = await lab.as('A', () => make(a, name).acquire({ owner: 'me' }));
       const { signal } = first;
       lab.replies('A').hold();
       lab.requests('A').hold();
       await lab.advance(lab.between(3000, 5000));
       lab.requests('A').release();
       lab.replies('A').release();
-      if (!signal.aborted) problems.push(`${kind}: the loss is not told`);
+      if (!signal.aborted) problems.push(`${name}: the loss is not told`);
       await lab.as('A', () => first.release().catch(swallow));
-      const again = await lab.as('A', () => a[kind](kind).acquire({ owner: 'me', waitMs: 5000 }));
+      const again = await lab.as('A', () => make(a, name).acquire({ owner: 'me', waitMs: 5000 }));
       await lab.advance(lab.between(4000, 9000));
-      if (again.signal.aborted || (await lab.raw.exists(kind)) === 0) {
-        problems.push(`${kind}: the lock ended though its holder lives`);
+      if (again.signal.aborted || (await lab.raw.exists(name)) === 0) {
+        problems.push(`${name}: the lock ended though its holder lives`);
       }
     }
     return problems;

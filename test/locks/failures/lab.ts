@@ -6,6 +6,7 @@ import { type LabNode, type Lane, startPair, startServers } from '../../../index
 import type { Pair } from '../../../lab/pair.ts';
 import type { ReplicaSet } from '../../../lab/virtual/replica-set.ts';
 import { createLocks, type HeldLock, type Locks, type LocksOptions } from '../../../locks/index.ts';
+import { formsIn, kinds } from '../../../locks/kinds/index.ts';
 import type { Keep } from '../../lab/scenarios/plays.ts';
 import { check, type LockEvent } from '../lives/checker.ts';
 
@@ -27,6 +28,15 @@ export interface Failure {
 /** Releases by token, as every naive form from step 4 on does. */
 export const COMPARE_AND_DELETE =
   "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0";
+
+/** Every form of lock that one client holds at a time, for failures that no kind may have. */
+export const exclusiveForms = formsIn('failures');
+
+/** Those that an owner may acquire again. */
+export const reentrantForms = exclusiveForms.filter(({ kind }) => kinds[kind].reentrant);
+
+/** Those that are granted in the order in which their waiters came. */
+export const orderedForms = exclusiveForms.filter(({ inOrder }) => inOrder);
 
 export class Lab {
   readonly pair: Pair;

@@ -1,6 +1,6 @@
 /** Failures S77 to S97 and S113: waiting in line, and leaving it. */
 import type { Redis } from 'ioredis';
-import type { Failure, Lab } from './lab.ts';
+import { exclusiveForms, type Failure, type Lab, orderedForms } from './lab.ts';
 
 const L = 'lock';
 const CHANNEL = 'channel';
@@ -79,9 +79,9 @@ const leakedSubscription: Failure = {
   ours: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
     const problems: string[] = [];
-    for (const kind of ['simple', 'reentrant', 'fair', 'queue', 'nonReentrant'] as const) {
-      const held = await a[kind](kind).acquire();
-      await lab.as('B', () => b[kind](kind).tryAcquire({ waitMs: lab.between(20, 200) }));
+    for (const { make, name } of exclusiveForms) {
+      const held = await make(a, name).acquire();
+      await lab.as('B', () => make(b, name).tryAcquire({ waitMs: lab.between(20, 200) }));
       await lab.advance(50);
       const left = (await lab.raw.pubsub('CHANNELS', '*')) as string[];
       if (left.length > 0) problems.push(`${left} still heard`);
@@ -216,10 +216,10 @@ const staysInLine: Failure = {
   ours: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
     const problems: string[] = [];
-    for (const kind of ['fair', 'queue'] as const) {
-      const held = await a[kind](kind).acquire();
+    for (const { make, name } of orderedForms) {
+      const held = await make(a, name).acquire();
       const before = (await lab.raw.keys('*')).sort().join();
-      await lab.as('B', () => b[kind](kind).tryAcquire({ waitMs: lab.between(20, 200) }));
+      await lab.as('B', () => make(b, name).tryAcquire({ waitMs: lab.between(20, 200) }));
       await lab.advance(50);
       if ((await lab.raw.keys('*')).sort().join() !== before) problems.push('a place that nobody has');
       await held.release();

@@ -1,7 +1,7 @@
 /** Failures S72 to S74, S77, S79 and S80: messages that are lost, doubled or sent to the wrong connection. */
 import { Redis } from 'ioredis';
 import { connectorTo } from '../../../lab/virtual/connector.ts';
-import type { Failure, Lab } from './lab.ts';
+import { exclusiveForms, type Failure, type Lab } from './lab.ts';
 
 const L = 'lock';
 const CHANNEL = 'channel';
@@ -83,9 +83,9 @@ const forNothing: Failure = {
   ours: async (lab) => {
     const [a, b] = [await lab.locks('A'), await lab.locks('B')];
     const ends: (() => void)[] = [];
-    for (const kind of ['simple', 'reentrant', 'fair', 'queue', 'nonReentrant'] as const) {
-      ends.push(lab.trust(await a[kind](kind).acquire()));
-      lab.as('B', async () => lab.trust(await b[kind](kind).acquire({ waitMs: 5000 }))).catch(swallow);
+    for (const { make, name } of exclusiveForms) {
+      ends.push(lab.trust(await make(a, name).acquire()));
+      lab.as('B', async () => lab.trust(await make(b, name).acquire({ waitMs: 5000 }))).catch(swallow);
     }
     await lab.advance(lab.between(50, 500));
     const channels = (await lab.raw.pubsub('CHANNELS', '*')) as string[];
@@ -93,7 +93,7 @@ const forNothing: Failure = {
       for (let i = lab.between(1, 3); i > 0; i--) await lab.raw.publish(channel, '0');
     }
     await lab.advance(10_000);
-    return channels.length >= 5 ? lab.verdict() : [`only ${channels} are heard`];
+    return channels.length >= exclusiveForms.length ? lab.verdict() : [`only ${channels} are heard`];
   },
 };
 

@@ -1,6 +1,6 @@
 /** Failures S70 to S86: waiting and being woken, and renewing. */
 import type { Redis } from 'ioredis';
-import type { Failure, Lab } from './lab.ts';
+import { type Failure, type Lab, orderedForms } from './lab.ts';
 
 const L = 'lock';
 const CHANNEL = 'channel';
@@ -118,20 +118,20 @@ const herd: Failure = {
   },
   ours: async (lab) => {
     const problems: string[] = [];
-    for (const kind of ['fair', 'queue'] as const) {
+    for (const { make, name } of orderedForms) {
       const a = await lab.locks('A');
-      await (await a[kind](L).acquire()).release(); // From now on the server knows the scripts.
-      const held = await a[kind](L).acquire();
+      await (await make(a, L).acquire()).release(); // From now on the server knows the scripts.
+      const held = await make(a, L).acquire();
       for (let i = 0; i < WAITERS; i++) {
-        const locks = await lab.locks(`${kind}${i}`, { placeMs: 600_000 });
-        lab.as(`${kind}${i}`, () => locks[kind](L).acquire()).catch(swallow);
+        const locks = await lab.locks(`${name}${i}`, { placeMs: 600_000 });
+        lab.as(`${name}${i}`, () => make(locks, L).acquire()).catch(swallow);
       }
       await lab.advance(lab.between(100, 1000));
       const asked = await counting(lab, async () => {
         await held.release();
         await lab.advance(50);
       });
-      if (asked > 3) problems.push(`${kind}: ${asked} requests for one release`);
+      if (asked > 3) problems.push(`${name}: ${asked} requests for one release`);
       await lab.raw.flushall();
     }
     return problems;
