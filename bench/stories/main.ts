@@ -55,7 +55,7 @@ function* pageOf(page: string): Generator<{ name: string; text: string }> {
   let name = '';
   for (const line of page.split('\n')) {
     if (line.startsWith('### ')) name = line.slice(4);
-    const [, text] = /^\| [^|]+ \| two holders \| `(1:[^`]+)` \|$/.exec(line) ?? [];
+    const [, text] = /^\| [^|]+ \| two holders \| `([12]:[^`]+)` \|$/.exec(line) ?? [];
     if (text !== undefined) yield { name, text };
   }
 }

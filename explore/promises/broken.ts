@@ -25,7 +25,9 @@ export function keyOf({ promise, what }: Broken): string {
 
 /** An error's text without numbers and tokens, which differ from world to world. */
 export function gist(what: string): string {
-  return what.replace(/\S*\d\S*/g, '#');
+  const short = what.replace(/\S*\d\S*/g, '#');
+  // A text of one word, such as `E2BIG`, still has to say something.
+  return /[^#\s]/.test(short) ? short : what.replace(/\d+/g, '#');
 }
 
 /** Says in a sentence that a promise is broken, and how. */

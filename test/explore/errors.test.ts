@@ -4,6 +4,7 @@ import { createClient } from 'redis';
 import { expect, test } from 'vitest';
 import { describe } from '../../explore/describe.ts';
 import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
+import { gist } from '../../explore/promises/broken.ts';
 
 /** Virtual milliseconds. */
 const [RETRY, WORK] = [20, 40];
@@ -164,4 +165,9 @@ test('whatever is thrown has a text of one line', () => {
   expect(describe(null)).toBe('null');
   expect(describe(undefined)).toBe('undefined');
   expect(describe(new Error('x'.repeat(300)))).toHaveLength(160);
+});
+
+test('an error is counted without its numbers and tokens, and still says something when it is one word', () => {
+  expect(gist('job 17 with token 9f3a is gone')).toBe('job # with token # is gone');
+  expect(gist('E2BIG')).toBe('E#BIG');
 });

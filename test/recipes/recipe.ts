@@ -125,6 +125,7 @@ export class TreeCopy implements Disposable {
 
   #run(program: string, args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
     const {
+      LOSTLOCK_LONG: _long,
       LOSTLOCK_TEST_MODE: _mode,
       LOSTLOCK_REPORT: _report,
       NODE_OPTIONS: _options,
