@@ -4,11 +4,10 @@
  */
 import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
-import { OK, type Reply } from '../../protocol/reply.ts';
+import { OK } from '../../protocol/reply.ts';
 import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
-import { BLOCKED, type Outcome } from '../../server/table/outcome.ts';
 import { ANYBODY } from '../real-clock/endpoint.ts';
 import type { RealClockNode } from '../real-clock/node.ts';
 import type { RealClockPair } from '../real-clock/pair.ts';
@@ -18,25 +17,9 @@ import { recordedRun } from '../timeline/real-clock.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
 import { lockCommands } from './lock-commands.ts';
 import { failoverReply, type NodeState, nodeReply, stateOf, writeReply } from './replies.ts';
-import { about, attempt, done, HEAD, problem } from './table.ts';
+import { about, attempt, done, HEAD } from './table.ts';
 import { traceInThread } from './trace-thread.ts';
-
-/** Answers the client when the control has ended. Until then it is blocked. */
-function whenDone(client: Caller, control: () => Promise<Reply>): Outcome {
-  const { server } = client;
-  server.blocking.block(client, { kind: 'lab', timeout: 0, timeoutReply: null });
-  const answer = (reply: Reply): void => {
-    // The node may have crashed, or the connection may have ended.
-    if (server.stopped || client.blocked?.kind !== 'lab') return;
-    server.blocking.release(client, reply);
-    server.settle();
-  };
-  // The control begins when this request is over: a node cannot crash in the middle of one.
-  Promise.resolve()
-    .then(control)
-    .then(answer, (error) => answer(problem(error)));
-  return BLOCKED;
-}
+import { whenDone } from './when-done.ts';
 
 const KEEP = '[kept:(KEEP=data:(NOTHING | SYNCED | EVERYTHING))]';
 
