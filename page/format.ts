@@ -15,6 +15,8 @@ export interface TimelineFile {
 export interface Timeline {
   /** What was played. */
   readonly title: string;
+  /** A short name, for links to the run: `failover`. Without it, links use the title. */
+  readonly name?: string;
   /** Whether the same seed gives the same run (virtual), or the times are those of the machine (real). */
   readonly clock: 'virtual' | 'real';
   /** What gives the same run again: a seed, or the replay text of an exploration. */
@@ -23,6 +25,8 @@ export interface Timeline {
   readonly end: number;
   /** The clients, nodes, Sentinels and resources of the run. */
   readonly lanes: readonly TimelineLane[];
+  /** How many independent primaries there are, when a lock needs more than half of them, as Redlock does. Missing for one. */
+  readonly primaries?: number;
   /** In the order in which they were sent. The index of a message is its name in `cause`, `grant` and `about`. */
   readonly messages: readonly TimelineMessage[];
   /** In the order of time. */
@@ -49,6 +53,12 @@ export interface TimelineLane {
   readonly name: string;
   /** What the party is. */
   readonly kind: 'client' | 'node' | 'sentinel' | 'resource';
+  /** What a node of a cluster is when the run begins. */
+  readonly role?: 'primary' | 'replica';
+  /** The number of the shard that a node of a cluster is in, from 1. */
+  readonly shard?: number;
+  /** The slots of its shard: `0-5460`. */
+  readonly slots?: string;
 }
 
 /**
@@ -120,6 +130,10 @@ export interface TimelineMark {
     | 'event';
   /** The same in words. */
   readonly text: string;
+  /** Of a clock that was set: by how much it is ahead from now on, in microseconds; negative when it is behind. */
+  readonly ahead?: number;
+  /** Of a clock that was set: how fast it runs from now on; 1 is exact. */
+  readonly rate?: number;
 }
 
 /** From when to when a client believes that it holds a lock, or is inside a resource. */
@@ -176,12 +190,25 @@ export interface TimelineTenure {
   readonly by?: string;
   /** The command that ended it, or the failover, restart or demotion that did not have it. */
   readonly end?: string;
+  /** What the servers did that ended it, when it was no command: which node took over, started again, or has a wrong clock. */
+  readonly cause?: TenureCause;
   /** When the lease was extended, and by which client. */
   readonly renewals: readonly { readonly at: number; readonly by: string }[];
   /** True for a grant that nobody knows of. */
   readonly ghost?: boolean;
   /** True when others may have it at the same time. */
   readonly shared?: boolean;
+}
+
+/** What ended a grant without a command. */
+export interface TenureCause {
+  /**
+   * `failover`: a replica took over that never received the grant. `restart`: a node started again without it. `demotion`: its
+   * node follows another one. `clock`: a node's clock jumped past the lease.
+   */
+  readonly how: 'failover' | 'restart' | 'demotion' | 'clock';
+  /** The node that took over, started again, is followed, or whose clock jumped. */
+  readonly node: string;
 }
 
 /** What a node knows about a key that is used as a lock. */
@@ -238,6 +265,8 @@ export interface TimelineVerdict {
   readonly holders: readonly string[];
   /** The reason, in one sentence. */
   readonly why: string;
+  /** The same for people who see the page for the first time. Without it, the page makes one of the tenures. */
+  readonly sentence?: string;
   /** What would have prevented it. */
   readonly cure?: string;
   /** The index of the run of this file in which it does. */

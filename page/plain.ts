@@ -2,8 +2,13 @@
 import type { Timeline, TimelineOverlap, TimelineTenure } from './format.ts';
 import { readable } from './text.ts';
 
-/** How the first double hold of the run came about; undefined when there is none, or when nothing is known of its grants. */
+/**
+ * How the first double hold of the run came about: the verdict's own sentence, or one made of the grants. Undefined when no lock
+ * was held twice, or when nothing is known of its grants.
+ */
 export function plainSentence(run: Timeline): string | undefined {
+  const { sentence } = run.verdict ?? {};
+  if (sentence !== undefined) return sentence;
   const [overlap] = run.overlaps;
   if (overlap === undefined) return undefined;
   const [first, second] = overlap.clients;
@@ -15,8 +20,43 @@ export function plainSentence(run: Timeline): string | undefined {
   const lost =
     ended.find(({ node }) => own.some((each) => each.client === second && each.node === node)) ?? ended[0];
   if (later === undefined || earlier.length === 0) return undefined;
+  if (run.primaries !== undefined) return votesText(run, overlap, own, lost);
   if (lost === undefined) return `${first} and ${second} were both granted ${readable(overlap.key)}.`;
   return sentenceOf(overlap, lost, later);
+}
+
+/** Of independent servers, a lock needs the majority: which of them told each client yes, and what happened in between. */
+function votesText(
+  { primaries = 1, lanes }: Timeline,
+  { clients: [first, second], key }: TimelineOverlap,
+  own: readonly TimelineTenure[],
+  lost: TimelineTenure | undefined,
+): string {
+  const nodesOf = (name: string): string[] => {
+    const nodes = new Set(own.filter(({ client }) => client === name).map(({ node }) => node));
+    return lanes.flatMap((lane) => (nodes.has(lane.name) ? [lane.name] : []));
+  };
+  const [earlier, later] = [nodesOf(first), nodesOf(second)];
+  const head = `${listed(earlier)} told ${first} yes.`;
+  const tail = `${listed(later)} told ${second} yes: each has a majority of ${primaries}.`;
+  if (lost === undefined) return `${head} Then ${tail}`;
+  const { node, cause, ended } = lost;
+  const why =
+    cause?.how === 'restart'
+      ? `${node} started again without its data.`
+      : cause?.how === 'clock'
+        ? `The clock of ${node} jumped ahead, so ${node} ended ${first}'s lease too early.`
+        : ended === 'expired'
+          ? `${first}'s lease ended on ${node} while ${first} still relied on it.`
+          : ended === 'lost'
+            ? `${node} lost ${readable(key)}.`
+            : `${lost.by ?? first} gave ${readable(key)} free on ${node} (${lost.end ?? ''}).`;
+  return `${head} ${why} Then ${tail}`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function sentenceOf(
@@ -28,6 +68,8 @@ function sentenceOf(
   const lock = readable(key);
   const next = `${later.node} told ${second} yes`;
   if (ended === 'lost') return lostText(lost, later);
+  if (ended === 'expired' && lost.cause !== undefined)
+    return `The clock of ${node} jumped ahead, so ${node} ended ${first}'s lease of ${lock} too early. Then ${next}.`;
   if (ended === 'expired')
     return `${first}'s lease of ${lock} ended on ${node} while ${first} still relied on it. Then ${next}.`;
   if (ended === 'evicted') return `${node} evicted ${lock}, which ${first} held. Then ${next}.`;
@@ -38,13 +80,13 @@ function sentenceOf(
 }
 
 /** A grant that a failover, a restart, or a node that began to follow another has lost. */
-function lostText({ end = '', node, client }: TimelineTenure, later: TimelineTenure): string {
-  const second = later.client;
-  const [, target] = /^the failover to (\S+), which never received it$/.exec(end) ?? [];
-  if (target !== undefined && target === later.node)
-    return `${node} told ${client} yes. The copy of that never reached ${target}, which took over, knew nothing of ${client}, and told ${second} yes.`;
-  const [, restarted] = /^the restart of (\S+), which did not keep it$/.exec(end) ?? [];
-  if (restarted !== undefined && restarted === later.node)
-    return `${node} told ${client} yes, started again without its data, and then told ${second} yes.`;
-  return `${node} told ${client} yes. The lock was lost by ${end}, and then ${later.node} told ${second} yes.`;
+function lostText({ end = '', cause, node, client }: TimelineTenure, later: TimelineTenure): string {
+  const told = `${later.node} told ${later.client} yes`;
+  if (cause?.how === 'failover' && cause.node === later.node)
+    return `${node} told ${client} yes. The copy of that never reached ${later.node}, which took over, knew nothing of ${client}, and told ${later.client} yes.`;
+  if (cause?.how === 'restart' && cause.node === later.node)
+    return `${node} told ${client} yes, started again without its data, and then told ${later.client} yes.`;
+  if (cause?.how === 'demotion')
+    return `${node} told ${client} yes. Then ${node} became a replica of ${cause.node}, which never had that, and ${told}.`;
+  return `${node} told ${client} yes. The lock was lost by ${end}, and then ${told}.`;
 }

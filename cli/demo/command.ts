@@ -105,7 +105,7 @@ async function timelinesOf(
     }
     if (!titles.has(healthy.title)) {
       titles.set(healthy.title, titles.size);
-      extra.push(healthy);
+      extra.push({ name: `${timeline.name}-cured`, ...healthy });
     }
     const verdict = { ...timeline.verdict, cure: cure.text, cured: titles.get(healthy.title) ?? 0 };
     runs.push({ ...timeline, verdict });

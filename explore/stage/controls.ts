@@ -28,6 +28,8 @@ export interface StageSet {
   readonly replicas: readonly StageNode[];
   /** What decides on the roles: the run itself, Sentinels, or the votes of a cluster. */
   readonly decides: 'the run' | 'Sentinels' | 'a cluster';
+  /** The slots of a cluster's shard, for its timeline. */
+  readonly slots?: string;
   /** The Sentinels, if there are any. */
   readonly sentinels: readonly { readonly name: string }[];
   /** The promotions by Sentinels or votes so far. */

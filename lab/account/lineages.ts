@@ -2,6 +2,7 @@
  * What each node knows about keys, through promotions, restarts and demotions: a promoted replica knows what its primary knew
  * at the offset that it had reached.
  */
+import type { TenureCause } from '../../page/format.ts';
 import type { Happening } from './happenings.ts';
 
 /** What is known about ids, such as keys, with the changes that led to it. */
@@ -41,8 +42,8 @@ export class KnownState<T> {
 export interface LineageEvents<T> {
   /** A node was promoted. @param before what the former primary knows */
   promoted?(node: string, at: number, before: KnownState<T>, now: KnownState<T>): void;
-  /** A former primary's data no longer counts. @param why in words */
-  retired?(state: KnownState<T>, at: number, why: string): void;
+  /** A former primary's data no longer counts. @param why in words @param cause undefined when it is not known whom the node follows */
+  retired?(state: KnownState<T>, at: number, why: string, cause: TenureCause | undefined): void;
   /** True if a restarted node still has this. */
   isKept(value: T, id: string, kept: ReadonlyMap<string, string>): boolean;
 }
@@ -126,7 +127,8 @@ export class Lineages<T> {
     for (const [name, other] of this.#nodes) {
       if (other === line || !other.isPrimary || other.isUp || name !== primary) continue;
       other.isPrimary = false;
-      this.#events.retired?.(other.state, at, `the failover to ${node}, which never received it`);
+      const why = `the failover to ${node}, which never received it`;
+      this.#events.retired?.(other.state, at, why, { how: 'failover', node });
     }
   }
 
@@ -137,8 +139,10 @@ export class Lineages<T> {
     line.copyOf = undefined;
     line.upstream = primary ?? (this.#current === node ? undefined : this.#current);
     if (!wasPrimary) return;
-    const target = line.upstream === undefined ? '' : ` ${line.upstream}, which never received it`;
-    this.#events.retired?.(line.state, at, `${node} follows${target}`);
+    const { upstream } = line;
+    const target = upstream === undefined ? '' : ` ${upstream}, which never received it`;
+    const cause = upstream === undefined ? undefined : ({ how: 'demotion', node: upstream } as const);
+    this.#events.retired?.(line.state, at, `${node} follows${target}`, cause);
   }
 
   #restart(node: string, kept: ReadonlyMap<string, string> | undefined, at: number): void {
@@ -154,6 +158,7 @@ export class Lineages<T> {
       return;
     }
     line.state = now;
-    this.#events.retired?.(before, at, `the restart of ${node}, which did not keep it`);
+    const why = `the restart of ${node}, which did not keep it`;
+    this.#events.retired?.(before, at, why, { how: 'restart', node });
   }
 }

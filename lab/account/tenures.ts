@@ -1,4 +1,5 @@
 /** Works out the tenures of locks: which grant stood on the servers from when to when, and what ended it. */
+import type { TenureCause } from '../../page/format.ts';
 import type { RecordedRun } from '../timeline/record.ts';
 import { isScript, type SentCommand } from './calls.ts';
 import type { Happening } from './happenings.ts';
@@ -15,6 +16,8 @@ export interface TenureEnd {
   readonly by?: string;
   /** In words: the command, or the failover or restart that did not have it. */
   readonly what: string;
+  /** What servers did, for an end that was no command. */
+  readonly cause?: TenureCause;
   readonly call?: SentCommand;
 }
 
@@ -96,8 +99,9 @@ class TenureReader {
         return known !== undefined && (known === '' || known === holder || claim !== key);
       },
       promoted: (node, at, before, now) => this.#promoted(node, at, before, now),
-      retired: (state, at, why) => {
-        for (const [claim, tenure] of state.table) this.#lose(claim, tenure, at, why);
+      retired: (state, at, why, cause) => {
+        for (const [claim, tenure] of state.table)
+          this.#lose(claim, tenure, { at, how: 'lost', what: why, ...(cause !== undefined && { cause }) });
       },
     });
   }
@@ -207,6 +211,7 @@ class TenureReader {
       at: Math.max(exact, from, jumped ? jump.at : 0),
       how: 'expired',
       what: jumped ? `the clock of ${node} ${jump.text}` : 'its lease was over',
+      ...(jumped && { cause: { how: 'clock', node } as const }),
     };
   }
 
@@ -238,8 +243,8 @@ class TenureReader {
     }
   }
 
-  #lose(claim: string, tenure: Tenure, at: number, why: string): void {
+  #lose(claim: string, tenure: Tenure, end: TenureEnd): void {
     if (this.#nodes.serving.some(({ table }) => table.get(claim) === tenure)) return;
-    this.#finish(tenure, { at: Math.min(at, this.#end), how: 'lost', what: why });
+    this.#finish(tenure, { ...end, at: Math.min(end.at, this.#end) });
   }
 }

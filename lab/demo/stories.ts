@@ -12,8 +12,7 @@ import {
   withWait,
 } from './replicated-stories.ts';
 
-/** Each function plays a story on a virtual clock, under its short name. The same seed gives the same events. */
-export const namedStories: Readonly<Record<string, (seed: number) => Promise<Played>>> = {
+const plays: Readonly<Record<string, (seed: number) => Promise<Played>>> = {
   failover: plainFailover,
   wait: withWait,
   'wait-other-replica': waitOfAnotherReplica,
@@ -25,6 +24,17 @@ export const namedStories: Readonly<Record<string, (seed: number) => Promise<Pla
   'quorum-ap': (seed) => quorum(seed, false),
   'quorum-cp': (seed) => quorum(seed, true),
 };
+
+/** Each function plays a story on a virtual clock, under its short name. The same seed gives the same events. */
+export const namedStories: typeof plays = Object.fromEntries(
+  Object.entries(plays).map(([name, play]) => [name, async (seed: number) => named(name, await play(seed))]),
+);
+
+/** The name goes into the links to the story's picture. */
+function named(name: string, played: Played): Played {
+  const { timeline } = played;
+  return timeline === undefined ? played : { ...played, timeline: { ...timeline, name } };
+}
 
 /** The stories in the order in which they are shown. */
 export const stories = Object.values(namedStories);

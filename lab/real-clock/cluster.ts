@@ -198,7 +198,10 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
    */
   timelineData(notes: RealClockTimelineNotes = {}): Timeline {
     if (!this.network.trace.isOn) throw new Error('timelineData() needs startCluster with trace: true');
-    return realClockTimeline({ network: this.network, nodes: this.nodes, sentinels: [] }, notes);
+    return realClockTimeline(
+      { network: this.network, nodes: this.nodes, sentinels: [], shards: this.shards },
+      notes,
+    );
   }
 
   /** Disconnects the cluster's clients and stops every node. Resolves when no handle is left. */

@@ -70,6 +70,19 @@ export class Shard<N extends ShardMember<N>, L extends LaneControls> extends Rep
     return this.#around.network;
   }
 
+  /** The slots that it serves, as its primary sees them: `0-5460`. Empty when it serves none. */
+  get slots(): string {
+    const { myself, owners } = this.primary.member.cluster;
+    const ranges: string[] = [];
+    for (let slot = 0; slot < owners.length; slot++) {
+      if (owners[slot] !== myself) continue;
+      const first = slot;
+      while (owners[slot + 1] === myself) slot++;
+      ranges.push(first === slot ? `${first}` : `${first}-${slot}`);
+    }
+    return ranges.join(', ');
+  }
+
   /** @internal */
   protected checkOpen(): void {
     this.#around.checkOpen();

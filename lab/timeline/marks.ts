@@ -27,6 +27,8 @@ const OF_PARTIES: Record<string, [kind: MarkKind, text: (detail: string) => stri
   resume: ['resume', () => 'resumes'],
   clock: ['clock', (detail) => `its clock ${detail}`],
   promote: ['promote', (detail) => `is promoted to primary ${detail}`],
+  // The nodes of a cluster elect one of their own.
+  promoted: ['promote', () => 'is elected primary of its shard'],
   follow: ['follow', (detail) => `becomes a replica of ${detail}`],
   lost: ['lost', (detail) => `an acknowledged write is lost: ${detail}`],
   fault: ['fault', (detail) => detail],
@@ -49,6 +51,7 @@ export function marksOf({ events, lanes }: RecordedRun, messages: readonly ReadM
 }
 
 function eventMarks(events: readonly RecordedEvent[]): TimelineMark[] {
+  const clocks = new Clocks();
   return events.flatMap(({ at, who, what, detail }): TimelineMark[] => {
     if (who.includes('>')) {
       const [lane = '', to = ''] = who.split('>');
@@ -57,10 +60,29 @@ function eventMarks(events: readonly RecordedEvent[]): TimelineMark[] {
       return [{ at, lane, to, kind, text: `${what}${detail === '' ? '' : ` ${detail}`}` }];
     }
     const known = OF_PARTIES[what];
-    if (known !== undefined) return [{ at, lane: who, kind: known[0], text: known[1](shortened(detail)) }];
+    if (known !== undefined) {
+      const [kind, text] = known;
+      const set = kind === 'clock' ? clocks.after(who, detail) : {};
+      return [{ at, lane: who, kind, text: text(shortened(detail)), ...set }];
+    }
     if (OF_CONNECTIONS.includes(what)) return [];
     return [{ at, lane: who, kind: 'event', text: shortened(`${what} ${detail}`) }];
   });
+}
+
+/** By how much clocks were set. */
+class Clocks {
+  readonly #ahead = new Map<string, number>();
+
+  /** What a clock shows after it was set. @param detail as the lab notes it: `jumps by 20 ms`, `runs at 1.5` */
+  after(who: string, detail: string): Pick<TimelineMark, 'ahead' | 'rate'> {
+    const [, jump] = /^jumps by (\S+) ms$/.exec(detail) ?? [];
+    const [, rate] = /^runs at (\S+)$/.exec(detail) ?? [];
+    if (jump !== undefined)
+      this.#ahead.set(who, (this.#ahead.get(who) ?? 0) + Math.round(Number(jump) * 1000));
+    const ahead = this.#ahead.get(who);
+    return { ...(ahead !== undefined && { ahead }), ...(rate !== undefined && { rate: Number(rate) }) };
+  }
 }
 
 function shortened(text: string): string {

@@ -7,13 +7,15 @@ import type { RealClockTrace } from '../real-clock/trace.ts';
 import { readMessages } from './connections.ts';
 import type { RecordedRun } from './record.ts';
 import { timelineOf } from './timeline.ts';
-import { clientsIn, lanesOf } from './world.ts';
+import { clientsIn, lanesOf, nodeLanes, type TimelineSet } from './world.ts';
 
 /** A pair, as far as its timeline needs it. */
 interface RecordedPair {
   readonly network: { readonly trace: RealClockTrace };
   readonly nodes: readonly { readonly name: string }[];
   readonly sentinels: readonly { readonly name: string }[];
+  /** The shards of a cluster. */
+  readonly shards?: readonly TimelineSet[];
 }
 
 /** What a timeline on the real clock may say in addition to what the links have recorded. */
@@ -43,7 +45,8 @@ export function recordedRun(pair: RecordedPair, title = 'A run on the real clock
   const sentinels = pair.sentinels.map(({ name }) => name);
   const { trace } = pair.network;
   const { messages, events, writes, restarts, forgottenUpTo } = trace;
-  const lanes = lanesOf(clientsIn(messages, [...nodes, ...sentinels]), nodes, sentinels, []);
+  const sets = pair.shards ?? [{ nodes: pair.nodes }];
+  const lanes = lanesOf(clientsIn(messages, [...nodes, ...sentinels]), nodeLanes(sets), sentinels, []);
   return {
     title,
     clock: 'real',

@@ -38,6 +38,8 @@ export interface RecordedRestart {
 /** One run. */
 export interface RecordedRun {
   readonly title: string;
+  /** A short name, for links. */
+  readonly name?: string;
   readonly clock: 'virtual' | 'real';
   readonly replay?: string;
   readonly end: number;

@@ -20,10 +20,12 @@ export function timelineOf(run: RecordedRun): Timeline {
   const { title, clock, replay, end, lanes, verdict } = run;
   return {
     title,
+    ...(run.name !== undefined && { name: run.name }),
     clock,
     ...(replay !== undefined && { replay }),
     end,
     lanes,
+    ...(run.primaries > 1 && { primaries: run.primaries }),
     messages: read.map((message) => explained(message, obstacles)),
     marks,
     holds,
@@ -44,6 +46,7 @@ function tenuresIn({ tenures, ghosts }: LockAccount): TimelineTenure[] {
       ...{ key: lock, client, holder, node, from, what, told, to: end?.at ?? null, renewals },
       ...(end !== undefined && { ended: end.how, end: end.what }),
       ...(end?.by !== undefined && { by: end.by }),
+      ...(end?.cause !== undefined && { cause: end.cause }),
       ...(unknown.has(tenure) && { ghost: true }),
       ...(shared && { shared }),
     };

@@ -37,21 +37,26 @@ export interface TimelineWorld {
   elapsed(): number;
 }
 
-/** The timeline of a world. Throws TypeError for a wrong note. @param sets the nodes and Sentinels of each primary */
+/** A primary with its replicas and its Sentinels: the nodes that began as primaries come first. */
+export interface TimelineSet {
+  readonly nodes: readonly { readonly name: string }[];
+  readonly sentinels?: readonly { readonly name: string }[];
+  /** The slots of a cluster's shard; undefined where each set has all keys. */
+  readonly slots?: string;
+}
+
+/** The timeline of a world. Throws TypeError for a wrong note. */
 export function worldTimeline(
   world: TimelineWorld,
-  sets: readonly {
-    readonly nodes: readonly { name: string }[];
-    readonly sentinels: readonly { name: string }[];
-  }[],
+  sets: readonly TimelineSet[],
   notes: TimelineNotes = {},
 ): Timeline {
   checkNames(notes, ['title', 'resources', 'steps', 'verdict', 'from'], 'timelineData');
   return timelineOf(recordedWorld(world, sets, notes));
 }
 
-/** The account of the locks of a world. @param sets the nodes and Sentinels of each primary */
-export function worldAccount(world: TimelineWorld, sets: Parameters<typeof worldTimeline>[1]): LockAccount {
+/** The account of the locks of a world. */
+export function worldAccount(world: TimelineWorld, sets: readonly TimelineSet[]): LockAccount {
   const run = recordedWorld(world, sets, {});
   return accountOf(run, readMessages(run.messages));
 }
@@ -59,7 +64,7 @@ export function worldAccount(world: TimelineWorld, sets: Parameters<typeof world
 /** What the world has recorded, from `notes.from` on. */
 export function recordedWorld(
   world: TimelineWorld,
-  sets: Parameters<typeof worldTimeline>[1],
+  sets: readonly TimelineSet[],
   { title = `A run with seed ${world.seed}`, resources = [], steps = [], verdict, from = 0 }: TimelineNotes,
 ): RecordedRun {
   const { trace } = world;
@@ -72,30 +77,45 @@ export function recordedWorld(
     ...world.network.underWay().map(messageOf('waiting')),
   ].map((message) => moved(message, from));
   const names = sets.flatMap(({ nodes }) => nodes.map(({ name }) => name));
-  const sentinels = sets.flatMap((set) => set.sentinels.map(({ name }) => name));
+  const sentinels = sets.flatMap((set) => (set.sentinels ?? []).map(({ name }) => name));
   const events = trace.events.filter(({ what }) => what !== 'data' && what !== 'dropped');
   return {
     title,
     clock: 'virtual',
     replay: String(world.seed),
     end: world.elapsed() - from,
-    lanes: lanesOf(clientsIn(messages, [...names, ...sentinels]), names, sentinels, resources),
+    lanes: lanesOf(clientsIn(messages, [...names, ...sentinels]), nodeLanes(sets), sentinels, resources),
     messages,
     events: events.map(({ at, who, what, detail }) => ({ at: Math.max(0, at - from), who, what, detail })),
     writes: world.writes.map((each) => ({ ...each, at: each.at - from })),
     restarts: world.restarts.map((each) => ({ ...each, at: each.at - from })),
     knownFrom: Math.max(0, world.forgottenUpTo - from),
     locks: world.locks,
-    primaries: sets.length,
+    // The shards of a cluster share the keys: a lock is in one of them.
+    primaries: isCluster(sets) ? 1 : sets.length,
     steps: steps.map((step) => ({ ...step, at: step.at - from })),
     ...(verdict !== undefined && { verdict }),
   };
 }
 
+function isCluster(sets: readonly TimelineSet[]): boolean {
+  return sets.some(({ slots }) => slots !== undefined);
+}
+
+/** The lanes of nodes. Those of a cluster say their shard, and what they are when the run begins. */
+export function nodeLanes(sets: readonly TimelineSet[]): TimelineLane[] {
+  return sets.flatMap(({ nodes, slots }, i) =>
+    nodes.map(({ name }, k): TimelineLane => {
+      const part = { role: k === 0 ? 'primary' : 'replica', shard: i + 1, slots } as const;
+      return { name, kind: 'node', ...(slots !== undefined && { ...part, slots }) };
+    }),
+  );
+}
+
 /** Clients first, then the nodes, the Sentinels and the resources. */
 export function lanesOf(
   clients: readonly string[],
-  nodes: readonly string[],
+  nodes: readonly TimelineLane[],
   sentinels: readonly string[],
   resources: readonly string[],
 ): TimelineLane[] {
@@ -104,7 +124,7 @@ export function lanesOf(
     (name: string): TimelineLane => ({ name, kind });
   return [
     ...clients.map(lane('client')),
-    ...nodes.map(lane('node')),
+    ...nodes,
     ...sentinels.map(lane('sentinel')),
     ...resources.map(lane('resource')),
   ];

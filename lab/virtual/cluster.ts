@@ -147,9 +147,8 @@ export class LabCluster extends AnyCluster<LabClusterNode, Lane> {
     return overlapsIn(worldAccount(this.world, this.#sets));
   }
 
-  /** One set, because a lock is in one shard, and not in a majority of them. */
   get #sets(): Parameters<typeof worldAccount>[1] {
-    return [{ nodes: this.nodes, sentinels: [] }];
+    return this.shards;
   }
 
   /** Closes the world: nothing that is scheduled in it will run. */

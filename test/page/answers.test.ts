@@ -86,7 +86,14 @@ test.each([
     'failover',
     'redis-1 told A yes. The copy of that never reached redis-2, which took over, knew nothing of A, and told B yes.',
   ],
-  ['redlock-restart', 'redis-3 told A yes, started again without its data, and then told B yes.'],
+  [
+    'redlock-restart',
+    'redis-1, redis-2 and redis-3 told A yes. redis-3 started again without its data. Then redis-3, redis-4 and redis-5 told B yes: each has a majority of 5.',
+  ],
+  [
+    'redlock-clock',
+    "redis-1, redis-2 and redis-3 told A yes. The clock of redis-3 jumped ahead, so redis-3 ended A's lease too early. Then redis-3, redis-4 and redis-5 told B yes: each has a majority of 5.",
+  ],
   ['wait', undefined],
 ])('the sentence on top of %s says why, without offsets and deadlines', async (name, sentence) => {
   expect(plainSentence(await story(name))).toBe(sentence);

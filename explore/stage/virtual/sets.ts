@@ -89,6 +89,10 @@ export class VirtualShard extends VirtualSet<LabShard['primary'], LabShard> {
     return 'a cluster';
   }
 
+  get slots(): string {
+    return this.inner.slots;
+  }
+
   protected client(name: string, options: RedisOptions): Redis {
     return this.#clientOf(() => this.primary, name, options);
   }

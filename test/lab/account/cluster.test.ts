@@ -1,6 +1,6 @@
 /** The account of locks in a cluster: a shard has them, and keeps or loses them when its nodes elect another primary. */
 import { expect, test } from 'vitest';
-import { type LabCluster, startCluster } from '../../../index.ts';
+import { type LabCluster, startCluster, startPair } from '../../../index.ts';
 import { worldAccount } from '../../../lab/timeline/world.ts';
 
 const [LOCK, LEASE] = ['lock', 600_000];
@@ -56,4 +56,51 @@ test('a lock that its replica has not seen is lost by the election, and two clie
   expect(cluster.overlaps()).toMatchObject([{ lock: LOCK, clients: ['A', 'B'] }]);
   a.disconnect();
   b.disconnect();
+});
+
+test('a timeline says of each node its shard, its slots and its first role, and marks the election', async () => {
+  await using cluster = await start(1);
+  const shard = cluster.shardOf(LOCK);
+  const [before] = [shard.primary.name];
+  await cluster.run(() => cluster.client('A').set(LOCK, 'token', 'PX', LEASE, 'NX'));
+  shard.primary.crash();
+  await cluster.when(() => shard.primary.name !== before);
+  const { lanes, marks, primaries } = cluster.timelineData();
+  const nodes = lanes.filter(({ kind }) => kind === 'node');
+  expect(nodes.map(({ name, role, shard: number, slots }) => [name, role, number, slots])).toEqual([
+    ['node-1', 'primary', 1, '0-5460'],
+    ['node-4', 'replica', 1, '0-5460'],
+    ['node-2', 'primary', 2, '5461-10922'],
+    ['node-5', 'replica', 2, '5461-10922'],
+    ['node-3', 'primary', 3, '10923-16383'],
+    ['node-6', 'replica', 3, '10923-16383'],
+  ]);
+  expect(primaries).toBeUndefined();
+  expect(marks.filter(({ kind }) => kind === 'promote').map(({ lane }) => lane)).toEqual([
+    shard.primary.name,
+  ]);
+});
+
+test('a timeline says what servers did to a lock without a command, and by how much a clock is wrong', async () => {
+  await using pair = await startPair({ clock: 'virtual' });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  await a.set('jumped', 'A', 'PX', 60_000, 'NX');
+  pair.primary.clock.jump(61_000);
+  await b.set('jumped', 'B', 'PX', 60_000, 'NX');
+  pair.primary.clock.drift(2);
+  pair.link.hold();
+  await a.set(LOCK, 'A', 'PX', LEASE, 'NX');
+  await pair.failover({ crash: true });
+  await b.set(LOCK, 'B', 'PX', LEASE, 'NX');
+  const { tenures = [], marks } = pair.timelineData();
+  expect(tenures.flatMap(({ key, cause }) => (cause === undefined ? [] : [[key, cause]]))).toEqual([
+    ['jumped', { how: 'clock', node: 'redis-1' }],
+    ['jumped', { how: 'failover', node: 'redis-2' }],
+    [LOCK, { how: 'failover', node: 'redis-2' }],
+  ]);
+  const clocks = marks.filter(({ kind }) => kind === 'clock');
+  expect(clocks.map(({ ahead, rate }) => [ahead, rate])).toEqual([
+    [61_000_000, undefined],
+    [61_000_000, 2],
+  ]);
 });
