@@ -53,6 +53,15 @@ export type {
 export type { NativeReply, NativeScript, ScriptRegistry } from './start/control/native-scripts.ts';
 export type { InterceptedRequest, RecordedRequest, RequestRecording } from './start/control/recording.ts';
 export type { DumpEntry, Seed, SeedValue, Text } from './start/dataset.ts';
+export type {
+  OwnCommand,
+  OwnCommandContext,
+  OwnCommands,
+  OwnFlag,
+  OwnKeys,
+  OwnReply,
+  OwnType,
+} from './start/own/own-command.ts';
 export { LostlockCluster } from './start/running/cluster.ts';
 export { LostlockSentinel } from './start/running/sentinel.ts';
 export { LostlockServer } from './start/running/server.ts';

@@ -89,6 +89,8 @@ function collectionSize(value: Collection): number {
       return streamSize(value);
     case 'vectorset':
       return vectorSetSize(value, OBJECT + 10);
+    case 'own':
+      return stringSize(value.data.length);
   }
 }
 
@@ -172,5 +174,7 @@ function tableUsage(value: Extract<Collection, { type: 'set' | 'hash' }>): numbe
 /** Estimates how many bytes a copy of the value takes here. O(1), and more often too much than too little. */
 export function copyBytes(value: Held): number {
   if (typeof value === 'string') return 0;
-  return 2 * footprint('', value) + ('size' in value ? MEMBER_BYTES * value.size : 0);
+  return value.type === 'own'
+    ? 0
+    : 2 * footprint('', value) + ('size' in value ? MEMBER_BYTES * value.size : 0);
 }

@@ -11,10 +11,12 @@ import {
   startServersOfCluster,
 } from '../start/cluster.ts';
 import { checkSettings } from '../start/node-options.ts';
+import { checkOwnCommands } from '../start/own/declare.ts';
+import type { OwnCommands } from '../start/own/own-command.ts';
 import type { LostlockCluster } from '../start/running/cluster.ts';
 import { replaceNodeFunctions } from './node-functions/node-functions.ts';
 import { RealClockCluster } from './real-clock/cluster.ts';
-import { checkDialects } from './replica-group/dialects.ts';
+import { checkDialects, dialectFor } from './replica-group/dialects.ts';
 import { refuseTls, refuseVirtual } from './replica-group/layout.ts';
 import { type ClusterConstructor, loadClusterClient } from './virtual/client.ts';
 import { LabCluster } from './virtual/cluster.ts';
@@ -28,6 +30,8 @@ export interface LabClusterOptions extends ClusterSize {
   readonly dialect?: DialectName;
   /** True: commands and options that the dialect's server does not have are refused. */
   readonly strict?: boolean;
+  /** Commands of your own, which every node has: docs/commands-of-your-own.md. */
+  readonly commands?: OwnCommands;
   /** Parameters of every node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
 }
@@ -48,20 +52,31 @@ export interface RealClockClusterOptions extends LabClusterOptions {
   readonly trace?: boolean;
 }
 
-const OPTIONS = ['primaries', 'replicas', 'clock', 'nodeTimeout', 'dialect', 'strict', 'settings'];
+const OPTIONS = [
+  'primaries',
+  'replicas',
+  'clock',
+  'nodeTimeout',
+  'dialect',
+  'strict',
+  'commands',
+  'settings',
+];
 
 /** Throws TypeError for a wrong option. Returns what every node is started with. @param names further options */
 function readOptions(options: LabClusterOptions, names: readonly string[]) {
   checkNames(options, [...OPTIONS, ...names], 'startCluster');
   const size = readSize(options);
-  const { nodeTimeout = 5000, settings = {}, dialect, strict } = options;
+  const { nodeTimeout = 5000, settings = {}, dialect, strict, commands } = options;
   checkInteger('nodeTimeout', nodeTimeout, 100, 2 ** 31 - 1);
   checkDialects(options, []);
+  checkOwnCommands(commands, [dialectFor(options, '')]);
   checkSettings(settings, { dialect, stores: true, isInLab: true });
   checkClusterSettings(settings);
   refuseTls(settings);
   const node = {
     settings: { ...settings, 'cluster-node-timeout': nodeTimeout },
+    ...(commands !== undefined && { commands }),
     ...(dialect !== undefined && { dialect }),
     ...(strict !== undefined && { strict }),
   };

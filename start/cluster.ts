@@ -11,6 +11,7 @@ import type { LogLevel } from '../server/ports.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import { reachableHost } from './listening.ts';
 import { checkSettingNames } from './node-options.ts';
+import type { OwnCommands } from './own/own-command.ts';
 import { LostlockCluster } from './running/cluster.ts';
 import type { LostlockServer } from './running/server.ts';
 import { startServer } from './start.ts';
@@ -48,6 +49,8 @@ export interface ClusterOptions extends ClusterSize {
   readonly dialect?: DialectName;
   /** True: commands and options that the dialect's server does not have are refused. */
   readonly strict?: boolean;
+  /** Commands of your own, which every node has: docs/commands-of-your-own.md. */
+  readonly commands?: OwnCommands;
   /** Any other parameter of every node, by its name in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** Receives every line of the log, with the role of the node that wrote it. By default nothing is logged. */
@@ -65,6 +68,7 @@ const OPTIONS = [
   'nodeTimeout',
   'dialect',
   'strict',
+  'commands',
   'settings',
   'log',
 ];

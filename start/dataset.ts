@@ -20,7 +20,9 @@ export type DumpValue =
   /** The stream's entries, with alternating fields and values. Consumer groups are left out. */
   | { readonly type: 'stream'; readonly value: readonly (readonly [id: string, fields: readonly Text[]])[] }
   /** A vector set, as the payload that DUMP returns. */
-  | { readonly type: 'vectorset'; readonly value: Buffer };
+  | { readonly type: 'vectorset'; readonly value: Buffer }
+  /** A value that a command of your own stored, as the payload that DUMP returns. */
+  | { readonly type: 'own'; readonly value: Buffer };
 
 /** One key, as `dump` returns it and `seed` accepts it. */
 export type DumpEntry = DumpValue & {
@@ -92,6 +94,7 @@ function plain(value: Value): DumpValue {
           .map(({ id, fields }): [string, Text[]] => [formatId(id), fields.map(decodeText)]),
       };
     case 'vectorset':
-      return { type: 'vectorset', value: toBuffer(dumpValue(value)) };
+    case 'own':
+      return { type: value.type, value: toBuffer(dumpValue(value)) };
   }
 }

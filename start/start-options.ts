@@ -10,6 +10,8 @@ import { parameters, type Settings } from '../server/settings/settings.ts';
 import { BadRenaming, type Named, renamed } from '../server/table/rename.ts';
 import type { Seed } from './dataset.ts';
 import { checkDialect, checkSettings, OPTION_OF } from './node-options.ts';
+import { checkOwnCommands, ownCommands } from './own/declare.ts';
+import type { OwnCommands } from './own/own-command.ts';
 import { readSentinels, type SentinelsOptions } from './sentinel-options.ts';
 import { checkTls, type TlsOptions } from './tls.ts';
 
@@ -63,6 +65,8 @@ export interface StartOptions {
    * An empty name takes the command away.
    */
   readonly renamedCommands?: readonly (readonly [name: string, to: string])[];
+  /** Commands of your own, by their names, such as 'json.get': docs/commands-of-your-own.md. A thread cannot have them. */
+  readonly commands?: OwnCommands;
   /** Any other parameter, by its name in redis.conf. */
   readonly settings?: Partial<Settings>;
   /** The initial data. */
@@ -95,9 +99,10 @@ export interface StartOptions {
 
 /**
  * The options of a server in a thread of its own. It answers while the test blocks its event loop, as `execFileSync` does.
- * It takes the options of any other server, except `clock: 'ambient'`: fake timers do not reach the thread.
+ * It takes the options of any other server, except `clock: 'ambient'`, as fake timers do not reach the thread, and `commands`, as
+ * functions do not.
  */
-export interface ThreadOptions extends Omit<StartOptions, 'thread'> {
+export interface ThreadOptions extends Omit<StartOptions, 'thread' | 'commands'> {
   /** True: the server runs in a worker thread. */
   readonly thread: true;
 }
@@ -115,6 +120,7 @@ const OPTIONS = [
   'strict',
   'renamedCommands',
   'requestMemory',
+  'commands',
   'settings',
   'seed',
   'rdbFile',
@@ -131,15 +137,29 @@ function checkUsers(users: unknown): void {
   for (const [name, rules] of Object.entries(users)) checkString(`users.${name}`, rules, false);
 }
 
+/** Throws for a mistake in the commands of the user's own. */
+function checkCommands({
+  commands,
+  dialect,
+  strict,
+  thread,
+}: Omit<StartOptions, 'thread'> & { readonly thread?: unknown }): void {
+  if (commands !== undefined && thread === true)
+    throw badOption('commands', commands, 'no value with thread: functions do not reach another thread');
+  const named = { ...(dialect && { dialect }), ...(strict !== undefined && { strict }) };
+  checkOwnCommands(commands, [named]);
+}
+
 /** Throws for a command that does not exist, and for a name that another command has. */
 function checkRenamings({
   renamedCommands: pairs = [],
   dialect,
   strict,
-}: StartOptions | ThreadOptions): void {
+  commands: own,
+}: Omit<StartOptions, 'thread'>): void {
   if (!Array.isArray(pairs)) throw badOption('renamedCommands', pairs, 'pairs of a name and a new name');
   let commands: Named<unknown> = commandTable(
-    [],
+    ownCommands(own),
     dialectNamed(dialect ?? DEFAULT_DIALECT),
     isStrict({ ...(dialect && { dialect }), ...(strict !== undefined && { strict }) }),
   );
@@ -214,6 +234,7 @@ export function checkOptions(options: StartOptions | ThreadOptions): void {
   if (options.clock !== undefined && options.clock !== 'real' && options.clock !== 'ambient') {
     throw badOption('clock', options.clock, "'real' or 'ambient'");
   }
+  checkCommands(options);
   checkRenamings(options);
   checkClusterNode(options);
   if (options.thread !== undefined) checkFlag('thread', options.thread);

@@ -24,6 +24,7 @@ import { Interceptor } from './control/interceptor.ts';
 import { MovableClock } from './control/movable-clock.ts';
 import { seed } from './control/seed.ts';
 import { listen, reachableHost } from './listening.ts';
+import { ownCommands } from './own/declare.ts';
 import type { LostlockSentinel } from './running/sentinel.ts';
 import { LostlockServer } from './running/server.ts';
 import { type SentinelPlace, startSentinels } from './sentinel.ts';
@@ -75,9 +76,10 @@ function follow(node: Server, { replicaOf }: StartOptions): void {
 
 /** The options of the node itself. */
 function nodeOptions(options: StartOptions, settings: Partial<Settings>): ServerOptions {
-  const { dialect, strict, requestMemory, log, renamedCommands } = options;
+  const { dialect, strict, requestMemory, log, renamedCommands, commands } = options;
   return {
     settings,
+    commands: ownCommands(commands),
     ...(dialect && { dialect }),
     ...defined({ strict, requestMemory }),
     ...(log && { log }),

@@ -4,4 +4,5 @@ import { testPrograms } from './support/pages/test-programs.ts';
 testPrograms([
   { page: 'docs/cookbook.md', language: 'js' },
   { page: 'docs/time.md', language: 'js' },
+  { page: 'docs/commands-of-your-own.md', language: 'js' },
 ]);

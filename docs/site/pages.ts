@@ -42,6 +42,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
     pages: [
       doc('testing', 'Testing with lostlock'),
       doc('cookbook', 'Cookbook', 'Programs to copy for common tests of distributed locks.'),
+      doc('commands-of-your-own', 'Commands of your own'),
       doc('time', 'Time in the lab'),
       doc('lab', "The lab's controls"),
       doc('explore', 'Explorations'),

@@ -13,6 +13,7 @@ import { readTimedHash, readTimedListpack, readValkeyHash } from './field-times.
 import type { RdbFormat } from './formats.ts';
 import { moduleOf, readModuleType } from './modules.ts';
 import { readIntset, readZiplist, readZipmap } from './old-forms.ts';
+import { OWN_VALUE, readOwnValue } from './own-value.ts';
 import { readStream } from './stream.ts';
 import { VALUE } from './types.ts';
 import { readVectorSet, VECTOR_SET } from './vector-set.ts';
@@ -32,6 +33,7 @@ type Limits = Readonly<EncodingLimits>;
  * a duplicate member, and for a form that servers with this format do not know.
  */
 export function readBody(input: RdbReader, type: number, limits: Limits, format: RdbFormat): Value {
+  if (type === VALUE.module) return readModule(input, format);
   checkKnown(input, type, format);
   switch (type) {
     case VALUE.string:
@@ -71,8 +73,6 @@ export function readBody(input: RdbReader, type: number, limits: Limits, format:
       return sortedSetOf(readZiplist(input.blob()), limits);
     case VALUE.zsetListpack:
       return sortedSetOf(readListpack(input.blob()), limits);
-    case VALUE.module:
-      return readModule(input, format);
     default:
       if (STREAMS.has(type)) return readStream(input, type, limits);
       throw badFormat(`value type ${type}`);
@@ -90,7 +90,7 @@ function readTimed(input: RdbReader, type: number, limits: Limits, format: RdbFo
 /** Throws RdbError for a form that servers with this format do not know. */
 function checkKnown(input: RdbReader, type: number, format: RdbFormat): void {
   if (format.types.has(type)) return;
-  if (type === VALUE.module || type === VALUE.moduleDraft) throw unknownModule(moduleOf(input));
+  if (type === VALUE.moduleDraft) throw unknownModule(moduleOf(input));
   throw badFormat(`value type ${type}`);
 }
 
@@ -98,10 +98,11 @@ function unknownModule(name: Bytes): RdbError {
   return badFormat(`a value of the module type '${name}', which is not known here`);
 }
 
-/** Vector sets are the only values of a module that are known. */
+/** Vector sets are the only values of a module that a server with this format may know. Every node takes the values of users' commands. */
 function readModule(input: RdbReader, format: RdbFormat): Value {
   const module = readModuleType(input);
-  if (module.name !== VECTOR_SET.name) throw unknownModule(module.name);
+  if (module.name === OWN_VALUE.name) return readOwnValue(input);
+  if (module.name !== VECTOR_SET.name || !format.types.has(VALUE.module)) throw unknownModule(module.name);
   return readVectorSet(input, module, format);
 }
 

@@ -10,6 +10,7 @@ import type { Value } from '../value.ts';
 import { timedType, writeTimedHash } from './field-times.ts';
 import type { RdbFormat } from './formats.ts';
 import { writeIntset } from './old-forms.ts';
+import { writeOwnValue } from './own-value.ts';
 import { writeStream } from './stream.ts';
 import { VALUE } from './types.ts';
 import { writeVectorSet } from './vector-set.ts';
@@ -43,6 +44,7 @@ export function valueType(value: Value, format: RdbFormat): number {
     case 'stream':
       return latestStream(format);
     case 'vectorset':
+    case 'own':
       return VALUE.module;
   }
 }
@@ -78,6 +80,9 @@ export function writeBody(out: RdbWriter, value: Value, type: number, format: Rd
       break;
     case 'vectorset':
       writeVectorSet(out, value, format);
+      break;
+    case 'own':
+      writeOwnValue(out, value);
       break;
   }
 }

@@ -6,6 +6,8 @@ import { replicateFrom } from '../../server/replication/role.ts';
 import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { ownCommands } from '../../start/own/declare.ts';
+import type { OwnCommands } from '../../start/own/own-command.ts';
 import {
   checkRestart,
   type DialectOptions,
@@ -22,8 +24,10 @@ import type { RealClock } from './process.ts';
 export interface RealClockNodeOptions extends DialectOptions {
   /** Parameters of the node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
+  /** Commands of your own, which every node has: docs/commands-of-your-own.md. */
+  readonly commands?: OwnCommands;
   /** @internal Additional commands, such as LAB. */
-  readonly commands?: readonly Command<Caller>[];
+  readonly labCommands?: readonly Command<Caller>[];
 }
 
 /** A server on TCP in real time. */
@@ -46,10 +50,10 @@ export class RealClockNode extends NodeWithLog<RealClock> {
   }
 
   #make(): [Server, Journal] {
-    const { settings, commands = [] } = this.#options;
+    const { settings, commands, labCommands = [] } = this.#options;
     const server = this.create(this.host.boot(), {
       settings: { ...settings, port: this.#port },
-      commands,
+      commands: [...labCommands, ...ownCommands(commands)],
       ...dialectFor(this.#options, this.name),
     });
     return [server, this.recover(server)];

@@ -92,7 +92,7 @@ export async function startLab(options: LabOptions = {}): Promise<LabServer> {
   let pair: RealClockPair | undefined;
   const command = labCommand(() => pair as RealClockPair);
   const { sets } = await startOnRealClock(
-    { ...rest, clock: 'real', commands: [command], trace: true },
+    { ...rest, clock: 'real', labCommands: [command], trace: true },
     'startPair',
     async () => NoIoredis as never,
   );

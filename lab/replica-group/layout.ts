@@ -3,6 +3,8 @@
 import { badOption, checkFlag, checkInteger, checkNames } from '../../base/options.ts';
 import { parameters, type Settings } from '../../server/settings/settings.ts';
 import { checkSettings } from '../../start/node-options.ts';
+import { checkOwnCommands } from '../../start/own/declare.ts';
+import type { OwnCommands } from '../../start/own/own-command.ts';
 import { readSentinels, type SentinelsOptions } from '../../start/sentinel-options.ts';
 import { checkDialects, type DialectOptions, dialectFor } from './dialects.ts';
 
@@ -55,6 +57,7 @@ export function checkSets(
   options: SetSizes &
     DialectOptions & {
       readonly quorum?: boolean;
+      readonly commands?: OwnCommands;
       readonly settings?: Partial<Settings>;
       readonly sentinels?: number | SentinelsOptions;
     },
@@ -66,7 +69,7 @@ export function checkSets(
   const sizes = starter === 'startPair' ? ['replicas', 'sentinels'] : ['primaries', 'replicas'];
   checkNames(
     options,
-    ['clock', ...sizes, 'settings', 'commands', 'quorum', 'dialect', 'strict', ...names],
+    ['clock', ...sizes, 'settings', 'commands', 'labCommands', 'quorum', 'dialect', 'strict', ...names],
     starter,
   );
   if (primaries !== undefined) checkInteger('primaries', primaries, 1, most);
@@ -77,6 +80,10 @@ export function checkSets(
   }
   const nodes = nodeNames(options, starter).flat();
   checkDialects(options, nodes);
+  checkOwnCommands(
+    options.commands,
+    nodes.map((node) => dialectFor(options, node)),
+  );
   for (const dialect of new Set(nodes.map((node) => dialectFor(options, node).dialect))) {
     checkSettings(settings, { dialect, stores: true, isInLab: true });
   }

@@ -1,5 +1,5 @@
 /** The log of a primary's writes, each with its offset, its client, and whether the client received the reply. */
-import { type Held, type TypeName, typeOf } from '../../keyspace/value.ts';
+import { type Held, wordOf } from '../../keyspace/value.ts';
 import type { Bytes, Millis } from '../../protocol/bytes.ts';
 import type { Connection } from '../../server/host/host.ts';
 import type { Effect } from '../../server/ports.ts';
@@ -14,8 +14,8 @@ export interface Write {
   readonly db: number;
   /** The name of the key or library. */
   readonly key: Bytes;
-  /** The type of the key's value afterwards; 'none' when the key was gone, and for a library. */
-  readonly type: TypeName | 'none';
+  /** The type of the key's value afterwards, as TYPE reports it; 'none' when the key was gone, and for a library. */
+  readonly type: string;
   /**
    * The string's value, or the hash's first field. In every common layout that is the lock's holder. Undefined for a
    * string that was edited in place.
@@ -117,7 +117,7 @@ class WriteEntry extends LogEntry implements Write {
     super(db, executed, reply);
     this.kind = kind;
     this.key = key;
-    this.type = held === undefined ? 'none' : typeOf(held);
+    this.type = held === undefined ? 'none' : wordOf(held);
     this.holder = holderOf(held);
   }
 }

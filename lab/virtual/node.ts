@@ -7,6 +7,8 @@ import type { ScriptPace } from '../../server/scripts/slow-script.ts';
 import type { Caller, Server, ServerOptions } from '../../server/server.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import type { Command } from '../../server/table/command.ts';
+import { ownCommands } from '../../start/own/declare.ts';
+import type { OwnCommands } from '../../start/own/own-command.ts';
 import { checkMillis } from '../checks.ts';
 import {
   checkRestart,
@@ -26,8 +28,10 @@ import type { World } from './world.ts';
 export interface LabNodeOptions extends DialectOptions {
   /** Parameters of every node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
+  /** Commands of your own, which every node has: docs/commands-of-your-own.md. */
+  readonly commands?: OwnCommands;
   /** @internal Additional commands, such as LAB. */
-  readonly commands?: readonly Command<Caller>[];
+  readonly labCommands?: readonly Command<Caller>[];
   /**
    * Requires a majority, as ZooKeeper does: a write is answered only when a majority of the nodes has it, and only a
    * node with every such write can be promoted. Default false, as in Redis, whose replicas are asynchronous copies and
@@ -72,10 +76,10 @@ export class LabNode extends NodeWithLog<VirtualClock> {
   }
 
   #start(): [Server, Journal] {
-    const { settings, commands = [], scripts } = this.#options;
+    const { settings, commands, labCommands = [], scripts } = this.#options;
     const server = this.create({
       settings: { ...settings, port: this.port },
-      commands,
+      commands: [...labCommands, ...ownCommands(commands)],
       ...dialectFor(this.#options, this.name),
       scripts: { millis: 20, ...scripts },
     });

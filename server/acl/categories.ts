@@ -11,6 +11,12 @@ export const CATEGORIES: readonly Bytes[] =
     ' ',
   );
 
+/** Returns the categories of these commands: Redis' own, then those that a user's commands bring. */
+export function categoriesIn(commands: CommandList): readonly Bytes[] {
+  const own = commands.flatMap(({ spec }) => (spec.isOwn === true ? (spec.categories ?? []) : []));
+  return own.length === 0 ? CATEGORIES : [...new Set([...CATEGORIES, ...own])];
+}
+
 /** Yields commands and subcommands, each container before its subcommands. */
 export function* everyCommand(commands: CommandList): Iterable<Command> {
   for (const command of commands) {

@@ -2,7 +2,7 @@
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
 import { categoriesOf } from '../table/info.ts';
-import { CATEGORIES, everyCommand } from './categories.ts';
+import { categoriesIn, everyCommand } from './categories.ts';
 import { Selector } from './selector.ts';
 
 /** Counts the allowed and the forbidden commands of a category. */
@@ -25,7 +25,7 @@ export function describeCommands(selector: Selector, asGiven: boolean): Bytes {
   const rules: Bytes[] = [start];
   built.apply(start);
   const left = selector.allowed.slice();
-  const members = new Map<string, Command[]>(CATEGORIES.map((name) => [name, []]));
+  const members = new Map<string, Command[]>(categoriesIn(commands).map((name) => [name, []]));
   for (const command of everyCommand(commands)) {
     // The categories are those of the dialect's server.
     if (command.spec.extra === true) continue;

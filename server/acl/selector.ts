@@ -3,7 +3,7 @@ import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { type Command, commandCount, NO_AUTH } from '../table/command.ts';
 import { categoriesOf, findKeys } from '../table/info.ts';
-import { CATEGORIES, type CommandList, everyCommand } from './categories.ts';
+import { type CommandList, categoriesIn, everyCommand } from './categories.ts';
 
 /** Permission to read keys, as a bit. */
 export const READ_KEYS = 1;
@@ -147,7 +147,7 @@ export class Selector {
   /** Allows or forbids a category. Throws BadRule if it is unknown. */
   setCategory(name: Bytes, on: boolean): void {
     const category = `@${asciiLower(name)}`;
-    if (!CATEGORIES.includes(category.slice(1))) bad(UNKNOWN_RULE);
+    if (!categoriesIn(this.commands).includes(category.slice(1))) bad(UNKNOWN_RULE);
     for (const command of everyCommand(this.commands)) {
       if (categoriesOf(command).includes(category)) this.#mark(command, on);
     }

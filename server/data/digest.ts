@@ -11,7 +11,7 @@ import type { VectorSet } from '../../keyspace/vector/vector-set.ts';
 import { type Bytes, fromBuffer, toBuffer } from '../../protocol/bytes.ts';
 
 const LENGTH = 20;
-const TYPES = { string: 0, list: 1, set: 2, zset: 3, hash: 4, vectorset: 5, stream: 6 } as const;
+const TYPES = { string: 0, list: 1, set: 2, zset: 3, hash: 4, vectorset: 5, own: 5, stream: 6 } as const;
 
 function sha1(data: Uint8Array): Buffer {
   return createHash('sha1').update(data).digest();
@@ -86,6 +86,7 @@ function mixEntry(digest: Buffer, entry: Entry, format: RdbFormat): void {
       [...value.entries()].map(({ member, score }) => [member, format.scoreText(score)]),
     );
   } else if (value.type === 'vectorset') mixVectors(digest, value);
+  else if (value.type === 'own') for (const part of [value.word, value.data]) mix(digest, toBuffer(part));
   else {
     for (const { id, fields } of value.range(MIN_ID, MAX_ID)) {
       mix(digest, toBuffer(`${idMillis(id)}.${idSequence(id)}`));

@@ -10,7 +10,8 @@ const STEPS_MAX = 64;
 /** About how many steps it takes to free a value: Redis estimates it from the value's representation. */
 function steps(entry: Entry, runLength: number): number {
   const value = entry.held;
-  if (typeof value === 'string' || value.type === 'string' || value.type === 'list') return 1;
+  if (typeof value === 'string' || value.type === 'string' || value.type === 'list' || value.type === 'own')
+    return 1;
   if (value.type === 'stream') {
     const [group] = value.groups.values();
     const runs = Math.ceil(value.length / Math.max(1, runLength));

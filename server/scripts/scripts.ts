@@ -73,6 +73,8 @@ interface ScriptRequest extends Words {
 interface ScriptingNode extends DeclaredNode, HasHost, HasLog, HasSettings {
   readonly dialect: Dialect;
   readonly commands: ReadonlyMap<Bytes, Command>;
+  /** The commands by their own names. */
+  readonly declared: ReadonlyMap<Bytes, Command>;
   readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
   readonly current: { wasBrief: boolean };
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
@@ -262,7 +264,47 @@ export class Scripts implements ScriptHost {
     }
   }
 
-  #enter(client: Client, { argv }: ScriptRequest): void {
+  /**
+   * Runs a user's command, which may call commands as a script does. Within a script, its calls are those of the script. It is
+   * propagated as what it does.
+   * @param isReadonly true: it may not write
+   */
+  runOwn<T>(client: Client, argv: Bytes[], isReadonly: boolean, run: () => T): T {
+    const isWithin = this.#caller !== undefined;
+    const before = this.#readonly;
+    if (!isWithin) {
+      this.#crossesSlots = false;
+      this.#ignoresMemory = false;
+      this.#enter(client, { argv });
+    }
+    this.#readonly = (isWithin && before) || isReadonly;
+    try {
+      return run();
+    } finally {
+      if (isWithin) {
+        this.#readonly = before;
+        if (this.#server.effects.feeding) this.#server.effects.propagateAs();
+      } else this.#leave();
+    }
+  }
+
+  /** Notes that a user's command writes. Throws ReplyError if it may not now, as for a command that a script calls. */
+  beginOwnWrite(): void {
+    if (this.#readonly) throw refuse(WRITES);
+    const refusal = this.#server.state === 0 ? undefined : this.#refusedByState({ bits: WRITE | DENY_OOM });
+    if (refusal !== undefined) throw refusal;
+    this.wrote = true;
+  }
+
+  /** Throws ReplyError if a user's command may not use the key, which its request need not name: on a cluster, a key of another slot. */
+  checkOwnKey(key: Bytes, writes: boolean): void {
+    const name = writes ? 'restore' : 'dump';
+    const command = this.#server.declared.get(name);
+    const refusal = command === undefined ? undefined : this.#refusedByCluster(command, [name, key]);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #enter(client: Client, { argv }: { readonly argv: readonly Bytes[] }): void {
     this.#caller = client;
     this.enteredBy = argv[0];
     this.#client.db = client.db;
@@ -355,7 +397,7 @@ export class Scripts implements ScriptHost {
     return this.#server.cluster?.refusalInScript(this.#caller, command, argv, this.#crossesSlots);
   }
 
-  #refusedByState(command: Command): ReplyError | undefined {
+  #refusedByState(command: Pick<Command, 'bits'>): ReplyError | undefined {
     const server = this.#server;
     if ((command.bits & WRITE) !== 0) {
       if (server.readOnlyReplica()) return refuse(READONLY);

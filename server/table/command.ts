@@ -196,6 +196,10 @@ export interface CommandSpec<A extends number, C = unknown> {
   readonly guard?: 'enable-debug-command' | 'enable-module-command';
   /** The module that brings the command. Its commands have no categories, and up to Redis 8.2 no description in COMMAND DOCS. */
   readonly module?: Bytes;
+  /** True for a command that a user has registered. */
+  readonly isOwn?: boolean;
+  /** The type of the values that a user's command stores, as TYPE reports it. */
+  readonly valueType?: Bytes;
   /** ACL categories instead of the group's own. Categories that follow from flags are added. */
   readonly categories?: readonly string[];
   readonly keys?: readonly KeySpec[];
@@ -254,6 +258,8 @@ export interface Command<C = unknown> {
 }
 
 let serial = 0;
+/** The indexes of users' commands, by name: servers that start one after the other share them, so that tables do not grow. */
+const ownSerials = new Map<Bytes, number>();
 
 /** Returns how many commands and subcommands have been declared in this process: the length of per-command tables. */
 export function commandCount(): number {
@@ -296,6 +302,25 @@ function make<C>(
     subcommands: container ? new Map(spec.subcommands.map((sub) => [sub.name, sub])) : undefined,
     run: spec.run ?? nothing,
     serial: serial++,
+  };
+}
+
+/** Declares a command that a user has registered. @param name in lower case */
+export function ownCommand<C>(name: Bytes, spec: CommandSpec<number, C>): Command<C> {
+  let own = ownSerials.get(name);
+  if (own === undefined) ownSerials.set(name, (own = serial++));
+  const { run } = spec;
+  const bits = bitsOf(spec);
+  return {
+    name,
+    fullName: name,
+    group: 'module',
+    spec,
+    arity: spec.arity,
+    bits,
+    subcommands: undefined,
+    run,
+    serial: own,
   };
 }
 

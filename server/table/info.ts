@@ -46,7 +46,8 @@ export function categoriesOf(command: Command): string[] {
   for (const flag of flags) for (const each of FLAG_CATEGORIES[flag] ?? []) all.add(each);
   if (flags.includes('readonly') && !all.has('scripting')) all.add('read');
   all.add(flags.includes('fast') ? 'fast' : 'slow');
-  return CATEGORY_ORDER.filter((name) => all.has(name)).map((name) => `@${name}`);
+  const own = [...all].filter((name) => !CATEGORY_ORDER.includes(name));
+  return [...CATEGORY_ORDER.filter((name) => all.has(name)), ...own].map((name) => `@${name}`);
 }
 
 function statuses(words: readonly string[]): SimpleString[] {

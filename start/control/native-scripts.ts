@@ -65,7 +65,8 @@ export class ScriptRegistry {
   }
 }
 
-function fromReply(reply: Reply): NativeReply {
+/** A reply as plain values. Throws ReplyError for an error. */
+export function fromReply(reply: Reply): NativeReply {
   if (typeof reply === 'string') return decodeText(reply);
   if (reply === null || typeof reply !== 'object') return reply;
   if (reply instanceof ReplyError) throw reply;

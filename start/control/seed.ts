@@ -9,7 +9,7 @@ import { RdbError } from '../../keyspace/format/errors.ts';
 import { dumpValue, formatOfPayload, restoreValue } from '../../keyspace/rdb/dump.ts';
 import { parseId } from '../../keyspace/stream/id.ts';
 import { StreamValue } from '../../keyspace/stream/stream.ts';
-import { typeOf, type Value } from '../../keyspace/value.ts';
+import { type TypeName, typeOf, type Value } from '../../keyspace/value.ts';
 import { type Bytes, fromBuffer, type Millis } from '../../protocol/bytes.ts';
 import type { Server } from '../../server/server.ts';
 import type { Seed } from '../dataset.ts';
@@ -80,7 +80,7 @@ function shortValue(server: Server, value: unknown, wrong: Wrong): Value {
 }
 
 const ENTRIES =
-  "entries with a key, a type ('string', 'hash', 'list', 'set', 'zset', 'stream' or 'vectorset'), a value of that type that is not " +
+  "entries with a key, a type ('string', 'hash', 'list', 'set', 'zset', 'stream', 'vectorset' or 'own'), a value of that type that is not " +
   'empty, the number of a database, and the time it expires at in milliseconds since 1970';
 
 function fromEntry(server: Server, entry: unknown): Ready {
@@ -96,7 +96,8 @@ function fromEntry(server: Server, entry: unknown): Ready {
 
 function entryValue(server: Server, type: unknown, value: unknown, wrong: Wrong): Value {
   if (type === 'string' && isText(value)) return encodeText(value);
-  if (type === 'vectorset' && Buffer.isBuffer(value)) return vectorSetOf(value, wrong);
+  if ((type === 'vectorset' || type === 'own') && Buffer.isBuffer(value))
+    return payloadOf(type, value, wrong);
   if (!Array.isArray(value)) throw wrong();
   if (type === 'list') return listOf(value, wrong);
   if (type === 'set') return setOf(server, value, wrong);
@@ -106,12 +107,12 @@ function entryValue(server: Server, type: unknown, value: unknown, wrong: Wrong)
   throw wrong();
 }
 
-/** The vector set of a payload of DUMP. */
-function vectorSetOf(payload: Buffer, wrong: Wrong): Value {
+/** The value of a payload of DUMP, which must have this type. */
+function payloadOf(type: TypeName, payload: Buffer, wrong: Wrong): Value {
   const bytes = fromBuffer(payload);
   try {
     const value = restoreValue(bytes, undefined, formatOfPayload(bytes));
-    if (typeOf(value) === 'vectorset') return value;
+    if (typeOf(value) === type) return value;
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
   }

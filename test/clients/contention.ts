@@ -8,7 +8,6 @@ import { Mutex } from 'redis-semaphore';
 import { startPair } from '../../lab/pair.ts';
 import type { Trace } from '../../lab/time/trace.ts';
 import { connectorTo } from '../../lab/virtual/connector.ts';
-import { defineCommands } from '../../server/commands/define.ts';
 import { Redlock4, Redlock5 } from './lock-libraries.ts';
 
 const LOCK = 'mutex:job';
@@ -90,10 +89,7 @@ export interface Run {
 }
 
 /** A command whose handler answers with a given value; a test plants real randomness there. */
-const dice = (roll: () => number) =>
-  defineCommands('generic', {
-    dice: { summary: 'Rolls.', since: '0.1.0', arity: 1, flags: ['fast'], run: () => String(roll()) },
-  });
+const dice = (roll: () => number) => ({ dice: { arity: 1, run: () => String(roll()) } });
 
 /**
  * The default scenario: five contenders and a watchdog, the replication link held, the primary lost, a promotion, and

@@ -38,6 +38,8 @@ function valueText(entry: Entry): string {
       return `[${some(value.range(MIN_ID, MAX_ID), ({ fields }) => fields.join(' ')).join(', ')}]`;
     case 'vectorset':
       return `${value.size} vectors`;
+    case 'own':
+      return value.data;
   }
 }
 

@@ -3,7 +3,7 @@ import { approximate, asciiLower, asciiUpper, type Bytes, cString } from '../../
 import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply } from '../../../protocol/reply.ts';
 import { BadAclFile, loadUsers, saveUsers } from '../../acl/acl-file.ts';
-import { CATEGORIES, everyCommand } from '../../acl/categories.ts';
+import { categoriesIn, everyCommand } from '../../acl/categories.ts';
 import { describeCommands } from '../../acl/describe.ts';
 import { mergeSelectors } from '../../acl/rules.ts';
 import type { Selector } from '../../acl/selector.ts';
@@ -72,9 +72,10 @@ function deleteUsers(client: Caller, argv: readonly Bytes[]): Reply {
 function categories(client: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 3) tooMany(argv);
   const [, , asked] = argv;
-  if (asked === undefined) return [...CATEGORIES];
+  const all = categoriesIn(client.server.acl.commands);
+  if (asked === undefined) return [...all];
   const name = asciiLower(asked);
-  if (!CATEGORIES.includes(name)) fail(`ERR Unknown category '${cString(asked, 128)}'`);
+  if (!all.includes(name)) fail(`ERR Unknown category '${cString(asked, 128)}'`);
   const found: Bytes[] = [];
   for (const command of everyCommand(client.server.acl.commands)) {
     if (categoriesOf(command).includes(`@${name}`)) found.push(command.fullName);

@@ -2,7 +2,7 @@
 
 import type { Entry } from '../../../keyspace/entry.ts';
 import { copyBytes } from '../../../keyspace/footprint.ts';
-import { copyValue, typeOf } from '../../../keyspace/value.ts';
+import { copyValue, wordOf } from '../../../keyspace/value.ts';
 import { allocate } from '../../../protocol/allowance.ts';
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
@@ -193,7 +193,7 @@ export const genericCommands = defineCommands('generic', {
     keys: key('RO'),
     run(client, argv) {
       const entry = client.db.inspect(argv[1]);
-      return new SimpleString(entry === undefined ? 'none' : typeOf(entry.held));
+      return new SimpleString(entry === undefined ? 'none' : wordOf(entry.held));
     },
   },
   keys: {

@@ -1,6 +1,6 @@
 /** SCAN, which iterates over keys, and OBJECT, which describes how values are stored. */
 import type { Entry } from '../../../keyspace/entry.ts';
-import { typeOf } from '../../../keyspace/value.ts';
+import { wordOf } from '../../../keyspace/value.ts';
 import { asciiLower, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -28,7 +28,7 @@ function scan(client: Caller, argv: Argv<-2>): Reply {
       world.hits++;
     }
     const stored = db.entries.get(name);
-    const fits = stored !== undefined && (wanted === undefined || typeOf(stored.held) === wanted);
+    const fits = stored !== undefined && (wanted === undefined || asciiLower(wordOf(stored.held)) === wanted);
     if (!fits && scanRemoves === 'those that match pattern and type') return false;
     return db.peek(name) !== undefined && fits;
   });

@@ -37,6 +37,13 @@ export function scanCursor({ server }: Caller, given: Bytes): number {
   return approximate(BigInt.asUintN(64, value));
 }
 
+/** True for the type of a user's commands, whose word may be written in any case. */
+function isOwnType({ declared }: Caller['server'], word: Bytes): boolean {
+  for (const { spec } of declared.values())
+    if (spec.valueType !== undefined && asciiLower(spec.valueType) === asciiLower(word)) return true;
+  return false;
+}
+
 export interface ScanOptions {
   /** Approximately how many items to examine. */
   count: number;
@@ -79,7 +86,8 @@ export function scanOptions(
       found.matches = value === '*' ? () => true : globTest(value);
     } else if (option === 'TYPE' && command === 'scan') {
       found.type = value;
-      const known = server.dialect.unknownType !== 'refused' || TYPES.has(asciiLower(value));
+      const known =
+        server.dialect.unknownType !== 'refused' || TYPES.has(asciiLower(value)) || isOwnType(server, value);
       if (!known) fail(`ERR unknown type name '${cString(value)}'`);
     } else {
       fail(SYNTAX);

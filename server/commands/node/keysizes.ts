@@ -42,7 +42,7 @@ function count(entries: Keyspace['entries']): Float64Array[] {
   const step = Math.max(1, Math.ceil(entries.size / COUNTED));
   for (const { held } of entries.unordered(step)) {
     if (typeof held === 'string' || held.type === 'string') counts[0]![binOf(held.length)]! += step;
-    else if (held.type !== 'stream' && held.type !== 'vectorset')
+    else if (held.type !== 'stream' && held.type !== 'vectorset' && held.type !== 'own')
       counts[TYPES.indexOf(held.type)]![binOf(held.size)]! += step;
   }
   return counts;

@@ -92,6 +92,8 @@ function contentOf(value: Value): string {
       return JSON.stringify(
         [...value.nodes()].map(({ element, attributes, data }) => [element, attributes, [...data]]).sort(),
       );
+    case 'own':
+      return value.data;
   }
 }
 

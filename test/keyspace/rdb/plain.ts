@@ -44,6 +44,7 @@ export function toPlain(value: Value): Plain {
   switch (value.type) {
     case 'stream':
     case 'vectorset':
+    case 'own':
       throw new Error(`a test of its own has values of type ${value.type}`);
     case 'list':
       return { type: 'list', items: [...value.values()] };
