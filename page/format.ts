@@ -127,6 +127,7 @@ export interface TimelineMark {
     | 'reset'
     | 'fault'
     | 'refused'
+    | 'note'
     | 'event';
   /** The same in words. */
   readonly text: string;

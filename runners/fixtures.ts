@@ -10,8 +10,8 @@ import {
   startServer,
 } from '../index.ts';
 import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
-import { writeFailure } from '../lab/timeline/failing.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
+import { explainFailure } from './failure.ts';
 
 /** What to explore in a test. The name is the test's unless given. */
 export type TestExploreOptions = Omit<ExploreOptions, 'name'> & {
@@ -106,13 +106,20 @@ export class TestFixtures {
   /**
    * Ends everything that the test started, including servers that are still starting. The fixtures can be used again afterwards.
    * Rejects with the first error, after everything has ended.
-   * @param failed whether the test has failed: then the timelines of its pairs are written
+   * @param failed whether the test has failed: then the errors are explained, and the timelines of its pairs are written
+   * @param reasons the errors of the test
    */
-  async close(failed = false): Promise<void> {
+  async close(failed = false, reasons: readonly unknown[] = []): Promise<void> {
+    const starting = this.#server;
     this.#server = undefined;
     const pairs = this.#pairs.splice(0);
     const ends = this.#ends.splice(0).reverse();
-    if (failed) ends.unshift(() => writeFailure(this.#name(), pairs));
+    if (failed) {
+      ends.unshift(async () => {
+        const server = await starting?.catch(() => undefined);
+        await explainFailure(this.#name(), reasons, { pairs, servers: server === undefined ? [] : [server] });
+      });
+    }
     const errors: unknown[] = [];
     for (const end of ends) {
       try {

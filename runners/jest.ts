@@ -34,13 +34,14 @@ interface JestGlobals {
   readonly expect: { getState(): { readonly currentTestName?: string } };
 }
 
-/** True when the running test has failed. Jest tells its hooks nothing, but its runner keeps its state in a global. */
-function hasFailed(): boolean {
+/** Why the running test has failed. Jest tells its hooks nothing, but its runner keeps its state in a global. */
+function errorsOfTest(): unknown[] {
   const key = Object.getOwnPropertySymbols(globalThis).find(
     ({ description }) => description === 'JEST_STATE_SYMBOL',
   );
   const state = key === undefined ? undefined : (Reflect.get(globalThis, key) as JestState | undefined);
-  return (state?.currentlyRunningTest?.errors.length ?? 0) > 0;
+  // Each is an error, or an error with another one that was made where the test was declared.
+  return (state?.currentlyRunningTest?.errors ?? []).map((each) => (Array.isArray(each) ? each[0] : each));
 }
 
 /** What jest-circus keeps. */
@@ -60,6 +61,9 @@ export function fixtures(): TestFixtures {
   const { afterEach, expect } = globalThis as unknown as JestGlobals;
   checkHooks({ afterEach, expect }, 'jest', 'Jest');
   const all = new TestFixtures(() => expect.getState().currentTestName ?? 'a test');
-  afterEach(() => all.close(hasFailed()));
+  afterEach(() => {
+    const errors = errorsOfTest();
+    return all.close(errors.length > 0, errors);
+  });
   return all;
 }

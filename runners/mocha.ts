@@ -21,7 +21,11 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 /** Mocha's hooks, which are globals while it runs tests. */
 interface MochaGlobals {
-  afterEach(hook: (this: { readonly currentTest?: { readonly state?: string } }) => Promise<void>): void;
+  afterEach(
+    hook: (this: {
+      readonly currentTest?: { readonly state?: string; readonly err?: unknown };
+    }) => Promise<void>,
+  ): void;
   beforeEach(hook: (this: { readonly currentTest?: { fullTitle(): string } }) => void): void;
 }
 
@@ -42,7 +46,7 @@ export function fixtures(): TestFixtures {
     name = this.currentTest?.fullTitle() ?? name;
   });
   afterEach(function () {
-    return all.close(this.currentTest?.state === 'failed');
+    return all.close(this.currentTest?.state === 'failed', [this.currentTest?.err]);
   });
   return all;
 }

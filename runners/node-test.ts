@@ -39,6 +39,14 @@ export function fixtures(context: TestContext): TestFixtures {
   const all = new TestFixtures(() => context.name);
   known.set(context, all);
   // `passed` is set only after the hooks, so it cannot be used here.
-  context.after(() => all.close(context.error !== undefined && context.error !== null));
+  context.after(() => {
+    const { error } = context;
+    return all.close(error !== undefined && error !== null, [causeOf(error)]);
+  });
   return all;
+}
+
+/** The error of the test, which node:test wraps in one of its own. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }

@@ -1,10 +1,10 @@
 /** `lostlock/vitest`: a server as a fixture for each test, file or worker, or one server for the whole run. */
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
-import { badOption } from '../base/options.ts';
+import { badOption, checkFlag } from '../base/options.ts';
 import type { ExploreReport } from '../explore/index.ts';
 import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from '../index.ts';
 import type { Redis } from '../lab/ioredis-types.ts';
-import { writeFailure } from '../lab/timeline/failing.ts';
+import { explainFailure } from './failure.ts';
 import { exploreInTest, openRedis, startReadable, type TestExploreOptions } from './fixtures.ts';
 
 export type { TestExploreOptions } from './fixtures.ts';
@@ -37,6 +37,16 @@ const SCOPES = ['test', 'file', 'worker'] as const;
 /** How long a server lives: for one test, for all tests of a file, or for all files of a worker. */
 export type ServerScope = 'test' | 'file' | 'worker';
 
+/** What `withServer` takes: the options of `startServer`, and what happens between the tests that share a server. */
+export type SharedServerOptions = StartOptions & {
+  /**
+   * True: what a test stores is there for the next test. By default a server of scope 'file' is flushed before each test
+   * but the first, and stores `seed` again; with `rdbFile`, and for tests that run at the same time, it keeps its data. Of
+   * no effect in the other scopes.
+   */
+  readonly keep?: boolean;
+};
+
 /**
  * Vitest's `test` with the fixtures `server`, `redis`, `pair` and `explore`. The server starts when the first test asks for
  * it, and stops after the last test of its scope. A test fails with `startServer`'s TypeError when an option is wrong.
@@ -44,25 +54,60 @@ export type ServerScope = 'test' | 'file' | 'worker';
  *
  * Call this at the top level of the file when the scope is 'file' or 'worker'.
  *
- * @param options passed to `startServer`
+ * @param options passed to `startServer`; and `keep`
  * @param scope how long a server lives; default 'test'
  *
  * @example
  * const test = withServer();
  * test('a lock', async ({ server }) => { const redis = new Redis(server.url); … });
  */
-export function withServer(options: StartOptions = {}, scope: ServerScope = 'test'): TestAPI<Fixtures> {
+export function withServer(
+  options: SharedServerOptions = {},
+  scope: ServerScope = 'test',
+): TestAPI<Fixtures> {
   if (!SCOPES.includes(scope)) throw badOption('scope', scope, SCOPES.map((each) => `'${each}'`).join(', '));
-  return base.extend<Fixtures>({
-    server: [
-      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the wanted fixtures from this pattern.
-      async ({}, use) => {
-        const server = await startReadable(options);
-        await use(server);
-        await server.stop();
+  const { keep = options.rdbFile !== undefined, ...started } = options;
+  checkFlag('keep', keep);
+  /** What each test has asked for. Several may run at the same time. */
+  const used = new WeakMap<object, { server?: LostlockServer; pair?: Pair }>();
+  let shared: LostlockServer | undefined;
+  const extended = base.extend<Fixtures & { lostlock: undefined }>({
+    // Runs around each test, also around those that share a server.
+    lostlock: [
+      async ({ task }, use) => {
+        if (shared !== undefined && scope === 'file' && !keep && task.concurrent !== true) {
+          shared.flush();
+          if (started.seed !== undefined) shared.seed(started.seed);
+        }
+        const own: { server?: LostlockServer; pair?: Pair } = {};
+        used.set(task, own);
+        await use(undefined);
+        if (task.result?.state !== 'fail') return;
+        const server = own.server ?? shared;
+        await explainFailure(task.name, task.result.errors ?? [], {
+          pairs: own.pair === undefined ? [] : [own.pair],
+          servers: server === undefined ? [] : [server],
+        });
       },
-      { scope },
+      { auto: true },
     ],
+    server:
+      scope === 'test'
+        ? async ({ task }, use) => {
+            const server = await startReadable(started);
+            Object.assign(used.get(task) ?? {}, { server });
+            await use(server);
+            await server.stop();
+          }
+        : [
+            // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the wanted fixtures from this pattern.
+            async ({}, use) => {
+              shared = await startReadable(started);
+              await use(shared);
+              await shared.stop();
+            },
+            { scope },
+          ],
     redis: async ({ server }, use) => {
       const redis = await openRedis(server);
       await use(redis);
@@ -70,17 +115,15 @@ export function withServer(options: StartOptions = {}, scope: ServerScope = 'tes
     },
     pair: async ({ task }, use) => {
       const pair = await startPair();
+      Object.assign(used.get(task) ?? {}, { pair });
       await use(pair);
-      try {
-        if (task.result?.state === 'fail') await writeFailure(task.name, [pair]);
-      } finally {
-        await pair.close();
-      }
+      await pair.close();
     },
     explore: async ({ task }, use) => {
       await use((wanted) => exploreInTest(wanted, task.name));
     },
   });
+  return extended as unknown as TestAPI<Fixtures>;
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Cluster, RedisClusterOptions } from '../ioredis-types.ts';
 import type { RestartOptions } from '../replica-group/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../replica-group/shards.ts';
 import { type RealClockTimelineNotes, realClockTimeline } from '../timeline/real-clock.ts';
+import { noteIn, toldStory } from '../timeline/told.ts';
 import type { ClusterConstructor } from '../virtual/client.ts';
 import { RealClockClients } from './clients.ts';
 import { ANYBODY, RealClockEndpoint } from './endpoint.ts';
@@ -202,6 +203,22 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
       { network: this.network, nodes: this.nodes, sentinels: [], shards: this.shards },
       notes,
     );
+  }
+
+  /**
+   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for an empty text.
+   * @param who a client or a node
+   */
+  note(who: string, text: string): void {
+    noteIn(this.network.trace, who, text);
+  }
+
+  /**
+   * What has happened so far, in sentences, a line for each with its time in milliseconds, as the timeline tells it. Throws
+   * Error without the option `trace`.
+   */
+  story(): string {
+    return toldStory(this.timelineData());
   }
 
   /** Disconnects the cluster's clients and stops every node. Resolves when no handle is left. */

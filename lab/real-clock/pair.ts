@@ -18,6 +18,7 @@ import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../replica-
 import { type SentinelChoice, SentinelGroup } from '../replica-group/sentinels.ts';
 import type { Write } from '../replica-group/write-log.ts';
 import { type RealClockTimelineNotes, realClockAccount, realClockTimeline } from '../timeline/real-clock.ts';
+import { noteIn, toldStory } from '../timeline/told.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { RealClockClients } from './clients.ts';
 import { ANYBODY, type RealClockEndpoint } from './endpoint.ts';
@@ -275,6 +276,25 @@ export class RealClockPair
    */
   overlaps(): LockOverlap[] {
     return overlapsIn(this.#account('overlaps'));
+  }
+
+  /**
+   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for a name that no
+   * party can have, and for an empty text.
+   * @param who a client or a node
+   */
+  note(who: string, text: string): void {
+    this.checkOpen();
+    if (!this.hasParty(who)) this.checkParty('note', who);
+    noteIn(this.network.trace, who, text);
+  }
+
+  /**
+   * What has happened so far, in sentences, a line for each with its time in milliseconds, as the timeline tells it. Throws
+   * Error without the option `trace`.
+   */
+  story(): string {
+    return toldStory(this.timelineData());
   }
 
   /** What happened before is no longer recorded, in milliseconds since the recording began; 0 when everything is. */

@@ -141,6 +141,11 @@ export abstract class ReplicaGroup<N extends Member<N>, L extends LaneControls> 
     throw badOption(what, name, `a client's name: not empty, and none of ${taken.join(', ')}`);
   }
 
+  /** @internal True for the name of a node or a Sentinel. */
+  protected hasParty(name: string): boolean {
+    return this.otherNames.includes(name) || this.nodes.some((node) => node.name === name);
+  }
+
   /** The lanes between the nodes and the clients, by name. */
   abstract get network(): Lanes<L>;
 

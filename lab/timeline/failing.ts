@@ -1,6 +1,7 @@
 /** Writes the timelines of tests that failed. */
 import { join } from 'node:path';
 import type { Timeline } from '../../page/format.ts';
+import { toldStory } from './told.ts';
 import { writeTimeline } from './write.ts';
 
 /** The folder, below the working directory, unless the environment variable names another; empty for none. */
@@ -11,15 +12,25 @@ export interface Drawn {
   timelineData(notes: { readonly title: string }): Timeline;
 }
 
-/** Writes the timelines of a failed test to one page, and prints its path. @param test the test's name */
-export async function writeFailure(test: string, all: readonly Drawn[]): Promise<void> {
-  const folder = process.env.LOSTLOCK_TIMELINES ?? FOLDER;
-  if (folder === '' || all.length === 0) return;
-  const name = test.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '');
-  const file = join(folder, `${name.slice(0, 100) || 'test'}.html`);
+/**
+ * Writes the timelines of a failed test to one page. Returns their stories as text, with the page's path.
+ * @param test the test's name
+ */
+export async function tellFailure(test: string, all: readonly Drawn[]): Promise<string> {
+  if (all.length === 0) return '';
   const runs = all.map((each, i) =>
     each.timelineData({ title: all.length === 1 ? test : `${test} (${i + 1})` }),
   );
+  const stories = runs.map((run, i) => {
+    const told = toldStory(run);
+    const which = runs.length === 1 ? 'the pair' : `pair ${i + 1}`;
+    return told === '' ? `Nothing happened in ${which}.` : `What happened in ${which}:\n${told}`;
+  });
+  const folder = process.env.LOSTLOCK_TIMELINES ?? FOLDER;
+  if (folder === '') return stories.join('\n');
+  const name = test.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '');
+  const file = join(folder, `${name.slice(0, 100) || 'test'}.html`);
   await writeTimeline(file, runs);
   process.stderr.write(`lostlock: the timeline of '${test}' is in ${file}\n`);
+  return `${stories.join('\n')}\ntimeline: ${file}`;
 }

@@ -33,6 +33,7 @@ const OF_PARTIES: Record<string, [kind: MarkKind, text: (detail: string) => stri
   lost: ['lost', (detail) => `an acknowledged write is lost: ${detail}`],
   fault: ['fault', (detail) => detail],
   refused: ['refused', (detail) => detail],
+  note: ['note', (detail) => detail],
 };
 
 /** Events of TCP connections, which the messages show. */

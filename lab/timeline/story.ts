@@ -64,7 +64,7 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
         lane,
         text:
           kind === 'clock' ? `${text.replace(/^its clock/, `The clock of ${lane}`)}.` : `${lane} ${text}.`,
-        mood: 'hand',
+        mood: kind === 'note' ? 'plain' : 'hand',
         about,
       });
     }

@@ -6,7 +6,7 @@ import { accountOf, type LockAccount } from '../account/account.ts';
 import type { TraceEvent } from '../time/event.ts';
 import type { NodeWrite } from '../virtual/world.ts';
 import { type RecordedMessage, readMessages } from './connections.ts';
-import type { RecordedRestart, RecordedRun } from './record.ts';
+import type { RecordedEvent, RecordedRestart, RecordedRun } from './record.ts';
 import { timelineOf } from './timeline.ts';
 
 /** What a timeline may say in addition to what the lab has recorded. */
@@ -84,7 +84,7 @@ export function recordedWorld(
     clock: 'virtual',
     replay: String(world.seed),
     end: world.elapsed() - from,
-    lanes: lanesOf(clientsIn(messages, [...names, ...sentinels]), nodeLanes(sets), sentinels, resources),
+    lanes: lanesOf(clientsIn(messages, [...names, ...sentinels], events), nodeLanes(sets), sentinels, resources),
     messages,
     events: events.map(({ at, who, what, detail }) => ({ at: Math.max(0, at - from), who, what, detail })),
     writes: world.writes.map((each) => ({ ...each, at: each.at - from })),
@@ -130,9 +130,13 @@ export function lanesOf(
   ];
 }
 
-/** The parties that dialled and are neither nodes nor Sentinels, by name. */
-export function clientsIn(messages: readonly RecordedMessage[], others: readonly string[]): string[] {
-  const names = new Set<string>();
+/** The parties that dialled, or that a test noted something of, and are neither nodes nor Sentinels, by name. */
+export function clientsIn(
+  messages: readonly RecordedMessage[],
+  others: readonly string[],
+  events: readonly Pick<RecordedEvent, 'who' | 'what'>[],
+): string[] {
+  const names = new Set(events.filter(({ what }) => what === 'note').map(({ who }) => who));
   for (const { who } of messages) {
     for (const end of who.split('>')) {
       const colon = end.lastIndexOf(':');

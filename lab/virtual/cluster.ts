@@ -11,6 +11,7 @@ import type { RestartOptions } from '../replica-group/dialects.ts';
 import { AnyCluster, enterCluster, memberOf } from '../replica-group/shards.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Trace } from '../time/trace.ts';
+import { noteIn, toldStory } from '../timeline/told.ts';
 import { type TimelineNotes, worldAccount, worldTimeline } from '../timeline/world.ts';
 import { type ClusterConstructor, openClusterClient } from './client.ts';
 import type { Lane } from './lane.ts';
@@ -145,6 +146,21 @@ export class LabCluster extends AnyCluster<LabClusterNode, Lane> {
   /** The times in which two clients believed that they held the same lock. Empty when no lock was lost. */
   overlaps(): LockOverlap[] {
     return overlapsIn(worldAccount(this.world, this.#sets));
+  }
+
+  /**
+   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for a name that no
+   * party can have, and for an empty text.
+   * @param who a client or a node
+   */
+  note(who: string, text: string): void {
+    this.world.assertUsable();
+    noteIn(this.world.trace, who, text);
+  }
+
+  /** What has happened so far, in sentences, a line for each with its time in milliseconds, as the timeline tells it. */
+  story(): string {
+    return toldStory(this.timelineData());
   }
 
   get #sets(): Parameters<typeof worldAccount>[1] {

@@ -14,6 +14,7 @@ import { type SentinelChoice, SentinelGroup } from '../replica-group/sentinels.t
 import type { Write } from '../replica-group/write-log.ts';
 import type { Actor } from '../time/actor.ts';
 import type { Trace } from '../time/trace.ts';
+import { noteIn, toldStory } from '../timeline/told.ts';
 import { type TimelineNotes, worldAccount, worldTimeline } from '../timeline/world.ts';
 import { type IoredisConstructor, openClient } from './client.ts';
 import { DrivenPromise } from './driver.ts';
@@ -118,6 +119,22 @@ export class ReplicaSet extends SentinelGroup<LabNode, Lane, LabSentinel> {
   /** The times in which two clients believed that they held the same lock. Empty when no lock was lost. */
   overlaps(): LockOverlap[] {
     return overlapsIn(worldAccount(this.world, [this]));
+  }
+
+  /**
+   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for a name that no
+   * party can have, and for an empty text.
+   * @param who a client or a node
+   */
+  note(who: string, text: string): void {
+    this.checkOpen();
+    if (!this.hasParty(who)) this.checkParty('note', who);
+    noteIn(this.world.trace, who, text);
+  }
+
+  /** What has happened so far, in sentences, a line for each with its time in milliseconds, as the timeline tells it. */
+  story(): string {
+    return toldStory(this.timelineData());
   }
 
   /** What happened before is no longer recorded, in milliseconds since the world began; 0 when everything is. */

@@ -1,4 +1,6 @@
 /** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
+
+import { beginning } from '../text.ts';
 import { roundStep, timeText } from './axis.ts';
 import { drawBars, fitted } from './bars.ts';
 import { drawLegend } from './legend.ts';
@@ -151,14 +153,17 @@ const WORDS: Record<string, string> = {
   reset: 'reset',
 };
 
+/** How much of a note is drawn, in characters. Its sentence has all of it. */
+const NOTE = 30;
+
 const SAID = { size: 12, bold: true } as const;
 
 function drawMarks({ pen, scene, theme, width, x, taken: texts }: Sheet, spots: Spot[]): void {
   const taken = new Map<number, number>();
   const named = new Set<string>();
-  for (const [index, { at, lane, kind }] of scene.run.marks.entries()) {
+  for (const [index, { at, lane, kind, text }] of scene.run.marks.entries()) {
     const y = scene.laneY(lane);
-    const word = WORDS[kind];
+    const word = kind === 'note' ? beginning(text, NOTE) : WORDS[kind];
     const place = x(at);
     if (y === undefined || word === undefined || place < GUTTER - 60 || place > width) continue;
     const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.ink : theme.mark;

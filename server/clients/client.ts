@@ -132,6 +132,7 @@ export interface ClientNode {
     dismiss(): void;
     readonly sizes: { readonly active: boolean; answered(client: Client): void };
     readonly usage: ReplicationCounter | undefined;
+    readonly watcher: { answered(client: Client, reply: Reply): void } | undefined;
   };
   readonly outputLimits: { check(client: Client): void };
   readonly replyBuffers: ReplyBufferRules;
@@ -304,8 +305,9 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
       if (typeof reply === 'string' && reply.length >= LONG_BULK) this.output.writeBulk(reply);
       else this.output.write(this.#encode(reply));
     }
-    const { sizes } = this.server.observer;
+    const { sizes, watcher } = this.server.observer;
     if (sizes.active) sizes.answered(this);
+    watcher?.answered(this, reply);
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { quoted } from '../../protocol/inline.ts';
+import type { Reply } from '../../protocol/reply.ts';
 import { type Client, SCRIPT } from '../clients/client.ts';
 import type { Tracking } from '../clients/tracking.ts';
 import type { HasDialect, HasHost, HasNow, HasSettings } from '../ports.ts';
@@ -27,8 +28,17 @@ interface ObservedNode extends HasDialect, HasHost, HasNow, HasSettings {
   readonly tracking: Pick<Tracking, 'active' | 'enterScript' | 'noteRead'>;
 }
 
+/** Sees what requests are answered, and what scripts call. */
+export interface ReplyWatcher {
+  answered(client: Client, reply: Reply): void;
+  /** @param client the client whose request runs the script */
+  called(client: Client | undefined, argv: readonly Bytes[], reply: Reply): void;
+}
+
 /** Observes the commands of a node. */
 export class Observer {
+  /** Undefined while nobody records requests. */
+  watcher: ReplyWatcher | undefined;
   readonly #server: ObservedNode;
   /**
    * A call is observed if its number has none of these bits: every call, or one in 64. Administrative commands are

@@ -16,6 +16,7 @@ import { type Client, PRIMARY_LINK, RESTRICTED, UNREPLICATED, UNSTORED } from '.
 import type { Dialect } from '../dialects/dialect.ts';
 import { titleOf } from '../dialects/identity.ts';
 import type { Effects } from '../effects.ts';
+import type { ReplyWatcher } from '../figures/observer.ts';
 import type { Statistics } from '../figures/statistics.ts';
 import { GATE_AOF, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
 import type { Durability, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
@@ -77,6 +78,7 @@ interface ScriptingNode extends DeclaredNode, HasHost, HasLog, HasSettings {
   readonly declared: ReadonlyMap<Bytes, Command>;
   readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
   readonly current: { wasBrief: boolean };
+  readonly observer: { readonly watcher: ReplyWatcher | undefined };
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
   readonly stats: Statistics;
   /** Runs one command and notes its effect for the replication stream. */
@@ -333,6 +335,12 @@ export class Scripts implements ScriptHost {
 
   /** redis.call and redis.pcall: runs a command for the script. Refusals are returned as ReplyError. */
   call(argv: Bytes[]): Reply {
+    const reply = this.#run(argv);
+    this.#server.observer.watcher?.called(this.#caller, argv, reply);
+    return reply;
+  }
+
+  #run(argv: Bytes[]): Reply {
     const server = this.#server;
     const command = this.#find(argv);
     const refusal =

@@ -8,6 +8,7 @@ import { REPLY_SKIP } from '../../server/clients/client.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import { decodeText, encodeText, isText, type TextLike } from '../text.ts';
 import { type InterceptedRequest, Recorder, type RequestRecording } from './recording.ts';
+import { Replies } from './replies.ts';
 
 /** Which requests a rule applies to. An omitted field matches every request. */
 export interface RequestFilter {
@@ -73,6 +74,7 @@ export class Interceptor {
   #server: Server;
   readonly #rules = new Set<InterceptRule>();
   readonly #recorders = new Set<Recorder>();
+  readonly #replies = new Replies();
 
   constructor(server: Server) {
     this.#server = server;
@@ -99,6 +101,12 @@ export class Interceptor {
   #update(): void {
     const isNeeded = this.#rules.size + this.#recorders.size > 0;
     this.#server.interceptor = isNeeded ? (client, argv) => this.#intercept(client, argv) : undefined;
+    this.#server.observer.watcher = this.#recorders.size > 0 ? this.#replies : undefined;
+  }
+
+  #record(client: Caller, request: InterceptedRequest): void {
+    const entry = this.#replies.open(client, request, this.#server.host.clock.now());
+    for (const recorder of this.#recorders) recorder.add(entry);
   }
 
   /** Adds a rule. Throws TypeError for an unknown filter or intervention. */
@@ -128,7 +136,7 @@ export class Interceptor {
       args: argv.slice(1).map(decodeText),
       client: { id: client.id, name: client.name },
     };
-    for (const recorder of this.#recorders) recorder.add(request, this.#server.host.clock.now());
+    if (this.#recorders.size > 0) this.#record(client, request);
     for (const rule of this.#rules) {
       if (!matches(rule, request)) continue;
       rule.matches++;

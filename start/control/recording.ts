@@ -1,5 +1,4 @@
 /** A log of the requests that clients send, for tests that count them or look at their order. */
-import type { Millis } from '../../protocol/bytes.ts';
 import type { Text } from '../dataset.ts';
 
 /** A request, as a rule sees it. */
@@ -12,10 +11,27 @@ export interface InterceptedRequest {
   readonly client: { readonly id: number; readonly name: string };
 }
 
+/** A command that a script called. */
+export interface RecordedCall {
+  /** The command's name in lower case. */
+  readonly command: string;
+  /** The words after the command's name; a Buffer when the bytes are not valid UTF-8. */
+  readonly args: readonly Text[];
+  /** What the script got, as redis-cli prints it; of a long reply its beginning. */
+  readonly reply: string;
+}
+
 /** A request in a log. */
 export interface RecordedRequest extends InterceptedRequest {
   /** When it was received, in milliseconds since the epoch, by the server's clock. */
   readonly at: number;
+  /**
+   * What the server answered, as redis-cli prints it: `OK`, `(integer) 1`, `"value"`, `(nil)`, `(error) ERR …`; of a long reply
+   * its beginning. Undefined while there is no reply, and when none was sent.
+   */
+  readonly reply: string | undefined;
+  /** What the request's script called, at most the first 50 commands. */
+  readonly calls: readonly RecordedCall[];
 }
 
 /** The requests that a server has received since the recording began, in order. Those that a script sends are not in it. */
@@ -55,10 +71,10 @@ export class Recorder implements RequestRecording {
     this.#most = most;
   }
 
-  add(request: InterceptedRequest, at: Millis): void {
+  add(request: RecordedRequest): void {
     // Twice as many may stand here, so that entries are moved once in a while and not for every request.
     if (this.entries.length >= 2 * this.#most) this.entries.splice(0, this.#most);
-    this.entries.push({ ...request, at });
+    this.entries.push(request);
   }
 
   clear(): void {

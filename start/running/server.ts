@@ -24,6 +24,8 @@ const LAST_REQUESTS = 1000;
 export interface Remains {
   readonly dump: DumpEntry[];
   readonly requests: readonly RecordedRequest[];
+  /** When they were read, in milliseconds since the epoch, by the server's clock. */
+  readonly at: number;
 }
 
 /** The latest moment that a Date can hold, in milliseconds since the epoch. */
@@ -238,7 +240,8 @@ export class LostlockServer extends AddressedServer {
   /** @internal What stays readable after the server has stopped; undefined unless `keepReadable` was called. */
   remains(): Remains | undefined {
     if (this.#remains !== undefined || this.#recording === undefined) return this.#remains;
-    return { dump: this.#parts.contents.dump(), requests: this.#recording.entries };
+    const { contents, door } = this.#parts;
+    return { dump: contents.dump(), requests: this.#recording.entries, at: door.node.host.clock.now() };
   }
 
   /** Closes every connection and listener. Resolves when no handle is left. A second call has no effect. */
