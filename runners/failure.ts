@@ -73,7 +73,8 @@ function serverText(server: ReadableServer): string {
 
 /** True for what client libraries send by themselves when they connect. */
 function isGreeting({ command, args: [first] }: RecordedRequest): boolean {
-  return command === 'hello' || (command === 'client' && /^set(info|name)$/i.test(String(first)));
+  if (command === 'client') return /^set(info|name)$/i.test(String(first));
+  return command === 'hello' || (command === 'info' && first === undefined);
 }
 
 function requestLines({ command, args, client, reply, calls }: RecordedRequest): string[] {

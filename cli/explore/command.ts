@@ -315,8 +315,14 @@ async function writeFindings(
 ): Promise<FindingFiles[]> {
   const written: FindingFiles[] = [];
   for (const [i, finding] of report.findings.entries()) {
-    const { promise, story, replay: text } = finding;
-    const parts = [basename(file).replace(/\..*$/, ''), report.name.replace(/[^\w-]+/g, '-'), i + 1, promise];
+    const { promise, cause, story, replay: text } = finding;
+    const parts = [
+      basename(file).replace(/\..*$/, ''),
+      plainName(report.name),
+      i + 1,
+      promise,
+      plainName(cause),
+    ];
     const name = parts.filter((part) => part !== '').join('-');
     const base = join(folder, name);
     writeFileSync(`${base}.txt`, `${story}\n${seeText(text, file)}\n`);
@@ -334,6 +340,14 @@ async function writeFindings(
     written.push(files);
   }
   return written;
+}
+
+/** A text as a part of a file's name. */
+function plainName(text: string): string {
+  return text
+    .replace(/[^\w-]+/g, '-')
+    .replace(/-+$/, '')
+    .slice(0, 60);
 }
 
 /** Writes the history of a finding, and its timeline. Returns false when its world cannot be played. */

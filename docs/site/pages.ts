@@ -47,6 +47,8 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('lab', "The lab's controls"),
       doc('explore', 'Explorations'),
       doc('timeline', 'Timelines'),
+      doc('failures', 'Reading a failure'),
+      doc('troubleshooting', 'Troubleshooting by message', 'Messages of lostlock, why they appear, and their cures.'),
       doc('playground', 'The playground'),
       doc('sentinel', 'Sentinel'),
       doc('cluster', 'Cluster'),

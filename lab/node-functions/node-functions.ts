@@ -1,7 +1,8 @@
 /** Replaces Node's timers, clocks and randomness by functions that ask which world's code is running. */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
-import { type Callback, outside, present, VIRTUAL } from '../time/current-world.ts';
+import { type Callback, present, VIRTUAL } from '../time/current-world.ts';
+import { replaceConsole } from './console.ts';
 import { replaceModules } from './modules.ts';
 import { replaceProcess } from './process.ts';
 import { replaceTimerPromises } from './promises.ts';
@@ -151,12 +152,4 @@ function replaceMeters(): void {
       return controller.signal;
     };
   });
-}
-
-/** Console output runs outside of the world, because test runners collect it with timers of their own. */
-function replaceConsole(): void {
-  for (const name of ['log', 'info', 'debug', 'warn', 'error', 'trace', 'dir', 'table'] as const) {
-    const real = console[name].bind(console) as (...args: unknown[]) => void;
-    console[name] = (...args: unknown[]) => outside(() => real(...args));
-  }
 }

@@ -173,19 +173,27 @@ export const VIRTUAL: unique symbol = Symbol.for('lostlock.timer') as never;
  * not resolve anything that code in the world waits for.
  */
 export function outside<T>(task: () => T): T {
-  const inside = present.inside;
-  if (inside === undefined) return task();
-  const before = countResources();
-  present.inside = undefined;
+  const back = stepOutside();
   try {
     return task();
   } finally {
+    back();
+  }
+}
+
+/** As `outside`, until the function that it returns is called. */
+export function stepOutside(): () => void {
+  const inside = present.inside;
+  if (inside === undefined) return () => {};
+  const before = countResources();
+  present.inside = undefined;
+  return () => {
     present.inside = inside;
     for (const [name, count] of countResources()) {
       const more = count - (before.get(name) ?? 0);
       if (more > 0) present.excused.set(name, (present.excused.get(name) ?? 0) + more);
     }
-  }
+  };
 }
 
 /** The process' pending requests, handles and timers, counted by their names in Node. */

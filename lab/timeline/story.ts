@@ -28,12 +28,12 @@ function horizon({ knownFrom }: LockAccount): ToldStep[] {
   return [{ at: knownFrom, lane: '*', text, mood: 'plain' }];
 }
 
-/** What was told to clients comes before a crash at the same instant, and a crash before what it destroys. */
+/** What was told to clients comes before a note or a crash at the same instant, and a crash before what it destroys. */
 function toldSteps(plot: Plot, { begins }: LockSteps): ToldStep[] {
   const marks = markSteps(plot);
-  const isCrash = ({ about }: StoryStep): boolean =>
-    about !== undefined && 'mark' in about && plot.marks[about.mark]?.kind === 'crash';
-  return [...begins, ...marks.filter(isCrash), ...losses(plot), ...marks.filter((step) => !isCrash(step))];
+  const isFirst = ({ about }: StoryStep): boolean =>
+    about !== undefined && 'mark' in about && ['note', 'crash'].includes(plot.marks[about.mark]?.kind ?? '');
+  return [...begins, ...marks.filter(isFirst), ...losses(plot), ...marks.filter((step) => !isFirst(step))];
 }
 
 function markSteps({ marks, run }: Plot): StoryStep[] {
