@@ -48,7 +48,11 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('explore', 'Explorations'),
       doc('timeline', 'Timelines'),
       doc('failures', 'Reading a failure'),
-      doc('troubleshooting', 'Troubleshooting by message', 'Messages of lostlock, why they appear, and their cures.'),
+      doc(
+        'troubleshooting',
+        'Troubleshooting by message',
+        'Messages of lostlock, why they appear, and their cures.',
+      ),
       doc('playground', 'The playground'),
       doc('sentinel', 'Sentinel'),
       doc('cluster', 'Cluster'),

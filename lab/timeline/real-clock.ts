@@ -46,7 +46,12 @@ export function recordedRun(pair: RecordedPair, title = 'A run on the real clock
   const { trace } = pair.network;
   const { messages, events, writes, restarts, forgottenUpTo } = trace;
   const sets = pair.shards ?? [{ nodes: pair.nodes }];
-  const lanes = lanesOf(clientsIn(messages, [...nodes, ...sentinels], events), nodeLanes(sets), sentinels, []);
+  const lanes = lanesOf(
+    clientsIn(messages, [...nodes, ...sentinels], events),
+    nodeLanes(sets),
+    sentinels,
+    [],
+  );
   return {
     title,
     clock: 'real',

@@ -84,7 +84,12 @@ export function recordedWorld(
     clock: 'virtual',
     replay: String(world.seed),
     end: world.elapsed() - from,
-    lanes: lanesOf(clientsIn(messages, [...names, ...sentinels], events), nodeLanes(sets), sentinels, resources),
+    lanes: lanesOf(
+      clientsIn(messages, [...names, ...sentinels], events),
+      nodeLanes(sets),
+      sentinels,
+      resources,
+    ),
     messages,
     events: events.map(({ at, who, what, detail }) => ({ at: Math.max(0, at - from), who, what, detail })),
     writes: world.writes.map((each) => ({ ...each, at: each.at - from })),
