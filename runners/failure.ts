@@ -24,7 +24,8 @@ export interface UsedInTest {
 }
 
 /**
- * Adds the explanation to the errors with which a test failed, so that it stands in the runner's report; prints it when they cannot take it.
+ * Adds the explanation to the error with which a test failed, so that it stands in the runner's report. Prints it when the
+ * error cannot take it.
  * @param test the test's name
  */
 export async function explainFailure(
