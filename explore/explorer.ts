@@ -1,12 +1,11 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
-import { badOption } from '../base/options.ts';
 import { LOSTLOCK_VERSION } from '../base/version.ts';
 import { present } from '../lab/time/current-world.ts';
 import { landmarksByPlan, timed } from './anchors/resolve.ts';
 import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
-import type { Participants, Scales } from './faults/fault.ts';
-import { type FaultName, faults as faultKinds } from './faults/index.ts';
+import type { Scales } from './faults/fault.ts';
+import type { FaultName } from './faults/index.ts';
 import {
   findingOf,
   firstOfEach,
@@ -17,31 +16,44 @@ import {
   toldFinding,
 } from './findings.ts';
 import { FoundReasons, isVague } from './found.ts';
-import { historyOf } from './history.ts';
 import { judge } from './judge.ts';
 import { askedOf, type FullOptions } from './options.ts';
+import { checkFaults, checkParties, participantsOf, refusedIn } from './participants.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { isSame, NO_ERROR } from './promises/broken.ts';
 import { calmDifferenceOf, differenceOf } from './repeat.ts';
 import { ExploreReport } from './report.ts';
-import type { ReportData } from './report-data.ts';
+import type { ExhaustiveCoverage, ReportData } from './report-data.ts';
 import type { Rules } from './run.ts';
 import { strategies } from './search/index.ts';
+import { laterOrders } from './search/messages.ts';
+import { EverySingle, everyMoment, momentsAfter } from './search/moments.ts';
 import { ONE_FAULT, singles } from './search/one-fault.ts';
 import { Pairs } from './search/pairs.ts';
 import { isSameReason, reducible } from './search/same-reason.ts';
+import { Shares } from './search/shares.ts';
 import { type Failing, type Reducible, shrink, withAnchors } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
-import type { SearchInput, SearchScales } from './search/strategy.ts';
+import type { Follower, PlayedSoFar, SearchInput, SearchScales } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
-import type { StageSet } from './stage/controls.ts';
 import { NO_FAULT } from './table.ts';
 import { WorldCounts } from './world-counts.ts';
 
 /** How many errors of the lab are kept. */
 const MOST_ERRORS = 5;
+
+/** So many worlds with one fault are kept for a second one. */
+const MOST_FOLLOWERS = 5000;
+
+/** When strategies have drawn nothing so often in a row, there is nothing left. */
+const MOST_IDLE = 50;
+
+/** What an exhaustive exploration covers, while it counts. */
+interface WritableCoverage extends Omit<ExhaustiveCoverage, 'orders'> {
+  readonly orders: { all: number; played: number };
+}
 
 /** Every this many worlds, other code of the process gets a turn. */
 const BREATHES = 20;
@@ -77,6 +89,8 @@ export class Explorer {
   #scales: SearchScales | undefined;
   /** Collects the worlds with two faults, if all of them are to be played. */
   #second: Pairs | undefined;
+  /** What an exhaustive exploration covers. */
+  #all: WritableCoverage | undefined;
   readonly #begun = performance.now();
 
   constructor(options: FullOptions, output: Captured, watch?: ProgressWatch) {
@@ -98,7 +112,8 @@ export class Explorer {
   }
 
   get #over(): boolean {
-    const { budget, signal } = this.#options;
+    const { budget, signal, stopAtFirst } = this.#options;
+    if (stopAtFirst && this.#found.findings.length > 0) return true;
     return this.#worlds >= budget.worlds || this.#time >= budget.ms || signal?.aborted === true;
   }
 
@@ -130,22 +145,64 @@ export class Explorer {
       moments: momentsOf(world, rules.scales.leaseMs),
       span: Math.max(world.span, 1),
       depth,
+      refused: refusedIn(world),
     };
-    const { plans: one, cut } = singles(input);
+    if (exhaustive === undefined) await this.#searchBroadly(rules, input);
+    else await this.#searchAll(rules, input, first ?? world);
+  }
+
+  /** Plays one fault at each state of the world without faults, and then what the strategies draw. */
+  async #searchBroadly(rules: Rules, input: SearchInput): Promise<void> {
+    const { plans: one, cut, left } = singles(input);
     const share = this.#share(one);
     this.#singles = { all: one.length, share: share.length, played: 0, cut };
+    const followers: Follower[] = [];
+    for (const plan of share) {
+      if (this.#over) return;
+      const world = await this.#take(rules, plan, ONE_FAULT);
+      this.#singles.played++;
+      if (world === undefined || world.struck.length === 0 || followers.length >= MOST_FOLLOWERS) continue;
+      const moments = momentsAfter(world, plan.faults[0]?.at ?? 0);
+      if (moments.length > 0) followers.push({ plan, moments });
+    }
+    await this.#playMixed(rules, input, { singles: one, left, followers, corpus: this.#corpus });
+  }
+
+  /** Plays everything that `exhaustive` promises. @param calm the world without faults */
+  async #searchAll(rules: Rules, input: SearchInput, calm: PlayedWorld): Promise<void> {
+    const { shard, exhaustive, late } = this.#options;
+    const { at, events, deadlines } = everyMoment(calm);
+    const every = new EverySingle(input, at);
+    const share = Math.ceil((every.length - shard.index + 1) / shard.of);
+    this.#singles = { all: every.length, share, played: 0, cut: 0 };
+    const { forms } = every;
+    this.#all = { moments: at.length, events, deadlines, forms, late, orders: { all: 0, played: 0 } };
     if (exhaustive === 2) this.#second = new Pairs(input);
-    await this.#playAll(rules, share);
-    if (exhaustive === undefined) {
-      const before = { singles: one, corpus: this.#corpus };
-      await this.#playMixed(
-        rules,
-        strategies.map(({ name, plans }) => [name, plans(input, before)]),
-      );
+    await this.#playOrders(rules, calm, late.alone, true);
+    for (const plan of every.plans(shard)) {
+      if (this.#over) return;
+      const world = await this.#take(rules, plan, ONE_FAULT);
+      this.#singles.played++;
+      if (world !== undefined) await this.#playOrders(rules, world, late.besideFault, false);
     }
     for (const plan of this.#second?.plans ?? []) {
       if (this.#over) break;
       await this.#take(rules, plan, 'two faults');
+    }
+  }
+
+  /** Plays a world's other orders with up to so many more late messages. @param shared whether the shards share them */
+  async #playOrders(rules: Rules, world: PlayedWorld, late: number, shared: boolean): Promise<void> {
+    const orders = this.#all?.orders;
+    if (late === 0 || orders === undefined) return;
+    const all = [...laterOrders(world)];
+    const plans = shared ? this.#share(all) : all;
+    orders.all += plans.length;
+    for (const plan of plans) {
+      if (this.#over) return;
+      const other = await this.#take(rules, plan, 'other orders');
+      orders.played++;
+      if (other !== undefined) await this.#playOrders(rules, other, late - 1, false);
     }
   }
 
@@ -155,30 +212,33 @@ export class Explorer {
     return plans.filter((_, i) => i % of === index - 1);
   }
 
-  async #playAll(rules: Rules, plans: readonly WorldPlan[]): Promise<void> {
-    for (const plan of plans) {
-      if (this.#over) return;
-      await this.#take(rules, plan, ONE_FAULT);
-      this.#singles.played++;
-    }
-  }
-
-  async #playMixed(
-    rules: Rules,
-    strategies: readonly [string, Generator<WorldPlan | undefined, void>][],
-  ): Promise<void> {
+  async #playMixed(rules: Rules, input: SearchInput, before: PlayedSoFar): Promise<void> {
     const { index, of } = this.#options.shard;
+    const drawing = new Map(strategies.map(({ name, plans }) => [name, plans(input, before)]));
+    const shares = new Shares([...drawing.keys()]);
     let idle = 0;
-    for (let turn = 0; !this.#over && idle < strategies.length; turn++) {
-      const [name, plans] = strategies[turn % strategies.length] as (typeof strategies)[number];
+    while (!this.#over && idle <= MOST_IDLE) {
+      const name = shares.next();
+      if (name === undefined) return;
+      const plans = drawing.get(name) as Generator<WorldPlan | undefined, void>;
       let plan: WorldPlan | undefined;
+      let isDone = false;
       // Each shard takes its own part of what the strategy draws.
       for (let skip = 0; skip < of; skip++) {
         const next = plans.next();
+        isDone ||= next.done === true;
         if (next.done !== true && skip === index - 1) plan = next.value ?? undefined;
       }
-      idle = plan === undefined ? idle + 1 : 0;
-      if (plan !== undefined) await this.#take(rules, plan, name);
+      if (plan === undefined) {
+        idle++;
+        if (isDone) shares.ended(name);
+        else shares.idle(name);
+        continue;
+      }
+      idle = 0;
+      const [found, states] = [this.#found.findings.length, this.#states.size];
+      await this.#take(rules, plan, name);
+      shares.played(name, this.#found.findings.length - found, this.#states.size > states);
     }
   }
 
@@ -325,7 +385,8 @@ export class Explorer {
       modules: this.#options.modules,
       leases: this.#scales?.leases ?? [],
       scale: this.#scales?.leaseMs ?? 0,
-      ...(this.#second !== undefined && { pairs: this.#second.plans.length }),
+      ...(this.#second !== undefined && { pairs: this.#second.plans.length, pairsCut: this.#second.cut }),
+      ...(this.#all !== undefined && { exhaustive: { ...this.#all, orders: { ...this.#all.orders } } }),
     };
     const interrupted = this.#options.signal?.aborted === true;
     const { name } = this.#options;
@@ -353,54 +414,4 @@ function asked(kinds: readonly string[], { faults }: FullOptions): FaultName[] {
 /** True for the worlds that are played twice although they break nothing: the 2nd, 4th, 8th and so on. */
 function isSampled(world: number): boolean {
   return world > 1 && (world & (world - 1)) === 0;
-}
-
-/** Throws TypeError when a fault is bound to a client or node that no world has. */
-function checkParties({ bounds, clients }: FullOptions, { sets }: PlayedWorld): void {
-  const names = [...clients, ...sets.flatMap(({ nodes }) => nodes.map(({ name }) => name))];
-  for (const { on } of bounds)
-    if (on !== undefined && !names.includes(on)) throw badOption('faults.on', on, names.join(', '));
-}
-
-/** True when clients ask replicas: by WAIT or WAITAOF, or by reading from them. */
-function asksReplicas(clients: readonly string[], { events, sets }: PlayedWorld): boolean {
-  const replicas = new Set(sets.flatMap((set) => set.replicas.map(({ name }) => name)));
-  if (replicas.size === 0) return false;
-  const isCluster = sets.some(({ decides }) => decides === 'a cluster');
-  return events.some(({ what, who, detail }) => {
-    const [from = '', to = ''] = who.split('>');
-    if (what !== 'data' || !clients.includes(from.split(':')[0] as string)) return false;
-    // Clients of a cluster ask its replicas for its shape.
-    const reads = !isCluster && replicas.has(to.split(':')[0] as string);
-    return reads || /\r\n(?:wait|waitaof)\r\n/i.test(detail);
-  });
-}
-
-/** Throws TypeError for a fault that was named, and that can strike nothing in this topology. */
-function checkFaults(options: FullOptions, among: Participants, scales: Scales): void {
-  if (!options.named.namesFaults) return;
-  const able = options.faults.filter((kind) => faultKinds[kind].variants(among, scales).length > 0);
-  for (const kind of options.faults)
-    if (!able.includes(kind))
-      throw badOption(
-        'faults',
-        kind,
-        `faults that can strike this topology and these clients: ${able.join(', ')}`,
-      );
-}
-
-/** What faults can strike. Sets in which no client wrote are alike: the first of them stands for all. */
-function participantsOf({ clients }: FullOptions, world: PlayedWorld): Participants {
-  const writes = historyOf(world).writes.filter(({ client }) => client !== undefined);
-  const busy = new Set(writes.map(({ node }) => node));
-  const isBusy = ({ nodes }: StageSet): boolean => nodes.some(({ name }) => busy.has(name));
-  const idle = world.sets.find((set) => !isBusy(set));
-  const sets = world.sets.filter((set) => isBusy(set) || set === idle);
-  return {
-    clients,
-    sets: sets.map(({ nodes }) => nodes.map(({ name }) => name)),
-    sentinels: sets.some(({ decides }) => decides === 'Sentinels'),
-    cluster: sets.some(({ decides }) => decides === 'a cluster'),
-    asksReplicas: asksReplicas(clients, world),
-  };
 }

@@ -41,7 +41,7 @@ export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
 export { PROMISES, type PromiseName } from './promises/index.ts';
 export { linearizable } from './promises/linearizable.ts';
 export { type AssertNoneOptions, ExploreReport } from './report.ts';
-export type { Asked, Coverage, Finding, ReportData } from './report-data.ts';
+export type { Asked, Coverage, ExhaustiveCoverage, Finding, ReportData } from './report-data.ts';
 export type { FaultBound } from './search/bounds.ts';
 export type { LeaseScale } from './search/leases.ts';
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';

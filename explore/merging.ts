@@ -48,7 +48,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       leases: surveyed.coverage.leases,
       scale: surveyed.coverage.scale,
       ...(surveyed.coverage.modules !== undefined && { modules: surveyed.coverage.modules }),
-      ...(first.coverage.pairs !== undefined && { pairs: sum(({ coverage }) => coverage.pairs ?? 0) }),
+      ...exhaustiveIn(reports, surveyed),
     },
     ms: Math.max(...reports.map(({ ms }) => ms)),
     interrupted: reports.some(({ interrupted }) => interrupted),
@@ -58,6 +58,24 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     },
     ...(unstable !== undefined && { notRepeatable: unstable }),
   });
+}
+
+/** What the shards of an exhaustive exploration cover together. @param surveyed one that knows its moments */
+function exhaustiveIn(
+  reports: readonly ReportData[],
+  { coverage: known }: ReportData,
+): Pick<Coverage, 'pairs' | 'pairsCut' | 'exhaustive'> {
+  const sum = (of: (coverage: Coverage) => number | undefined): number =>
+    reports.reduce((all, { coverage }) => all + (of(coverage) ?? 0), 0);
+  const orders = {
+    all: sum(({ exhaustive }) => exhaustive?.orders.all),
+    played: sum(({ exhaustive }) => exhaustive?.orders.played),
+  };
+  return {
+    ...(known.pairs !== undefined && { pairs: sum(({ pairs }) => pairs) }),
+    ...(known.pairs !== undefined && { pairsCut: sum(({ pairsCut }) => pairsCut) }),
+    ...(known.exhaustive !== undefined && { exhaustive: { ...known.exhaustive, orders } }),
+  };
 }
 
 /** Throws RangeError for reports that do not belong together. */

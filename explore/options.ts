@@ -1,7 +1,7 @@
 /** The options of an exploration, and their checks. */
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
-import { badOption, checkInteger, checkNames, checkString } from '../base/options.ts';
+import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../base/options.ts';
 import { didYouMean } from '../base/similar.ts';
 import { checkCode } from '../lab/checks.ts';
 import type { ClientCode } from './client.ts';
@@ -72,11 +72,19 @@ export interface ExploreOptions {
   /** How much to play. */
   readonly budget?: Budget;
   /**
-   * 1 ends the exploration when all worlds with one fault are played: every form of every fault at every moment, without
-   * the states that were struck before. 2 plays all worlds with two faults as well. Then only a limit that `budget` names
-   * ends it earlier. Default: the budget ends it.
+   * 1 ends the exploration when all worlds with one fault are played: every form of every fault before and after everything that
+   * happens in the world without faults, and 1 ms before and after each deadline of a lease; and all orders of messages with up to
+   * `late` late ones. Nothing is left out. 2 plays worlds with two faults as well, each state once. Then only a limit that `budget`
+   * names ends it earlier. Default: the budget ends it.
    */
   readonly exhaustive?: 1 | 2;
+  /**
+   * With `exhaustive`: how many messages are late in worlds without a fault (default 1), and beside one fault (default 0), each from
+   * 0 to 2. Each late message multiplies the worlds by about the number of messages.
+   */
+  readonly late?: { readonly alone?: number; readonly besideFault?: number };
+  /** True to end with the first finding. Default false. */
+  readonly stopAtFirst?: boolean;
   /** The seed of all random choices; default 1. */
   readonly seed?: number;
   /** How many priorities change in each world of the search by priorities, plus one; default 3. */
@@ -94,7 +102,7 @@ export interface FullOptions
   extends Required<
     Omit<
       ExploreOptions,
-      'client' | 'modules' | 'faults' | 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive'
+      'client' | 'modules' | 'faults' | 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive' | 'late'
     >
   > {
   readonly client: ClientCode;
@@ -108,6 +116,7 @@ export interface FullOptions
   readonly promises: ReadonlySet<string>;
   readonly own: readonly UserPromise[];
   readonly exhaustive: 1 | 2 | undefined;
+  readonly late: { readonly alone: number; readonly besideFault: number };
   readonly signal: AbortSignal | undefined;
   /** The text of the client's code; empty for code that is loaded from a file. */
   readonly text: string;
@@ -129,7 +138,7 @@ const OPTIONS = [
     'shard',
     'progress',
   ],
-  ...['signal', 'exhaustive', 'accept', 'modules'],
+  ...['signal', 'exhaustive', 'late', 'stopAtFirst', 'accept', 'modules'],
 ];
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
 
@@ -148,6 +157,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   const { progress = () => {}, signal, exhaustive, shard = { index: 1, of: 1 }, accept = [] } = options;
   if (exhaustive !== undefined && exhaustive !== 1 && exhaustive !== 2)
     throw badOption('exhaustive', exhaustive, '1 or 2');
+  const { stopAtFirst = false } = options;
   checkNames(budget, ['worlds', 'ms'], 'budget');
   const all = exhaustive !== undefined;
   const { worlds = all ? Infinity : 5000, ms = all ? Infinity : 60_000 } = budget;
@@ -159,9 +169,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
   checkInteger('shard.of', shard.of, 1, 10_000);
   checkInteger('shard.index', shard.index, 1, shard.of);
   checkAcceptable(accept);
-  if (typeof progress !== 'function') throw badOption('progress', progress, 'a function');
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
-    throw badOption('signal', signal, 'an AbortSignal');
+  checkEnds(options);
   const kinds = [...new Set(bounds.map(({ kind }) => kind))];
   const chosen = {
     name,
@@ -178,6 +186,8 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     progress,
     signal,
     exhaustive,
+    late: lateOf(options),
+    stopAtFirst,
     accept,
   };
   return {
@@ -187,6 +197,26 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     ...promisesOf(options.promises),
     named: namedIn(options),
   };
+}
+
+/** Throws TypeError for a wrong value of what hears of the exploration, or ends it. */
+function checkEnds({ progress, signal, stopAtFirst = false }: ExploreOptions): void {
+  checkFlag('stopAtFirst', stopAtFirst);
+  if (progress !== undefined && typeof progress !== 'function')
+    throw badOption('progress', progress, 'a function');
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
+    throw badOption('signal', signal, 'an AbortSignal');
+}
+
+/** How many messages are late. Throws TypeError for a wrong number, and without `exhaustive`. */
+function lateOf({ late = {}, exhaustive }: ExploreOptions): FullOptions['late'] {
+  checkNames(late, ['alone', 'besideFault'], 'late');
+  const { alone = 1, besideFault = 0 } = late;
+  checkInteger('late.alone', alone, 0, 2);
+  checkInteger('late.besideFault', besideFault, 0, 2);
+  if (exhaustive === undefined && Object.keys(late).length > 0)
+    throw badOption('late', late, 'no value without exhaustive');
+  return { alone, besideFault };
 }
 
 /** What the user named, and what is left to the defaults. */
@@ -233,7 +263,7 @@ export function askedOf(options: FullOptions): Asked {
 
 /** A hash of the options that decide what is played. */
 function hashOf(options: FullOptions, promised: readonly string[]): string {
-  const { name, topology, text, clients, faults, bounds, accept, seed, depth, exhaustive } = options;
+  const { name, topology, text, clients, faults, bounds, accept, seed, depth, exhaustive, late } = options;
   const decisive = {
     name,
     topology,
@@ -245,6 +275,7 @@ function hashOf(options: FullOptions, promised: readonly string[]): string {
     seed,
     depth,
     exhaustive,
+    ...(exhaustive !== undefined && { late }),
     promised,
   };
   return createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 12);

@@ -85,6 +85,26 @@ export interface Coverage {
   readonly scale: number;
   /** With `exhaustive: 2`, how many worlds there are with two faults. */
   readonly pairs?: number;
+  /** With `exhaustive: 2`, how many more were cut off as seen before. */
+  readonly pairsCut?: number;
+  /** With `exhaustive`, what all worlds are made of. */
+  readonly exhaustive?: ExhaustiveCoverage;
+}
+
+/** What an exhaustive exploration covers. */
+export interface ExhaustiveCoverage {
+  /** At how many moments each form of each fault strikes. */
+  readonly moments: number;
+  /** How many different times they are before and after. */
+  readonly events: number;
+  /** How many deadlines of leases they are 1 ms before and after. */
+  readonly deadlines: number;
+  /** How many forms of faults there are, with their lengths. */
+  readonly forms: number;
+  /** How many messages are late in worlds without a fault, and beside one. */
+  readonly late: { readonly alone: number; readonly besideFault: number };
+  /** How many other orders of messages there are as far as known, and how many were played. */
+  readonly orders: { readonly all: number; readonly played: number };
 }
 
 /** What was asked for. */

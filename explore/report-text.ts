@@ -32,20 +32,36 @@ export function headOf({ name, findings, worlds, ms, interrupted, ...rest }: Rep
 /** What was covered, as lines. @param width the longest line of the table */
 export function coverageLines(report: ReportData, width: number): string[] {
   const { coverage, asked, notRepeatable } = report;
-  const { singles, pairs, states, contended, strategies } = coverage;
-  const two = pairs === undefined ? '' : ` two faults: ${strategies['two faults'] ?? 0} of ${pairs};`;
+  const { singles, pairs, pairsCut = 0, states, contended, strategies } = coverage;
+  const played = `${strategies['two faults'] ?? 0} of ${pairs} worlds, ${pairsCut} more cut off as seen before`;
+  const two = pairs === undefined ? '' : ` two faults: ${played};`;
+  const cut = coverage.exhaustive === undefined ? `, ${singles.cut} more cut off as seen before` : '';
   return [
     ...tableLines(coverage, columnsOf(asked.promises), width),
     '',
     ...wrapped(
-      `one fault: ${singles.played} of ${singles.all} worlds, ${singles.cut} more cut off as seen before;${two} states: ${states}; contended: ${contended} worlds`,
+      `one fault: ${singles.played} of ${singles.all} worlds${cut};${two} states: ${states}; contended: ${contended} worlds`,
       width,
     ),
+    ...exhaustiveLines(coverage, width),
     ...happenedLines(report, width),
     ...wrapped(scalesText(coverage.leases, coverage.scale), width),
     ...(coverage.modules === undefined ? [] : wrapped(coverage.modules, width)),
     ...(notRepeatable === undefined ? [] : [`not repeatable: ${notRepeatable}`]),
   ];
+}
+
+/** What an exhaustive exploration covers, as lines. */
+function exhaustiveLines({ exhaustive }: ReportData['coverage'], width: number): string[] {
+  if (exhaustive === undefined) return [];
+  const { moments, events, deadlines, forms, late, orders } = exhaustive;
+  const beside = late.besideFault === 0 ? 'none' : `up to ${late.besideFault}`;
+  return wrapped(
+    `exhaustive: ${forms} forms of faults at ${moments} moments, before and after ${counted(events, 'event')} and ` +
+      `1 ms around ${counted(deadlines, 'deadline')}; other orders of messages: ${orders.played} of ${orders.all} worlds, ` +
+      `with up to ${counted(late.alone, 'late message')} without a fault, and ${beside} beside a fault`,
+    width,
+  );
 }
 
 /** What did not happen, what went wrong with clients, and why the report proves nothing, as lines. */

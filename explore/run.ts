@@ -219,6 +219,25 @@ class WorldRun implements StageRun {
     if (lives === this.#lives) this.#span = Math.max(this.#span, this.now());
   }
 
+  /** A client starts when the plan says, and again if the plan says so, as long as it is refused. */
+  async #arrive(client: StageClient): Promise<void> {
+    const planned = (kind: PlannedFault['kind']): number =>
+      this.#plan.faults.find((fault) => fault.kind === kind && fault.on === client.name)?.ms ?? 0;
+    const [later, again] = [planned('arrival'), planned('again')];
+    if (later > 0) await this.#stage.wait(later);
+    if (this.#stopped || !client.alive || client.life > 0) return;
+    await this.#live(client);
+    if (again === 0) return;
+    const { calm, holdMs } = this.#rules;
+    const end = this.now() + 2 * (calm?.span ?? 0) + 2 * holdMs;
+    for (let life = 1; client.life === life && client.end === 'returned' && this.now() < end; life++) {
+      if (this.ledger.visits.some((visit) => visit.client === client.name)) return;
+      await this.#stage.wait(again);
+      if (this.#stopped || this.signal.aborted || !client.alive || client.life !== life) return;
+      await this.#live(client);
+    }
+  }
+
   async play(): Promise<void> {
     const stage = this.#stage;
     await stage.connect(this.#clients);
@@ -227,7 +246,7 @@ class WorldRun implements StageRun {
     stage.begin(this);
     for (const name of this.#rules.distant) stage.resources?.add(name);
     const faults = this.#plan.faults.map((fault) => this.#schedule(fault));
-    for (const client of this.#clients) this.#watch(this.#live(client));
+    for (const client of this.#clients) this.#watch(this.#arrive(client));
     await Promise.race([this.#playOn(faults), this.#stopping]);
     this.#contended = this.#wasContended() || this.#overlapped();
   }

@@ -47,10 +47,16 @@ export function reasonsOf({ asked, coverage, worlds, interrupted }: JudgedReport
   const reasons: Inconclusive[] = [];
   const add = (kind: InconclusiveKind, what: string): number => reasons.push({ kind, what });
   const { singles, pairs, strategies, faults, judged, gaveUp, calmErrors, labErrors, contended } = coverage;
+  const orders = coverage.exhaustive?.orders ?? { all: 0, played: 0 };
   const isLimited = asked.limited || interrupted;
   if (isLimited && singles.played < singles.share)
     add('unplayed', `${singles.played} of ${singles.share} worlds with one fault were played`);
   else if (interrupted && worlds <= 1) add('unplayed', 'it ended before worlds with faults were played');
+  if (orders.played < orders.all)
+    add(
+      'unplayed',
+      `${orders.played} of ${orders.all} known worlds with other orders of messages were played`,
+    );
   const two = strategies['two faults'] ?? 0;
   if (pairs !== undefined && two < pairs)
     add('unplayed', `${two} of ${pairs} worlds with two faults were played`);

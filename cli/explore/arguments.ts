@@ -9,6 +9,7 @@ Runs each exploration that FILE exports (objects with the options of explore()),
   --worlds N        how many worlds to play (default: the file's budget)
   --ms N            stop after N milliseconds of real time (default: the file's budget)
   --exhaustive N    end when all worlds with one fault (1), or with one and two (2), are played
+  --stop-at-first   end with the first finding
   --seed N          seed of the random choices (default: the file's, or 1)
   --workers N       processes to use (default 1); each plays its part of the worlds
   --shard I/N       play the I-th of N parts, for several machines
@@ -66,7 +67,7 @@ const TEXTS = [
   'accept',
   'against',
 ];
-const FLAGS = ['github', 'progress', 'last', 'help'];
+const FLAGS = ['github', 'progress', 'last', 'stop-at-first', 'help'];
 
 /** The options that mean something when a world is replayed, and when reports are merged. */
 const MEANS: Readonly<Record<'replay' | 'merge', readonly string[]>> = {

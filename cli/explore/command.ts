@@ -192,7 +192,7 @@ async function playAgain(chosen: Chosen, explorations: readonly ExploreOptions[]
 
 function withChoices(
   options: ExploreOptions,
-  { worlds, ms, seed, exhaustive, accept }: Chosen,
+  { worlds, ms, seed, exhaustive, accept, values }: Chosen,
 ): ExploreOptions {
   const budget = {
     ...options.budget,
@@ -203,6 +203,7 @@ function withChoices(
     ...(accept.length > 0 && { accept: [...(options.accept ?? []), ...accept] }),
     budget,
     ...defined({ seed, exhaustive }),
+    ...(values['stop-at-first'] === true && { stopAtFirst: true }),
   };
 }
 

@@ -1,5 +1,7 @@
 /** The registry of faults: each is one file below this folder, and one line here. Docs, options and searches iterate it. */
 import type { Abilities, StageName } from '../stage/controls.ts';
+import { again } from './clients/again.ts';
+import { arrival } from './clients/arrival.ts';
 import { clientDeath } from './clients/client-death.ts';
 import { clientPause } from './clients/client-pause.ts';
 import { workHang } from './clients/work-hang.ts';
@@ -14,6 +16,7 @@ import { connectionReset } from './links/connection-reset.ts';
 import { delay } from './links/delay.ts';
 import { hold } from './links/hold.ts';
 import { late } from './links/late.ts';
+import { lateMessage } from './links/late-message.ts';
 import { lostReply } from './links/lost-reply.ts';
 import { lostRequest } from './links/lost-request.ts';
 import { oneWayCut } from './links/one-way-cut.ts';
@@ -75,7 +78,7 @@ const allFaults = {
 };
 
 /** What no search draws as a fault, but a plan can have: the scheduler's choice, and what is done by hand in the playground. */
-const byHand = { late, hold, promote };
+const byHand = { late, 'late-message': lateMessage, arrival, again, hold, promote };
 
 const known = { ...allFaults, ...byHand };
 

@@ -6,16 +6,25 @@ import type { WorldPlan } from '../plan.ts';
 import { stateText } from './states.ts';
 import { faultOf, formsOf, planOf, type SearchInput, shuffled } from './strategy.ts';
 
+/** So many of those that are left out are kept. */
+const MOST_LEFT = 20_000;
+
 /** Its name in reports. */
 export const ONE_FAULT = 'one fault';
 
 /**
  * One fault of every form at every moment; states that were struck before in the same way are left out. The kinds take
- * turns, in a random order of their own each, so that each cause is found early. `cut` counts what was left out.
+ * turns, in a random order of their own each, so that each cause is found early. `cut` counts what was left out, and `left` has a sample of it.
  */
-export function singles(input: SearchInput): { readonly plans: WorldPlan[]; readonly cut: number } {
+export function singles(input: SearchInput): {
+  readonly plans: WorldPlan[];
+  readonly cut: number;
+  readonly left: readonly WorldPlan[];
+} {
   const seen = new Set<string>();
+  const left: WorldPlan[] = [];
   let cut = 0;
+  const random = new Random(input.seed, 'singles');
   const found = new Map<FaultName, WorldPlan[]>(input.faults.map((kind) => [kind, []]));
   const forms = formsOf(input);
   for (const [i, moment] of input.moments.entries()) {
@@ -26,14 +35,14 @@ export function singles(input: SearchInput): { readonly plans: WorldPlan[]; read
       const key = `${kind} ${isClient ? '' : on} ${JSON.stringify(rest)} ${stateText(moment, on)}`;
       if (seen.has(key)) {
         cut++;
+        if (left.length < MOST_LEFT) left.push(planOf(input, [faultOf(kind, moment.at, variant)]));
         continue;
       }
       seen.add(key);
       found.get(kind)?.push(planOf(input, [faultOf(kind, moment.at, variant)]));
     }
   }
-  const random = new Random(input.seed, 'singles');
-  return { plans: interleaved([...found.values()].map((plans) => shuffled(plans, random))), cut };
+  return { plans: interleaved([...found.values()].map((plans) => shuffled(plans, random))), cut, left };
 }
 
 /** One of each list in turn. */

@@ -9,6 +9,8 @@ import { type FaultForm, faultOf, formsOf, type SearchInput } from './strategy.t
 export class Pairs {
   /** The worlds to play, in the order in which they were found. */
   readonly plans: WorldPlan[] = [];
+  /** How many were cut off, because their states were struck before in the same way. */
+  cut = 0;
   readonly #input: SearchInput;
   readonly #forms: readonly FaultForm[];
   readonly #seen = new Set<string>();
@@ -37,7 +39,8 @@ export class Pairs {
           this.#seen.add(key);
           isNew.set(struck, fresh);
         }
-        if (fresh) this.plans.push({ ...world.plan, faults: [first, faultOf(kind, moment.at, variant)] });
+        if (!fresh) this.cut++;
+        else this.plans.push({ ...world.plan, faults: [first, faultOf(kind, moment.at, variant)] });
       }
     }
   }

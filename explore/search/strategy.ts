@@ -21,6 +21,8 @@ export interface SearchInput {
   readonly moments: readonly Moment[];
   /** How long the run without faults took, in milliseconds. */
   readonly span: number;
+  /** The clients that returned without entering in the run without faults, while others entered; by default none. */
+  readonly refused?: readonly string[];
   /** How many priorities change in each world of the search by priorities, plus one. */
   readonly depth: number;
 }
@@ -31,10 +33,21 @@ export interface SearchScales extends Scales {
   readonly leases: readonly LeaseScale[];
 }
 
+/** A world with one fault that was played, and when something happened in it after the fault. */
+export interface Follower {
+  readonly plan: WorldPlan;
+  /** In milliseconds since the clients started. */
+  readonly moments: readonly number[];
+}
+
 /** What was played before a strategy draws. */
 export interface PlayedSoFar {
   /** Every plan with one fault. */
   readonly singles: readonly WorldPlan[];
+  /** Plans with one fault that were left out, because their states looked like others. */
+  readonly left: readonly WorldPlan[];
+  /** Worlds with one fault that were played, with the moments after it. */
+  readonly followers: readonly Follower[];
   /** The plans that reached new states. It grows while the search runs. */
   readonly corpus: readonly WorldPlan[];
 }
@@ -45,7 +58,7 @@ export interface Strategy {
   readonly name: string;
   /** What it plays, for docs/explore.md. */
   readonly sentence: string;
-  /** Draws plans without end; undefined when it has none yet. */
+  /** Draws plans; undefined when it has none yet. It ends when there can be no more. */
   plans(input: SearchInput, before: PlayedSoFar): Generator<WorldPlan | undefined, void>;
 }
 

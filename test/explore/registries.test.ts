@@ -33,7 +33,7 @@ test('docs/explore.md has the tables that the registries make', () => {
 
 test('a plan may have what is done by hand, which no search draws', () => {
   const byHand = Object.keys(faults).filter((kind) => !(FAULTS as readonly string[]).includes(kind));
-  expect(byHand).toEqual(['late', 'hold', 'promote']);
+  expect(byHand).toEqual(['late', 'late-message', 'arrival', 'again', 'hold', 'promote']);
   expect(byHand.every(isFaultKind)).toBe(true);
   const among = { clients: ['A'], sets: [['redis-1', 'redis-2']], asksReplicas: true };
   const topologies = [

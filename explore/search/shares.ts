@@ -1,0 +1,60 @@
+/** Shares the rest of a budget among strategies: more of it for those that have found something, or reached new states. */
+
+/** What a strategy has cost and brought. */
+interface Account {
+  readonly name: string;
+  worlds: number;
+  gains: number;
+}
+
+/** What a new finding counts, when a world with a new state counts 1. */
+const FINDING = 20;
+/** What each strategy is given in advance, so that the first worlds decide little: so many worlds with a new state each. */
+const CREDIT = 20;
+/** The least part of an equal share that a strategy gets, whatever it brings. */
+const LEAST = 0.4;
+/** The largest part. */
+const MOST = 4;
+
+/** The accounts of the strategies of one exploration. The same worlds give the same shares. */
+export class Shares {
+  readonly #accounts: Account[];
+
+  constructor(names: readonly string[]) {
+    this.#accounts = names.map((name) => ({ name, worlds: 0, gains: 0 }));
+  }
+
+  /** The strategy that is to draw: the one that is the farthest behind its share. Undefined when none is left. */
+  next(): string | undefined {
+    const rates = this.#accounts.map(({ worlds, gains }) => (gains + CREDIT) / (worlds + CREDIT));
+    const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+    let best: Account | undefined;
+    let least = Infinity;
+    for (const [i, account] of this.#accounts.entries()) {
+      const weight = Math.min(MOST, Math.max(LEAST, (rates[i] as number) / mean));
+      const used = (account.worlds + 1) / weight;
+      if (used < least) [best, least] = [account, used];
+    }
+    return best?.name;
+  }
+
+  /** A strategy has drawn a world. @param findings how many new findings it showed @param isNew whether it reached a new state */
+  played(name: string, findings: number, isNew: boolean): void {
+    const account = this.#accounts.find((each) => each.name === name);
+    if (account === undefined) return;
+    account.worlds++;
+    account.gains += findings * FINDING + (isNew ? 1 : 0);
+  }
+
+  /** A strategy has nothing to draw now: it waits for its turn as if it had played. */
+  idle(name: string): void {
+    const account = this.#accounts.find((each) => each.name === name);
+    if (account !== undefined) account.worlds++;
+  }
+
+  /** A strategy has nothing to draw any more. */
+  ended(name: string): void {
+    const at = this.#accounts.findIndex((each) => each.name === name);
+    if (at >= 0) this.#accounts.splice(at, 1);
+  }
+}
