@@ -36,7 +36,7 @@ import { isSameReason, reducible } from './search/same-reason.ts';
 import { Shares } from './search/shares.ts';
 import { type Failing, type Reducible, shrink, withAnchors } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
-import type { Follower, PlayedSoFar, SearchInput, SearchScales } from './search/strategy.ts';
+import type { PlayedSoFar, SearchInput, SearchScales, SecondChance } from './search/strategy.ts';
 import { survey } from './search/survey.ts';
 import { NO_FAULT } from './table.ts';
 import { WorldCounts } from './world-counts.ts';
@@ -45,7 +45,7 @@ import { WorldCounts } from './world-counts.ts';
 const MOST_ERRORS = 5;
 
 /** So many worlds with one fault are kept for a second one. */
-const MOST_FOLLOWERS = 5000;
+const MOST_SECONDS = 5000;
 
 /** When strategies have drawn nothing so often in a row, there is nothing left. */
 const MOST_IDLE = 50;
@@ -156,16 +156,16 @@ export class Explorer {
     const { plans: one, cut, left } = singles(input);
     const share = this.#share(one);
     this.#singles = { all: one.length, share: share.length, played: 0, cut };
-    const followers: Follower[] = [];
+    const seconds: SecondChance[] = [];
     for (const plan of share) {
       if (this.#over) return;
       const world = await this.#take(rules, plan, ONE_FAULT);
       this.#singles.played++;
-      if (world === undefined || world.struck.length === 0 || followers.length >= MOST_FOLLOWERS) continue;
+      if (world === undefined || world.struck.length === 0 || seconds.length >= MOST_SECONDS) continue;
       const moments = momentsAfter(world, plan.faults[0]?.at ?? 0);
-      if (moments.length > 0) followers.push({ plan, moments });
+      if (moments.length > 0) seconds.push({ plan, moments });
     }
-    await this.#playMixed(rules, input, { singles: one, left, followers, corpus: this.#corpus });
+    await this.#playMixed(rules, input, { singles: one, left, seconds, corpus: this.#corpus });
   }
 
   /** Plays everything that `exhaustive` promises. @param calm the world without faults */

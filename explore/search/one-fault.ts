@@ -14,7 +14,8 @@ export const ONE_FAULT = 'one fault';
 
 /**
  * One fault of every form at every moment; states that were struck before in the same way are left out. The kinds take
- * turns, in a random order of their own each, so that each cause is found early. `cut` counts what was left out, and `left` has a sample of it.
+ * turns, in a random order of their own each, so that each cause is found early. `cut` counts what was left out, and `left`
+ * has a sample of it.
  */
 export function singles(input: SearchInput): {
   readonly plans: WorldPlan[];

@@ -1,7 +1,7 @@
 /** Shares the rest of a budget among strategies: more of it for those that have found something, or reached new states. */
 
 /** What a strategy has cost and brought. */
-interface Account {
+interface StrategyShare {
   readonly name: string;
   worlds: number;
   gains: number;
@@ -18,19 +18,19 @@ const MOST = 4;
 
 /** The accounts of the strategies of one exploration. The same worlds give the same shares. */
 export class Shares {
-  readonly #accounts: Account[];
+  readonly #all: StrategyShare[];
 
   constructor(names: readonly string[]) {
-    this.#accounts = names.map((name) => ({ name, worlds: 0, gains: 0 }));
+    this.#all = names.map((name) => ({ name, worlds: 0, gains: 0 }));
   }
 
   /** The strategy that is to draw: the one that is the farthest behind its share. Undefined when none is left. */
   next(): string | undefined {
-    const rates = this.#accounts.map(({ worlds, gains }) => (gains + CREDIT) / (worlds + CREDIT));
+    const rates = this.#all.map(({ worlds, gains }) => (gains + CREDIT) / (worlds + CREDIT));
     const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-    let best: Account | undefined;
+    let best: StrategyShare | undefined;
     let least = Infinity;
-    for (const [i, account] of this.#accounts.entries()) {
+    for (const [i, account] of this.#all.entries()) {
       const weight = Math.min(MOST, Math.max(LEAST, (rates[i] as number) / mean));
       const used = (account.worlds + 1) / weight;
       if (used < least) [best, least] = [account, used];
@@ -40,7 +40,7 @@ export class Shares {
 
   /** A strategy has drawn a world. @param findings how many new findings it showed @param isNew whether it reached a new state */
   played(name: string, findings: number, isNew: boolean): void {
-    const account = this.#accounts.find((each) => each.name === name);
+    const account = this.#all.find((each) => each.name === name);
     if (account === undefined) return;
     account.worlds++;
     account.gains += findings * FINDING + (isNew ? 1 : 0);
@@ -48,13 +48,13 @@ export class Shares {
 
   /** A strategy has nothing to draw now: it waits for its turn as if it had played. */
   idle(name: string): void {
-    const account = this.#accounts.find((each) => each.name === name);
+    const account = this.#all.find((each) => each.name === name);
     if (account !== undefined) account.worlds++;
   }
 
   /** A strategy has nothing to draw any more. */
   ended(name: string): void {
-    const at = this.#accounts.findIndex((each) => each.name === name);
-    if (at >= 0) this.#accounts.splice(at, 1);
+    const at = this.#all.findIndex((each) => each.name === name);
+    if (at >= 0) this.#all.splice(at, 1);
   }
 }

@@ -34,7 +34,7 @@ export interface SearchScales extends Scales {
 }
 
 /** A world with one fault that was played, and when something happened in it after the fault. */
-export interface Follower {
+export interface SecondChance {
   readonly plan: WorldPlan;
   /** In milliseconds since the clients started. */
   readonly moments: readonly number[];
@@ -47,7 +47,7 @@ export interface PlayedSoFar {
   /** Plans with one fault that were left out, because their states looked like others. */
   readonly left: readonly WorldPlan[];
   /** Worlds with one fault that were played, with the moments after it. */
-  readonly followers: readonly Follower[];
+  readonly seconds: readonly SecondChance[];
   /** The plans that reached new states. It grows while the search runs. */
   readonly corpus: readonly WorldPlan[];
 }

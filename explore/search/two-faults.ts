@@ -4,11 +4,11 @@ import { faults as kinds } from '../faults/index.ts';
 import { toMicros, type WorldPlan } from '../plan.ts';
 import {
   type FaultForm,
-  type Follower,
   faultOf,
   formsOf,
   inOrder,
   planOf,
+  type SecondChance,
   type Strategy,
 } from './strategy.ts';
 
@@ -16,15 +16,15 @@ export const twoFaults: Strategy = {
   name: 'two faults',
   sentence:
     'a second fault at a moment of a world with one, as that fault has changed it, mostly of another kind; or two faults of worlds that have one',
-  *plans(input, { singles, followers }) {
+  *plans(input, { singles, seconds }) {
     const random = new Random(input.seed, 'pairs');
     const forms = formsOf(input).filter(({ kind }) => kinds[kind].anytime !== true);
     const byKind = [...new Set(forms.map(({ kind }) => kind))].map((kind) =>
       forms.filter((form) => form.kind === kind),
     );
     while (singles.length > 0) {
-      yield followers.length > 0 && byKind.length > 0 && random.next() < 0.75
-        ? followed(random, followers, byKind)
+      yield seconds.length > 0 && byKind.length > 0 && random.next() < 0.75
+        ? followed(random, seconds, byKind)
         : drawn(random, singles);
     }
 
@@ -40,10 +40,10 @@ export const twoFaults: Strategy = {
 
 function followed(
   random: Random,
-  followers: readonly Follower[],
+  seconds: readonly SecondChance[],
   byKind: readonly (readonly FaultForm[])[],
 ): WorldPlan {
-  const { plan, moments } = random.pick(followers);
+  const { plan, moments } = random.pick(seconds);
   // Each kind is as likely as any other, however many forms it has.
   const { kind, variant } = random.pick(random.pick(byKind));
   const second = faultOf(kind, random.pick(moments), variant);

@@ -158,7 +158,7 @@ test('clients that arrive one after the other show a wake-up that is missed', as
     ...{ seed: 1, among, scales: rules.scales, faults: [], span: world.span, depth: 1 },
     moments: momentsOf(world, rules.scales.leaseMs),
   };
-  const drawn = arrivals.plans(input, { singles: [], left: [], followers: [], corpus: [] });
+  const drawn = arrivals.plans(input, { singles: [], left: [], seconds: [], corpus: [] });
   let broken: readonly string[] = [];
   for (let i = 0; i < 100 && broken.length === 0; i++) {
     const played = await playWorld(rules, drawn.next().value!);
