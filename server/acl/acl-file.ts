@@ -4,8 +4,9 @@ import { ReplyError } from '../../protocol/reply.ts';
 import { systemError } from '../aof/aof-error.ts';
 import { type ConfigFile, trimLine } from '../settings/rewrite.ts';
 import type { Acl } from './acl.ts';
+import { BadRule } from './bad-rule.ts';
 import { mergeSelectors } from './rules.ts';
-import { BadRule, UNKNOWN_RULE } from './selector.ts';
+import { UNKNOWN_RULE } from './selector.ts';
 import type { User } from './user.ts';
 
 /** The ACL file cannot be used. The message is Redis' error of ACL LOAD, without its code. */

@@ -1,12 +1,21 @@
 /** Access control: a node's users, logins, permission checks, and the log of refusals. */
 import { type Bytes, cString, type Millis } from '../../protocol/bytes.ts';
 import { ReplyError } from '../../protocol/reply.ts';
-import { type Client, IN_MULTI, RESTRICTED, SCRIPT, UNAUTHENTICATED } from '../clients/client.ts';
+import {
+  type Client,
+  IN_MULTI,
+  RESTRICTED,
+  SCRIPT,
+  type Transaction,
+  UNAUTHENTICATED,
+} from '../clients/client.ts';
 import { describeClient, type ListingNode } from '../clients/info.ts';
 import type { HasDialect, HasHost, HasSettings } from '../ports.ts';
-import type { Command } from '../table/command.ts';
+import type { Command, DatabaseUse } from '../table/command.ts';
+import { BadRule } from './bad-rule.ts';
 import type { CommandList } from './categories.ts';
-import { BadRule, type Denial } from './selector.ts';
+import { databaseNamed, type Place } from './databases.ts';
+import type { Denial } from './selector.ts';
 import { hashPassword, User } from './user.ts';
 
 /** Refusals of the same kind within this many milliseconds share one log entry. */
@@ -30,8 +39,13 @@ export interface Refusal {
 const UNNAMED = {
   key: 'this user has no permissions to access one of the keys used as arguments',
   channel: 'this user has no permissions to access one of the channels used as arguments',
+  database: 'No permissions to access database',
 };
-const NAMED = { key: 'No permissions to access a key', channel: 'No permissions to access a channel' };
+const NAMED = {
+  key: 'No permissions to access a key',
+  channel: 'No permissions to access a channel',
+  database: 'No permissions to access database',
+};
 
 /** The node, as access control sees it. */
 interface AclNode extends HasDialect, HasHost, HasSettings, ListingNode {
@@ -58,7 +72,7 @@ export class Acl {
   /** The entries of ACL LOG, newest first. */
   log: Refusal[] = [];
   /** How many requests were refused, for each reason. CONFIG RESETSTAT leaves them alone. */
-  readonly refusals = { auth: 0, command: 0, key: 0, channel: 0 };
+  readonly refusals = { auth: 0, command: 0, key: 0, channel: 0, database: 0 };
   #nextRefusal = 0;
   readonly commands: CommandList;
   #requirepass = '';
@@ -91,7 +105,7 @@ export class Acl {
   newUser(name: Bytes): User {
     const { settings, dialect } = this.#server;
     const openChannels = (): boolean => settings['acl-pubsub-default'] === 'allchannels';
-    return new User(name, this.commands, openChannels, dialect.payloadFlag);
+    return new User(name, this.commands, openChannels, dialect);
   }
 
   /** True if a connection needs no AUTH. */
@@ -188,11 +202,28 @@ export class Acl {
     return [...this.users.keys()].sort().map((name) => this.users.get(name) as User);
   }
 
-  /** Returns why the client's user may not make this request, and logs it; undefined if it may. */
-  refuse(client: Client, command: Command, argv: readonly Bytes[], inScript = false): Denial | undefined {
-    const denial = client.account.unlimited ? undefined : client.account.check(command, argv);
+  /** The database of a request, for checks. */
+  placeIn(database: number): Place {
+    return { database, databases: this.#server.settings.databases };
+  }
+
+  /**
+   * Returns why the client's user may not make this request, and logs it; undefined if it may.
+   * @param database the database in which it runs
+   */
+  refuse(
+    client: Client,
+    command: Command,
+    argv: readonly Bytes[],
+    database: number,
+    inScript = false,
+  ): Denial | undefined {
+    if (client.account.unlimited) return undefined;
+    const denial = client.account.check(command, argv, this.placeIn(database));
     if (denial === undefined) return undefined;
-    const object = denial.what === 'command' ? command.fullName : (argv[denial.at] ?? '');
+    const { what, at } = denial;
+    const ofCommand = what === 'command' || (what === 'database' && at === 0);
+    const object = ofCommand ? command.fullName : (argv[at] ?? '');
     const context = inScript || client.has(SCRIPT) ? 'lua' : client.has(IN_MULTI) ? 'multi' : 'toplevel';
     this.#note(client, denial.what, context, object, client.user);
     return denial;
@@ -208,10 +239,19 @@ export class Acl {
 
   /** Returns the error for a request that the client's user may not make; undefined if it may. */
   denied(client: Client, command: Command, argv: readonly Bytes[]): ReplyError | undefined {
-    const denial = this.refuse(client, command, argv);
+    const { transaction } = client;
+    const denial = this.refuse(client, command, argv, transaction?.database ?? client.db.index);
+    if (denial === undefined && transaction !== undefined && command.spec.databases !== undefined)
+      this.#follow(transaction, command.spec.databases, argv);
     return denial === undefined
       ? undefined
       : new ReplyError(`NOPERM ${this.complaint(client, denial, command)}`);
+  }
+
+  /** Remembers the database that a queued SELECT will choose. */
+  #follow(transaction: Transaction, use: DatabaseUse, argv: readonly Bytes[]): void {
+    if (use === 'all' || !use.selects) return;
+    transaction.database = databaseNamed(argv[1], this.#server.settings.databases) ?? transaction.database;
   }
 
   #note(

@@ -3,6 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import type { Command } from '../table/command.ts';
 import { categoriesOf } from '../table/info.ts';
 import { categoriesIn, everyCommand } from './categories.ts';
+import { describeDatabases } from './databases.ts';
 import { Selector } from './selector.ts';
 
 /** Counts the allowed and the forbidden commands of a category. */
@@ -62,10 +63,12 @@ export function describeCommands(selector: Selector, asGiven: boolean): Bytes {
   return rules.join(' ');
 }
 
-/** Returns a selector's rules for keys, channels and commands, as in ACL LIST. */
+/** Returns a selector's rules for keys, channels, databases and commands, as in ACL LIST. */
 export function describeSelector(selector: Selector, asGiven: boolean): Bytes {
   const words: Bytes[] = selector.describeKeys();
   if (!selector.allChannels) words.push('resetchannels');
-  words.push(...selector.describeChannels(), describeCommands(selector, asGiven));
+  const databases = describeDatabases(selector.databases);
+  words.push(...selector.describeChannels(), ...(databases === undefined ? [] : [databases]));
+  words.push(describeCommands(selector, asGiven));
   return words.join(' ');
 }

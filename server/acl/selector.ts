@@ -3,7 +3,9 @@ import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { type Command, commandCount, NO_AUTH } from '../table/command.ts';
 import { categoriesOf, findKeys } from '../table/info.ts';
+import { BadRule, SYNTAX } from './bad-rule.ts';
 import { type CommandList, categoriesIn, everyCommand } from './categories.ts';
+import { type Databases, type Place, parseDatabases, refusedDatabase } from './databases.ts';
 
 /** Permission to read keys, as a bit. */
 export const READ_KEYS = 1;
@@ -17,19 +19,20 @@ interface KeyPattern {
 
 /** Why a request is refused: what is not allowed, and its position in the request. */
 export interface Denial {
-  readonly what: 'command' | 'key' | 'channel';
+  readonly what: 'database' | 'command' | 'key' | 'channel';
   readonly at: number;
 }
 
 /** How close a request came to being allowed: the higher, the closer. */
-export const RELEVANCE: Record<Denial['what'], number> = { command: 1, key: 2, channel: 3 };
-
-/** A rule that cannot be applied. Its message has Redis' words. */
-export class BadRule extends Error {}
+export const RELEVANCE: Record<Denial['what'], number> = {
+  database: 0,
+  command: 1,
+  key: 2,
+  channel: 3,
+};
 
 /** The message for a command or a category that does not exist. */
 export const UNKNOWN_RULE = 'Unknown command or category name in ACL';
-const SYNTAX = 'Syntax error';
 const AFTER_ALL_KEYS =
   "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns";
 const AFTER_ALL_CHANNELS =
@@ -56,23 +59,33 @@ export class Selector {
   allKeys = false;
   channels: Bytes[] = [];
   allChannels = false;
+  databases: Databases = 'all';
   /** The rules for commands behind the first, as they were given: what a later rule replaces is left out. */
   given: readonly Bytes[] = [];
   /** The commands to which the rules apply. */
   readonly commands: CommandList;
+  readonly #databaseRules: boolean;
 
-  constructor(commands: CommandList) {
+  /** @param databaseRules whether there are rules for databases */
+  constructor(commands: CommandList, databaseRules = false) {
     this.commands = commands;
+    this.#databaseRules = databaseRules;
   }
 
   /** True if nothing is forbidden. */
   get unlimited(): boolean {
-    return this.future && this.allKeys && this.allChannels && !this.allowed.includes(0);
+    return (
+      this.future &&
+      this.allKeys &&
+      this.allChannels &&
+      this.databases === 'all' &&
+      !this.allowed.includes(0)
+    );
   }
 
   /** Returns an independent copy. */
   copy(): Selector {
-    const copy = new Selector(this.commands);
+    const copy = new Selector(this.commands, this.#databaseRules);
     copy.allowed.set(this.allowed);
     copy.future = this.future;
     copy.given = this.given;
@@ -81,6 +94,7 @@ export class Selector {
     copy.allKeys = this.allKeys;
     copy.channels = [...this.channels];
     copy.allChannels = this.allChannels;
+    copy.databases = this.databases;
     return copy;
   }
 
@@ -116,6 +130,7 @@ export class Selector {
         this.#setAll(false);
         return;
     }
+    if (this.#databaseRules && this.#applyToDatabases(rule)) return;
     const [sign, rest] = [rule.slice(0, 1), rule.slice(1)];
     if (sign === '~' || sign === '%') this.#addKeys(rule);
     else if (sign === '&') this.#addChannels(rest);
@@ -129,6 +144,16 @@ export class Selector {
       this.set(this.#find(rest) ?? bad(UNKNOWN_RULE), false);
       this.#note(sign, rest);
     } else bad(SYNTAX);
+  }
+
+  /** Applies a rule about databases. Returns false for any other rule. */
+  #applyToDatabases(rule: Bytes): boolean {
+    const name = asciiLower(rule);
+    if (name === 'alldbs') this.databases = 'all';
+    else if (name === 'resetdbs') this.databases = [];
+    else if (name.startsWith('db=')) this.databases = parseDatabases(rule.slice(3));
+    else return false;
+    return true;
   }
 
   /** A rule takes the place of one for the same command or category, and of those for its subcommands. */
@@ -158,8 +183,15 @@ export class Selector {
     return this.allowed[command.serial] === 1;
   }
 
-  /** Returns why a request is not allowed; undefined if it is. */
-  check(command: Command, argv: readonly Bytes[]): Denial | undefined {
+  /**
+   * Returns why a request is not allowed; undefined if it is.
+   * @param place the database in which it would run
+   */
+  check(command: Command, argv: readonly Bytes[], place: Place): Denial | undefined {
+    if (this.databases !== 'all') {
+      const at = refusedDatabase(this.databases, command, argv, place);
+      if (at !== undefined) return { what: 'database', at };
+    }
     if (!this.allows(command) && (command.bits & NO_AUTH) === 0) {
       const args = this.firstArguments.get(command.serial);
       const first = argv[1];

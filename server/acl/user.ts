@@ -3,13 +3,18 @@ import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Command } from '../table/command.ts';
+import { BadRule } from './bad-rule.ts';
 import type { CommandList } from './categories.ts';
+import type { Place } from './databases.ts';
 import { describeSelector } from './describe.ts';
-import { BadRule, type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
+import { type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
 
 const BAD_HASH =
   'The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters';
 const NO_SUCH_PASSWORD = 'The password you are trying to remove from the user does not exist';
+
+/** What users of a dialect's server have. */
+type AclTraits = Pick<Dialect, 'payloadFlag' | 'databaseRules'>;
 
 /** Returns the hash under which a password is stored: SHA-256 in hexadecimal. */
 export function hashPassword(password: Bytes): Bytes {
@@ -32,17 +37,17 @@ export class User {
   unlimited = false;
   readonly #commands: CommandList;
   readonly #openChannels: () => boolean;
-  readonly #payloadFlag: Dialect['payloadFlag'];
+  readonly #traits: AclTraits;
 
   /** @param openChannels whether a new or reset user may use all channels (acl-pubsub-default) */
   constructor(
     name: Bytes,
     commands: CommandList,
     openChannels: () => boolean,
-    payloadFlag: Dialect['payloadFlag'],
+    traits: AclTraits,
   ) {
-    this.#payloadFlag = payloadFlag;
-    this.sanitize = payloadFlag === 'always' ? true : undefined;
+    this.#traits = traits;
+    this.sanitize = traits.payloadFlag === 'always' ? true : undefined;
     this.name = name;
     this.#commands = commands;
     this.#openChannels = openChannels;
@@ -51,7 +56,7 @@ export class User {
 
   /** Returns an independent copy. */
   copy(): User {
-    const copy = new User(this.name, this.#commands, this.#openChannels, this.#payloadFlag);
+    const copy = new User(this.name, this.#commands, this.#openChannels, this.#traits);
     copy.take(this);
     return copy;
   }
@@ -115,10 +120,10 @@ export class User {
   }
 
   /** Returns why the request is not allowed, from the selector that came closest; undefined if it is. */
-  check(command: Command, argv: readonly Bytes[]): Denial | undefined {
+  check(command: Command, argv: readonly Bytes[], place: Place): Denial | undefined {
     let closest: Denial | undefined;
     for (const selector of [this.root, ...this.selectors]) {
-      const denial = selector.check(command, argv);
+      const denial = selector.check(command, argv, place);
       if (denial === undefined) return undefined;
       const more =
         closest === undefined ||
@@ -153,13 +158,13 @@ export class User {
   }
 
   #newSelector(): Selector {
-    const selector = new Selector(this.#commands);
+    const selector = new Selector(this.#commands, this.#traits.databaseRules);
     selector.allChannels = this.#openChannels();
     return selector;
   }
 
   #checkPayloads(checks: boolean): void {
-    if (this.#payloadFlag !== 'never') this.sanitize = checks;
+    if (this.#traits.payloadFlag !== 'never') this.sanitize = checks;
   }
 
   #reset(): void {

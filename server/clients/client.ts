@@ -75,6 +75,8 @@ export interface Transaction {
   readonly queue: { command: Command; argv: Bytes[] }[];
   /** About how many bytes the queue takes. */
   bytes: number;
+  /** The database that a queued SELECT will choose, where rules about databases ask for it. */
+  database?: number | undefined;
   /** A command was refused while queueing: EXEC will discard the transaction. */
   aborted: boolean;
 }

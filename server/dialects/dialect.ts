@@ -41,8 +41,11 @@ export interface Dialect {
   readonly helloAsRedis: { readonly server: Bytes; readonly version: Bytes };
   /** The server's name in the errors BUSY, LOADING and MISCONF. It is Redis while extended-redis-compatibility is on. */
   readonly title: 'Redis' | 'Valkey';
-  /** The last line of LOLWUT. */
-  readonly lolwut: Bytes;
+  /**
+   * The last line of a picture of LOLWUT, the line that stands alone for a version without a picture, and the version of the
+   * server's own picture, if it has one.
+   */
+  readonly lolwut: { readonly signature: Bytes; readonly alone: Bytes; readonly picture: 8 | 9 | undefined };
   /** The fields with which INFO's section `server` names the server. */
   readonly infoVersion: readonly (readonly [name: Bytes, value: Bytes])[];
   /** The name of INFO's field that says whether the node is part of a cluster. */
@@ -99,10 +102,14 @@ export interface Dialect {
   readonly aclRules: 'worked out' | 'as given';
   /** When a user's flags name sanitize-payload or skip-sanitize-payload. */
   readonly payloadFlag: 'always' | 'once a rule names it' | 'never';
+  /** Whether ACL rules say which databases a user may use (db=, alldbs, resetdbs). */
+  readonly databaseRules: boolean;
   /** COMMAND DOCS describes the commands of modules too. */
   readonly describesModules: boolean;
   /** What the server got from a later version without its number: fixes of its security updates. */
   readonly fixes: ReadonlySet<Fix>;
+  /** Whether GETEX checks its expiry before it looks the key up. */
+  readonly getexExpiry: 'after the key' | 'before the key';
   /** Whether BITCOUNT and BITPOS check their arguments before they look the key up. */
   readonly bitArguments: 'after the key' | 'before the key';
   /** What BITCOUNT does with a start and no end. */
@@ -217,6 +224,8 @@ export interface Dialect {
   /** The encoding of small sets whose members are not all integers. */
   readonly smallSet: 'hashtable' | 'listpack';
 
+  /** How an integer is stored that a script sets as a string: as a number, like every other, or as the text. */
+  readonly integersOfScripts: 'as numbers' | 'as text';
   /** Where a short string is stored, and so which strings have the encoding embstr. */
   readonly stringPlace: StringPlace;
   /** How far the count of entries that a consumer group has read is trusted, for lag and entries-read of XINFO. */
@@ -289,6 +298,8 @@ export interface Dialect {
   readonly servedMove: 'in small letters' | 'as sent';
   /** Whether the scores of a range and the weights of SORT may have leading blanks or be hexadecimal, as C's strtod reads them. */
   readonly looseScores: boolean;
+  /** Whether scores, weights and places may be hexadecimal. */
+  readonly hexadecimal: boolean;
   /** The error of a search around a member that the set does not have. */
   lostMember(member: Bytes): Bytes;
   /** Whether GEOSEARCH takes BYPOLYGON. */
@@ -313,7 +324,7 @@ export interface Dialect {
   /** Whether XINFO reports when a consumer last got an entry. */
   readonly consumerActivity: boolean;
   /** The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. */
-  readonly fieldIncrement: 'HSET' | 'HSETEX';
+  readonly fieldIncrement: 'HSET' | 'HSETEX' | 'with its deadline';
   /** The error for a client that waits in XREADGROUP when the stream or its group is removed: one of its own, or the usual one. */
   readonly lostStream: 'that it is gone' | 'as if asked now';
   /** Which keys a tracked connection has read when it has run a script: those that it declares, or those of its calls. */

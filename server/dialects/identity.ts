@@ -20,7 +20,11 @@ export function redisIdentity(name: string, version: string): Identity {
     title: 'Redis',
     hello: { server: 'redis', version },
     helloAsRedis: { server: 'redis', version },
-    lolwut: `Redis ver. ${version}`,
+    lolwut: {
+      signature: `Redis ver. ${version}`,
+      alone: `Redis ver. ${version}`,
+      picture: version.startsWith('8.') ? 8 : undefined,
+    },
     infoVersion: [['redis_version', version]],
     dumpVersion: ['redis-ver', version],
   };

@@ -15,7 +15,7 @@ export const valkey81: Dialect = {
   hello: { server: 'valkey', version: '8.1.1' },
   helloAsRedis: { server: 'redis', version: '7.2.4' },
   // Valkey 8.1 still writes Redis' name here.
-  lolwut: 'Redis ver. 8.1.1',
+  lolwut: { signature: 'Redis ver. 8.1.1', alone: 'Redis ver. 8.1.1', picture: undefined },
   infoVersion: [
     ['redis_version', '7.2.4'],
     ['server_name', 'valkey'],

@@ -21,7 +21,7 @@ export const valkey9: Dialect = {
   ],
   introduction: [['REPLCONF', 'version', '9.1.2']],
   dumpVersion: ['valkey-ver', '9.1.2'],
-  lolwut: 'Valkey ver. 9.1.2',
+  lolwut: { signature: 'Valkey ver. 9.1.2', alone: 'Valkey ver.9.1.2', picture: 9 },
   scriptTexts: {
     ...valkey81.scriptTexts,
     errorPlace: 'without its name',
@@ -40,6 +40,8 @@ export const valkey9: Dialect = {
   sharedQueryBuffer: 'for whole requests',
   expiredFields: 'together',
   looseScores: false,
+  hexadecimal: false,
+  fieldIncrement: 'with its deadline',
   settingNumbers: 'in base 10, within 64 bits',
   geoPolygons: true,
   lostMember: (member) => `ERR member ${cString(member)} does not exist`,
@@ -58,5 +60,8 @@ export const valkey9: Dialect = {
     },
   ],
   payloadFlag: 'never',
+  databaseRules: true,
+  getexExpiry: 'before the key',
+  integersOfScripts: 'as text',
   msetexWithExat: 'as PXAT',
 };

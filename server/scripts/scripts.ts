@@ -59,6 +59,7 @@ const DENIED = {
   command: "ERR The user executing the script can't run this command or subcommand",
   key: "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
   channel: "ERR The user executing the script can't publish to the channel mentioned in the command",
+  database: 'ERR No permissions to access database',
 };
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 
@@ -76,7 +77,7 @@ interface ScriptingNode extends DeclaredNode, HasHost, HasLog, HasSettings {
   readonly commands: ReadonlyMap<Bytes, Command>;
   /** The commands by their own names. */
   readonly declared: ReadonlyMap<Bytes, Command>;
-  readonly acl: Pick<Acl, 'complaint' | 'refuse'>;
+  readonly acl: Pick<Acl, 'complaint' | 'placeIn' | 'refuse'>;
   readonly current: { wasBrief: boolean };
   readonly observer: { readonly watcher: ReplyWatcher | undefined };
   readonly slowScript: Pick<SlowScript, 'begin' | 'firstSlice'>;
@@ -388,7 +389,7 @@ export class Scripts implements ScriptHost {
     if ((bits & STALE) === 0 && server.isStale())
       return refuse('ERR Can not execute the command on a stale replica');
     if (this.#caller?.has(RESTRICTED)) {
-      const denial = server.acl.refuse(this.#caller, command, argv, true);
+      const denial = server.acl.refuse(this.#caller, command, argv, this.#client.db.index, true);
       if (denial !== undefined) {
         const named = server.dialect.denial === 'by name';
         const complaint = server.acl.complaint(this.#caller, denial, command);
@@ -444,6 +445,8 @@ export class Scripts implements ScriptHost {
   allowed(argv: Bytes[]): boolean | undefined {
     const command = commandOf(this.#server.commands, argv);
     if (command === undefined) return undefined;
-    return this.#caller === undefined || this.#caller.account.check(command, argv) === undefined;
+    if (this.#caller === undefined) return true;
+    const place = this.#server.acl.placeIn(this.#client.db.index);
+    return this.#caller.account.check(command, argv, place) === undefined;
   }
 }

@@ -5,9 +5,16 @@ import {
   stringEncoding,
 } from '../../keyspace/collections/encoding.ts';
 import type { Entry } from '../../keyspace/entry.ts';
+import { placeText, type StringLayout } from '../../keyspace/string-place.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Settings } from './settings.ts';
+
+/** The node, as it stores the strings of scripts. */
+interface TextNode {
+  readonly dialect: Pick<Dialect, 'integersOfScripts'>;
+  readonly world: { readonly stringLayout: StringLayout | undefined };
+}
 
 /** Copies the thresholds from the settings. */
 export function setLimits(
@@ -41,6 +48,13 @@ export function setLimits(
 /** Notes that the entry's string has another encoding than a string that was set as a whole. */
 export function noteEncoding(entry: Entry, encoding: StringEncoding): void {
   if (typeof entry.held === 'string') entry.madeAs = encoding;
+}
+
+/** Notes that an integer which a script has stored as a string is kept as its text, on servers that do so. */
+export function keepText({ server }: { readonly server: TextNode }, name: Bytes, entry: Entry): void {
+  const { held } = entry;
+  if (server.dialect.integersOfScripts !== 'as text' || typeof held !== 'string') return;
+  if (stringEncoding(held) === 'int') placeText(server.world.stringLayout, name, entry, held);
 }
 
 /** Copies that note to an entry that holds the same string, which may itself be too long to be stored with its key. */

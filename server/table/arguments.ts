@@ -9,6 +9,7 @@ import {
   STRING_MAX,
 } from '../../protocol/bytes.ts';
 import { fail, invalidExpiry, NOT_FLOAT, NOT_INTEGER, SYNTAX } from '../../protocol/errors.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -74,6 +75,17 @@ export function int32(text: Bytes): number {
 export function float(text: Bytes, error = NOT_FLOAT): number {
   return parseDouble(text) ?? fail(error);
 }
+
+/**
+ * Reads a score, a weight or a place, which some servers take in hexadecimal. Throws Redis' error for anything else.
+ */
+export function readScore({ hexadecimal }: ScoreTraits, text: Bytes, error = NOT_FLOAT): number {
+  const value = float(text, error);
+  return hexadecimal || !/x/i.test(text) ? value : fail(error);
+}
+
+/** What the reading of scores asks of the dialect. */
+export type ScoreTraits = Pick<Dialect, 'hexadecimal'>;
 
 /** The units of expiry options: EX and PX are relative, EXAT and PXAT are times since the epoch. */
 export type ExpiryOption = 'EX' | 'PX' | 'EXAT' | 'PXAT';

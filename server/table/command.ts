@@ -171,6 +171,18 @@ export interface EntryChange {
   readonly tips?: readonly string[];
 }
 
+/**
+ * The databases that a request uses: all of them; or those whose numbers are at some positions (`named`), and with `own` that
+ * of the client too. With `selects`, the client's is that of argv[1] afterwards.
+ */
+export type DatabaseUse =
+  | 'all'
+  | {
+      named(argv: readonly Bytes[]): readonly number[];
+      readonly own: boolean;
+      readonly selects?: boolean;
+    };
+
 /** The declaration of one command. */
 export interface CommandSpec<A extends number, C = unknown> {
   /** One sentence, shown by COMMAND DOCS and docs/commands.md. */
@@ -205,6 +217,8 @@ export interface CommandSpec<A extends number, C = unknown> {
   readonly keys?: readonly KeySpec[];
   /** The tips of COMMAND INFO. */
   readonly tips?: readonly string[];
+  /** The databases that it uses. Left out: the client's own, if the command touches data. */
+  readonly databases?: DatabaseUse;
   /** Returns the flags that the request's script or function declares; undefined if it declares none. */
   declares?(client: C, argv: readonly Bytes[]): ReadonlySet<Bytes> | undefined;
   /** Finds the keys of one request if the specs cannot. Returns positions within argv. */

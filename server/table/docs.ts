@@ -82,7 +82,7 @@ export function commandDocs(command: Command, dialect: Dialect): Reply[] {
   const fields: Reply[] = ['summary', summary, 'since', introduced, 'group', group, ...origin];
   if (complexity !== '') fields.push('complexity', complexity);
   fields.push(...describeLife(syntax));
-  if (syntax.words !== undefined) {
+  if (syntax.words !== undefined && syntax.words !== '') {
     const known = knownArguments(parseSyntax(syntax.words), dialect);
     fields.push(
       'arguments',

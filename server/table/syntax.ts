@@ -40,7 +40,7 @@ export interface Syntax {
 }
 
 /** What a version changed of a command's syntax; `deprecated: ''` takes a deprecation back. */
-export interface SyntaxChange extends Omit<Syntax, 'changes' | 'system'> {
+export interface SyntaxChange extends Omit<Syntax, 'changes'> {
   readonly since: Since;
 }
 

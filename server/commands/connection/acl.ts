@@ -4,6 +4,7 @@ import { fail, wrongArity } from '../../../protocol/errors.ts';
 import { Double, MapReply, OK, type Reply, SetReply } from '../../../protocol/reply.ts';
 import { BadAclFile, loadUsers, saveUsers } from '../../acl/acl-file.ts';
 import { categoriesIn, everyCommand } from '../../acl/categories.ts';
+import { describeDatabases } from '../../acl/databases.ts';
 import { describeCommands } from '../../acl/describe.ts';
 import { mergeSelectors } from '../../acl/rules.ts';
 import type { Selector } from '../../acl/selector.ts';
@@ -36,7 +37,8 @@ function setUser(client: Caller, argv: Argv<-3>): Reply {
   return OK;
 }
 
-function describeSelector(selector: Selector, asGiven: boolean): Reply[] {
+function describeSelector({ server: { dialect } }: Caller, selector: Selector): Reply[] {
+  const asGiven = dialect.aclRules === 'as given';
   return [
     'commands',
     describeCommands(selector, asGiven),
@@ -44,21 +46,26 @@ function describeSelector(selector: Selector, asGiven: boolean): Reply[] {
     selector.describeKeys().join(' '),
     'channels',
     selector.describeChannels().join(' '),
+    ...(dialect.databaseRules ? ['databases', databasesOf(selector)] : []),
   ];
+}
+
+function databasesOf({ databases }: Selector): Bytes {
+  if (databases === 'all') return 'alldbs';
+  return databases.length === 0 ? '' : (describeDatabases(databases) ?? '');
 }
 
 function getUser(client: Caller, argv: Argv<-3>): Reply {
   const user = client.server.acl.users.get(argv[2]);
   if (user === undefined) return null;
-  const asGiven = client.server.dialect.aclRules === 'as given';
   return new MapReply([
     'flags',
     new SetReply(user.flags),
     'passwords',
     user.passwords,
-    ...describeSelector(user.root, asGiven),
+    ...describeSelector(client, user.root),
     'selectors',
-    user.selectors.map((each) => new MapReply(describeSelector(each, asGiven))),
+    user.selectors.map((each) => new MapReply(describeSelector(client, each))),
   ]);
 }
 
@@ -135,12 +142,13 @@ function dryRun(client: Caller, argv: Argv<-4>): Reply {
   const command = commandOf(server.commands, request);
   if (command === undefined) fail(`ERR Command '${cString(request[0])}' not found`);
   if (!arityFits(command.arity, request.length)) throw wrongArity(command.fullName);
-  const denial = user.check(command, request);
+  const denial = user.check(command, request, server.acl.placeIn(client.db.index));
   if (denial === undefined) return OK;
   const byName = server.dialect.denial === 'by name';
   const who = byName ? `User ${cString(userName)}` : 'This user';
   if (denial.what === 'command') return `${who} has no permissions to run the '${command.fullName}' command`;
   const word = request[denial.at] ?? '';
+  if (denial.what === 'database') return `${who} has no permissions to access database ${word}`;
   return `${who} has no permissions to access the '${byName ? word : cString(word)}' ${denial.what}`;
 }
 

@@ -151,6 +151,7 @@ export const connectionCommands = defineCommands('connection', {
     arity: 2,
     flags: ['loading', 'stale', 'fast'],
     changes: [{ since: { valkey: '9.0.0' }, flags: ['loading', 'stale', 'fast', 'allow_busy'] }],
+    databases: { named: () => [1], own: false, selects: true },
     run(client, argv) {
       const index = int32(argv[1]);
       if (index !== 0) refuseOtherDatabase(client, 'SELECT');

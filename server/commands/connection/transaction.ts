@@ -28,7 +28,7 @@ function runFrom(client: Caller, transaction: Transaction, first: number): Outco
   const { queue } = transaction;
   for (let at = first; at < queue.length; at++) {
     const { command, argv } = queue[at]!;
-    const denied = client.has(RESTRICTED) ? server.acl.refuse(client, command, argv) : undefined;
+    const denied = client.has(RESTRICTED) ? server.acl.refuse(client, command, argv, client.db.index) : undefined;
     const outcome = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
     if (outcome === PAUSED) {
       server.slowScript.afterwards((later) => {
@@ -50,6 +50,7 @@ const WHY = {
   command: 'no permission to execute the command or subcommand',
   key: 'no permission to touch the specified keys',
   channel: 'no permission to access one of the channels used as arguments',
+  database: 'no permission',
 };
 
 function changedRules({ what }: Denial): ReplyError {

@@ -1,4 +1,5 @@
 /** Commands on hashes (https://redis.io/docs/latest/commands/?group=hash). */
+import type { HashValue } from '../../../keyspace/collections/hash.ts';
 import { type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, NOT_FLOAT, wrongArity } from '../../../protocol/errors.ts';
 import { parseLongDouble } from '../../../protocol/long-double.ts';
@@ -37,6 +38,8 @@ function increment(client: Caller, argv: Argv<4>): Reply {
   const sum = addIntegers(old, by);
   (hash ?? createHash(client, name)).set(field, String(sum), true);
   client.db.changed(name, 'hincrby', 1, [field]);
+  const rewritten = client.server.dialect.fieldIncrement === 'with its deadline';
+  if (rewritten && (hash?.times?.size ?? 0) > 0) propagateSum(client, name, field, String(sum), hash);
   return sum;
 }
 
@@ -49,15 +52,26 @@ function incrementFloat(client: Caller, argv: Argv<4>): Reply {
   const sum = addFloats(hash?.get(field) ?? '0', text, 'ERR hash value is not a float');
   (hash ?? createHash(client, name)).set(field, sum, true);
   client.db.changed(name, 'hincrbyfloat', 1, [field]);
-  if (client.server.effects.feeding) {
-    if (client.server.dialect.fieldIncrement === 'HSETEX') {
-      client.server.effects.propagateAs(['HSETEX', name, 'KEEPTTL', 'FIELDS', '1', field, sum]);
-      return sum;
-    }
-    // The field loses its TTL on replicas, as in Redis before 8.2.
-    client.server.effects.propagateAs(['HSET', name, field, sum]);
-  }
+  propagateSum(client, name, field, sum, hash);
   return sum;
+}
+
+/** Propagates the sum in a field, with its deadline as the server does it. */
+function propagateSum(
+  { server: { dialect, effects } }: Caller,
+  name: Bytes,
+  field: Bytes,
+  sum: Bytes,
+  hash: HashValue | undefined,
+): void {
+  if (!effects.feeding) return;
+  const end = hash?.times?.endOf(field);
+  if (dialect.fieldIncrement === 'HSETEX') {
+    effects.propagateAs(['HSETEX', name, 'KEEPTTL', 'FIELDS', '1', field, sum]);
+  } else if (dialect.fieldIncrement === 'with its deadline' && end !== undefined) {
+    effects.propagateAs(['HSETEX', name, 'PXAT', String(end), 'FIELDS', '1', field, sum]);
+    // In Redis before 8.2 the field loses its TTL on replicas.
+  } else effects.propagateAs(['HSET', name, field, sum]);
 }
 
 function remove(client: Caller, argv: Argv<-2>): number {

@@ -4,7 +4,7 @@ import type { Entry } from '../../../keyspace/entry.ts';
 import { copyBytes } from '../../../keyspace/footprint.ts';
 import { copyValue, wordOf } from '../../../keyspace/value.ts';
 import { allocate } from '../../../protocol/allowance.ts';
-import type { Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, NO_SUCH_KEY, SYNTAX } from '../../../protocol/errors.ts';
 import { globTest } from '../../../protocol/glob.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
@@ -70,6 +70,13 @@ function otherDatabase(client: Caller, text: Bytes) {
   const index = int32(text);
   if (index < 0 || index >= client.server.settings.databases) fail('ERR DB index is out of range');
   return client.server.db(index);
+}
+
+/** The positions of the databases that COPY names. */
+function copiedTo(argv: readonly Bytes[]): number[] {
+  const found: number[] = [];
+  for (let at = 3; at < argv.length - 1; at++) if (asciiUpper(argv[at] ?? '') === 'DB') found.push(++at);
+  return found;
 }
 
 function copy(client: Caller, argv: Argv<-3>): Reply {
@@ -266,6 +273,7 @@ export const genericCommands = defineCommands('generic', {
     arity: -3,
     flags: ['write', 'denyoom'],
     keys: [...key('RO ACCESS'), ...key('OW UPDATE', 2)],
+    databases: { named: copiedTo, own: true },
     run: copy,
   },
   move: {
@@ -275,6 +283,7 @@ export const genericCommands = defineCommands('generic', {
     arity: 3,
     flags: ['write', 'fast'],
     keys: key('RW ACCESS UPDATE'),
+    databases: { named: () => [2], own: true },
     run: (client, argv) => move(client, argv[1], argv[2]),
   },
 });

@@ -121,7 +121,11 @@ function scoreOf({ server }: Caller, weight: Bytes | undefined): number {
   // strtod reads a C string, which ends at a NUL.
   const text = cString(weight ?? '');
   if (text === '') return 0;
-  return (server.dialect.looseScores ? parseDouble(stripBlanks(text)) : strictDouble(text)) ?? Number.NaN;
+  const { looseScores, hexadecimal } = server.dialect;
+  const score = looseScores ? parseDouble(stripBlanks(text)) : strictDouble(text);
+  // Without hexadecimal numbers, Valkey 9 reads weights as it reads scores: one that is too large is none.
+  const tooLarge = !hexadecimal && score !== undefined && parseDouble(text) === undefined;
+  return tooLarge ? Number.NaN : (score ?? Number.NaN);
 }
 
 /** Compares weights. Missing ones come first. */

@@ -110,5 +110,5 @@ export function* denied({ refusals }: Server['acl']): Iterable<Field> {
   yield ['acl_access_denied_key', refusals.key];
   yield ['acl_access_denied_channel', refusals.channel];
   yield ['acl_access_denied_tls_cert', 0];
-  yield ['acl_access_denied_db', 0];
+  yield ['acl_access_denied_db', refusals.database];
 }

@@ -1,6 +1,6 @@
 /** Commands that run scripts (https://redis.io/docs/latest/commands/?group=scripting). */
 
-import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK } from '../../../protocol/reply.ts';
 import { IN_MULTI } from '../../clients/client.ts';
@@ -166,7 +166,12 @@ export const scriptingCommands = [
         run(client, argv) {
           if (client.has(IN_MULTI) || client.output.pending > 0)
             fail('ERR SCRIPT DEBUG must be called outside a pipeline');
-          const mode = asciiUpper(argv[2]);
+          const words: readonly Bytes[] = argv;
+          const [, , mode, engine] = words.map(asciiUpper);
+          if (words.length > 4)
+            fail("ERR unknown subcommand or wrong number of arguments for 'DEBUG'. Try SCRIPT HELP.");
+          if (engine !== undefined && engine !== 'LUA')
+            fail(`ERR No scripting engine found with name '${cString(words[3] ?? '')}' to enable debug`);
           if (mode === 'NO') return OK;
           if (mode !== 'YES' && mode !== 'SYNC') fail('ERR Use SCRIPT DEBUG YES/SYNC/NO');
           return fail('ERR There is no Lua debugger in this server');

@@ -79,6 +79,7 @@ export const serverCommands = defineCommands('server', {
     flags: ['write'],
     categories: ['keyspace', 'dangerous'],
     tips: ['request_policy:all_shards', 'response_policy:all_succeeded'],
+    databases: 'all',
     run(client, argv) {
       const reply = flush(client, argv, client.server.databases);
       client.server.dumpFile.flushed();
@@ -102,6 +103,7 @@ export const serverCommands = defineCommands('server', {
     arity: 3,
     flags: ['write', 'fast'],
     categories: ['keyspace', 'dangerous'],
+    databases: { named: () => [1, 2], own: false },
     run(client, argv) {
       refuseInCluster(client, 'SWAPDB');
       const first = databaseIndex(argv[1], 'first');

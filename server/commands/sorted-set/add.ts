@@ -3,7 +3,7 @@ import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { float, wordAt } from '../../table/arguments.ts';
+import { readScore, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { emptySet } from './parts.ts';
 
@@ -58,7 +58,7 @@ function addPairs(client: Caller, argv: Argv<-2>, from: number, bits: number): R
   const { db } = client;
   const name = argv[1];
   const scores: number[] = [];
-  for (let i = from; i < argv.length; i += 2) scores.push(float(wordAt(argv, i)));
+  for (let i = from; i < argv.length; i += 2) scores.push(readScore(client.server.dialect, wordAt(argv, i)));
   let set = db.get(name, 'zset');
   if (set === undefined) {
     if ((bits & XX) !== 0) return (bits & INCR) !== 0 ? null : 0;

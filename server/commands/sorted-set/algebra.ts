@@ -7,7 +7,7 @@ import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { float, integer, integerBetween, Options, wordAt } from '../../table/arguments.ts';
+import { integer, integerBetween, Options, readScore, wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, type Flag, type KeySpec, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
 import { emptySet, membersReply, storeResult } from './parts.ts';
@@ -63,6 +63,8 @@ interface AlgebraOptions {
   readonly counting?: boolean;
 }
 
+const NO_WEIGHT = 'ERR weight value is not a float';
+
 /** Reads `numkeys key …` and the options from a position on. Throws Redis' error for bad arguments. */
 function parse(client: Caller, argv: readonly Bytes[], at: number, form: AlgebraOptions): AlgebraRequest {
   const numkeys = integer(wordAt(argv, at));
@@ -77,7 +79,8 @@ function parse(client: Caller, argv: readonly Bytes[], at: number, form: Algebra
   while (options.more()) {
     const option = options.next();
     if (option === 'WEIGHTS' && combining && options.left >= numkeys) {
-      for (const input of inputs) input.weight = float(options.value(), 'ERR weight value is not a float');
+      const { dialect } = client.server;
+      for (const input of inputs) input.weight = readScore(dialect, options.value(), NO_WEIGHT);
     } else if (option === 'AGGREGATE' && combining && options.more()) {
       const word = options.next();
       aggregate = AGGREGATES.get(word) ?? fail(SYNTAX);

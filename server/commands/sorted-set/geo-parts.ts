@@ -5,7 +5,7 @@ import { fail } from '../../../protocol/errors.ts';
 import { formatLongDouble, longDoubleOf } from '../../../protocol/long-double.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { float } from '../../table/arguments.ts';
+import { type ScoreTraits, readScore } from '../../table/arguments.ts';
 
 /** The length of each unit in metres. */
 const UNITS: ReadonlyMap<Bytes, number> = new Map([
@@ -34,9 +34,9 @@ function decimals(value: number, digits: number): Bytes {
 }
 
 /** Reads a place from longitude and latitude in degrees. Throws Redis' error if one is not a number or out of range. */
-export function placeFrom(longitudeText: Bytes, latitudeText: Bytes): Place {
-  const longitude = float(longitudeText);
-  const latitude = float(latitudeText);
+export function placeFrom(traits: ScoreTraits, longitudeText: Bytes, latitudeText: Bytes): Place {
+  const longitude = readScore(traits, longitudeText);
+  const latitude = readScore(traits, latitudeText);
   if (Math.abs(longitude) > LONGITUDE_MAX || Math.abs(latitude) > LATITUDE_MAX) {
     fail(`ERR invalid longitude,latitude pair ${decimals(longitude, 6)},${decimals(latitude, 6)}`);
   }

@@ -6,7 +6,7 @@ import { middleOf, type Shape } from '../../../keyspace/geo/search.ts';
 import { type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { float, integer, integerBetween, Options, wordAt } from '../../table/arguments.ts';
+import { integer, integerBetween, Options, type ScoreTraits, readScore, wordAt } from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
 
@@ -41,6 +41,7 @@ export class GeoRequest {
   readonly #takesPolygons: boolean;
   /** The error for a member that the set does not have. */
   readonly #lostMember: Dialect['lostMember'];
+  readonly #traits: ScoreTraits;
   readonly #kind: GeoVariant;
   readonly #set: SortedSet | undefined;
 
@@ -51,6 +52,7 @@ export class GeoRequest {
   constructor(kind: GeoVariant, argv: Argv<-5>, set: SortedSet | undefined, dialect: Dialect) {
     this.#takesPolygons = dialect.geoPolygons;
     this.#lostMember = dialect.lostMember;
+    this.#traits = dialect;
     this.#kind = kind;
     this.#set = set;
     this.#readFixed(argv);
@@ -67,7 +69,7 @@ export class GeoRequest {
     const { from, stores } = this.#kind;
     if (stores === 'always') this.target = argv[1];
     if (from === 'place') {
-      this.center = placeFrom(argv[2], argv[3]);
+      this.center = placeFrom(this.#traits, argv[2], argv[3]);
       this.#setRadius(argv[4], wordAt(argv, 5));
     } else if (from === 'member' && this.#set !== undefined) {
       this.#setMember(argv[2]);
@@ -105,7 +107,7 @@ export class GeoRequest {
     const fromPlace = this.center !== undefined && !this.#fromMember;
     if (option === 'FROMMEMBER' && words.left >= 1 && !fromPlace) this.#setMember(words.value());
     else if (option === 'FROMLONLAT' && words.left >= 2 && !this.#fromMember) {
-      this.center = placeFrom(words.value(), words.value());
+      this.center = placeFrom(this.#traits, words.value(), words.value());
     } else if (option === 'BYRADIUS' && words.left >= 2 && !(extent !== undefined && 'width' in extent)) {
       this.#setRadius(words.value(), words.value());
     } else if (option === 'BYBOX' && words.left >= 3 && !(extent !== undefined && 'radius' in extent)) {
@@ -124,15 +126,15 @@ export class GeoRequest {
   }
 
   #setRadius(radiusText: Bytes, unitText: Bytes): void {
-    const radius = float(radiusText, 'ERR need numeric radius');
+    const radius = readScore(this.#traits, radiusText, 'ERR need numeric radius');
     if (radius < 0) fail('ERR radius cannot be negative');
     this.unit = unitOf(unitText);
     this.extent = { radius: radius * this.unit };
   }
 
   #setBox(widthText: Bytes, heightText: Bytes, unitText: Bytes): void {
-    const width = float(widthText, 'ERR need numeric width');
-    const height = float(heightText, 'ERR need numeric height');
+    const width = readScore(this.#traits, widthText, 'ERR need numeric width');
+    const height = readScore(this.#traits, heightText, 'ERR need numeric height');
     if (width < 0 || height < 0) fail('ERR height or width cannot be negative');
     this.unit = unitOf(unitText);
     this.extent = { width: width * this.unit, height: height * this.unit };
@@ -148,7 +150,7 @@ export class GeoRequest {
     const corners = integerBetween(words.value(), -(2 ** 31), 2 ** 31 - 1, error, error);
     if (corners < 3 || words.left < 2 * corners)
       fail('ERR GEOSEARCH BYPOLYGON must have at least 3 vertices');
-    const polygon = Array.from({ length: corners }, () => placeFrom(words.value(), words.value()));
+    const polygon = Array.from({ length: corners }, () => placeFrom(this.#traits, words.value(), words.value()));
     this.extent = { polygon };
     this.center = middleOf(polygon);
   }

@@ -24,7 +24,7 @@ function geoadd(client: Caller, argv: Argv<-5>): Reply {
   if ((argv.length - at) % 3 !== 0 || (options.has('NX') && options.has('XX'))) fail(SYNTAX);
   const zadd: [Bytes, Bytes, ...Bytes[]] = [client.server.dialect.geoaddAs, argv[1], ...argv.slice(2, at)];
   for (; at < argv.length; at += 3) {
-    const score = scoreOf(placeFrom(wordAt(argv, at), wordAt(argv, at + 1)));
+    const score = scoreOf(placeFrom(client.server.dialect, wordAt(argv, at), wordAt(argv, at + 1)));
     zadd.push(String(score), wordAt(argv, at + 2));
   }
   const { world } = client.server;

@@ -13,8 +13,10 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, wrongArity } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
+import { SCRIPT } from '../../clients/client.ts';
 import { overwrite } from '../../data/overwriting.ts';
 import type { Caller } from '../../server.ts';
+import { keepText } from '../../settings/encodings.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -143,6 +145,7 @@ function storeOne(
   const { db } = client;
   const setFirst = client.server.dialect.msetexEvents === 'set first';
   const entry = overwrite(client, name, value, keepTtl || expiresAt !== undefined);
+  if (client.has(SCRIPT)) keepText(client, name, entry);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   if (setFirst) db.changed(name, 'set');
   if (expiresAt !== undefined) db.changed(name, 'expire', 0);
@@ -171,6 +174,7 @@ export const lockCommands = defineCommands('string', {
     arity: -2,
     flags: ['write', 'fast'],
     keys: key('RW DELETE VARIABLE_FLAGS'),
+    getFlags: (argv) => (argv.length === 2 ? 'RM DELETE' : 'RW DELETE'),
     run: delex,
   },
   digest: {

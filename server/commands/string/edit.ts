@@ -5,8 +5,9 @@ import { allocateOutside } from '../../../protocol/allowance.ts';
 import { approximate, type Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
+import { SCRIPT } from '../../clients/client.ts';
 import type { Caller } from '../../server.ts';
-import { noteEncoding } from '../../settings/encodings.ts';
+import { keepText, noteEncoding } from '../../settings/encodings.ts';
 import { int64, integer, longestString } from '../../table/arguments.ts';
 import { type Argv, key } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -72,8 +73,10 @@ export const stringEditCommands = defineCommands('string', {
       const value = db.getPart(name);
       const length = (value?.length ?? 0) + part.length;
       checkLength(client, length);
-      if (value === undefined) db.put(name, part);
-      else overwrite(client, name, value, value.length, part);
+      if (value === undefined) {
+        const entry = db.put(name, part);
+        if (client.has(SCRIPT)) keepText(client, name, entry);
+      } else overwrite(client, name, value, value.length, part);
       db.changed(name, 'append');
       return length;
     },

@@ -4,8 +4,10 @@ import { xxh3Hex } from '../../../keyspace/xxh3.ts';
 import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX, WRONGTYPE, wrongArity } from '../../../protocol/errors.ts';
 import { OK, type Reply } from '../../../protocol/reply.ts';
+import { SCRIPT } from '../../clients/client.ts';
 import { overwrite } from '../../data/overwriting.ts';
 import type { Caller, Server } from '../../server.ts';
+import { keepText } from '../../settings/encodings.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type Argv, key, keys, noted } from '../../table/command.ts';
 import { defineCommands } from '../define.ts';
@@ -51,6 +53,7 @@ export function store(
     return;
   }
   const entry = overwrite(client, name, value, keepTtl || expiresAt !== undefined);
+  if (client.has(SCRIPT)) keepText(client, name, entry);
   if (expiresAt !== undefined) db.expireAt(name, entry, expiresAt);
   db.changed(name, 'set');
   if (expiresAt === undefined) return;
@@ -177,6 +180,8 @@ function getex(client: Caller, argv: Argv<-2>): Reply {
   const { db, server } = client;
   const name = argv[1];
   const options = parseStringOptions(argv, 2, GETEX_OPTIONS);
+  const early = server.dialect.getexExpiry === 'before the key';
+  if (early) expiryOf(options, server.now, 'getex');
   const entry = db.lookup(name);
   if (entry === undefined) return null;
   const value = stringOf(entry);

@@ -35,7 +35,7 @@ export const clusterSyntax: SyntaxTable = {
   'cluster|syncslots': {
     words:
       'subcommand:(SYNC=sync:{task-id slot-range:{start-slot:int end-slot:int}...} | RDBCHANNEL=task-id | SNAPSHOT-EOF | STREAM-EOF | ACK=ack:{state offset:int} | FAIL=error | CONF=conf:{option... value...})',
-    changes: [{ since: { valkey: '9.0.0' }, words: '', complexity: 'Depends on subcommand.' }],
+    changes: [{ since: { valkey: '9.0.0' }, words: '', system: true, complexity: 'Depends on subcommand.' }],
   },
   clusterscan: 'cursor [MATCH=match-pattern:pattern] [COUNT=count:int] [TYPE=type] [SLOT=slot:int]',
   trimslots: 'RANGES=ranges:{numranges:int slots:{startslot:int endslot:int}...}',

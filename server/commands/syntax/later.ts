@@ -45,7 +45,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
     {
       since: { valkey: '9.0.0' },
       words:
-        'filter:(old-format/"ip:port"!2.8.12 | new-format:([ID=client-id:int@2.8.12...] | [TYPE=client-type:(NORMAL | MASTER@3.2.0 | PRIMARY@valkey-8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)@2.8.12] | [USER=username] | [ADDR=addr/"ip:port"] | [LADDR=laddr/"ip:port"@6.2.0] | [SKIPME=skipme:(YES | NO)] | [MAXAGE=maxage:int@valkey-8.0.0] | [NAME=name@valkey-9.0.0] | [IDLE=idle:int@valkey-9.0.0] | [FLAGS=flags@valkey-9.0.0] | [LIB-NAME=lib-name@valkey-9.0.0] | [LIB-VER=lib-ver@valkey-9.0.0] | [DB=db:int@valkey-9.0.0] | [CAPA=capa@valkey-9.0.0] | [IP=ip@valkey-9.0.0] | [NOT-ID=not-client-id:int@valkey-9.0.0...] | [NOT-TYPE=not-client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@valkey-9.0.0] | [NOT-ADDR=not-addr/"ip:port"@valkey-9.0.0] | [NOT-LADDR=not-laddr/"ip:port"@valkey-9.0.0] | [NOT-USER=not-user@valkey-9.0.0] | [NOT-FLAGS=not-flags@valkey-9.0.0] | [NOT-NAME=not-name@valkey-9.0.0] | [NOT-LIB-NAME=not-lib-name@valkey-9.0.0] | [NOT-LIB-VER=not-lib-ver@valkey-9.0.0] | [NOT-DB=not-db:int@valkey-9.0.0] | [NOT-CAPA=not-capa@valkey-9.0.0] | [NOT-IP=not-ip@valkey-9.0.0])...)',
+        'filter:(old-format/"ip:port"!2.8.12 | new-format:([ID=client-id:int@2.8.12...] | [TYPE=client-type:(NORMAL | MASTER@3.2.0 | PRIMARY@valkey-8.0.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)@2.8.12] | [USER=username] | [ADDR=addr/"ip:port"] | [LADDR=laddr/"ip:port"@6.2.0] | [SKIPME=skipme:(YES | NO)] | [MAXAGE=maxage:int@valkey-8.0.0] | [NAME=name@valkey-9.0.0] | [IDLE=idle:int@valkey-9.0.0] | [FLAGS=flags@valkey-9.0.0] | [LIB-NAME=lib-name@valkey-9.0.0] | [LIB-VER=lib-ver@valkey-9.0.0] | [DB=db:int@valkey-9.0.0] | [CAPA=capa@valkey-9.0.0] | [IP=ip@valkey-9.0.0] | [NOT-TYPE=not-client-type:(NORMAL | MASTER | PRIMARY | SLAVE | REPLICA | PUBSUB)@valkey-9.0.0] | [NOT-ID=not-client-id:int@valkey-9.0.0...] | [NOT-USER=not-username@valkey-9.0.0] | [NOT-ADDR=not-addr/"ip:port"@valkey-9.0.0] | [NOT-LADDR=not-laddr/"ip:port"@valkey-9.0.0] | [NOT-NAME=not-name@valkey-9.0.0] | [NOT-FLAGS=not-flags@valkey-9.0.0] | [NOT-LIB-NAME=not-lib-name@valkey-9.0.0] | [NOT-LIB-VER=not-lib-ver@valkey-9.0.0] | [NOT-DB=not-db:int@valkey-9.0.0] | [NOT-CAPA=not-capa@valkey-9.0.0] | [NOT-IP=not-ip@valkey-9.0.0])...)',
       history: [
         '9.0.0 Filters by name, idle time, flags, library, database, capabilities and address without port; filters that begin with `NOT-`.',
       ],
@@ -71,7 +71,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
     {
       since: { valkey: '9.0.0' },
       words:
-        '[TYPE=client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@5.0.0] [ID=client-id:int@6.2.0...] [USER=username@valkey-8.1.0] [ADDR=addr/"ip:port"@valkey-8.1.0] [LADDR=laddr/"ip:port"@valkey-8.1.0] [SKIPME=skipme:(YES | NO)@valkey-8.1.0] [MAXAGE=maxage:int@valkey-8.1.0] [NAME=name@valkey-9.0.0] [IDLE=idle:int@valkey-9.0.0] [FLAGS=flags@valkey-9.0.0] [LIB-NAME=lib-name@valkey-9.0.0] [LIB-VER=lib-ver@valkey-9.0.0] [DB=db:int@valkey-9.0.0] [CAPA=capa@valkey-9.0.0] [IP=ip@valkey-9.0.0] [NOT-ID=not-client-id:int@valkey-9.0.0...] [NOT-TYPE=not-client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@valkey-9.0.0] [NOT-ADDR=not-addr/"ip:port"@valkey-9.0.0] [NOT-LADDR=not-laddr/"ip:port"@valkey-9.0.0] [NOT-USER=not-user@valkey-9.0.0] [NOT-FLAGS=not-flags@valkey-9.0.0] [NOT-NAME=not-name@valkey-9.0.0] [NOT-LIB-NAME=not-lib-name@valkey-9.0.0] [NOT-LIB-VER=not-lib-ver@valkey-9.0.0] [NOT-DB=not-db:int@valkey-9.0.0] [NOT-CAPA=not-capa@valkey-9.0.0] [NOT-IP=not-ip@valkey-9.0.0]',
+        '[TYPE=client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@5.0.0] [ID=client-id:int@6.2.0...] [USER=username@valkey-8.1.0] [ADDR=addr/"ip:port"@valkey-8.1.0] [LADDR=laddr/"ip:port"@valkey-8.1.0] [SKIPME=skipme:(YES | NO)@valkey-8.1.0] [MAXAGE=maxage:int@valkey-8.1.0] [NAME=name@valkey-9.0.0] [IDLE=idle:int@valkey-9.0.0] [FLAGS=flags@valkey-9.0.0] [LIB-NAME=lib-name@valkey-9.0.0] [LIB-VER=lib-ver@valkey-9.0.0] [DB=db:int@valkey-9.0.0] [CAPA=capa@valkey-9.0.0] [IP=ip@valkey-9.0.0] [NOT-TYPE=not-client-type:(NORMAL | MASTER | REPLICA | PUBSUB)@valkey-9.0.0] [NOT-ID=not-client-id:int@valkey-9.0.0...] [NOT-USER=not-username@valkey-9.0.0] [NOT-ADDR=not-addr/"ip:port"@valkey-9.0.0] [NOT-LADDR=not-laddr/"ip:port"@valkey-9.0.0] [NOT-NAME=not-name@valkey-9.0.0] [NOT-FLAGS=not-flags@valkey-9.0.0] [NOT-LIB-NAME=not-lib-name@valkey-9.0.0] [NOT-LIB-VER=not-lib-ver@valkey-9.0.0] [NOT-DB=not-db:int@valkey-9.0.0] [NOT-CAPA=not-capa@valkey-9.0.0] [NOT-IP=not-ip@valkey-9.0.0]',
       history: [
         '9.0.0 Filters by name, idle time, flags, library, database, capabilities and address without port; filters that begin with `NOT-`.',
       ],
@@ -106,6 +106,12 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       words:
         '[abort-selector:(save-selector-block:{[save-selector:(NOSAVE | SAVE)] [NOW@7.0.0] [FORCE@7.0.0]} | ABORT@7.0.0)]',
     },
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        '[abort-selector:(save-selector-block:{[save-selector:(NOSAVE | SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [SAFE@valkey-9.0.0] [FAILOVER@valkey-9.0.0]} | ABORT@7.0.0)]',
+      history: ['9.0.0 `SAFE` and `FAILOVER`.'],
+    },
     { since: '8.0.0', words: '[save-selector:(NOSAVE | SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]' },
   ],
   'module|loadex': [{ since: '7.2.0', words: 'path [CONFIG=configs:{name value}+++] [ARGS=args...]' }],
@@ -117,6 +123,47 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
     { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
   hscan: [{ since: '7.2.0', words: 'key#0 cursor:int [MATCH=pattern:pattern] [COUNT=count:int] [NOVALUES]' }],
+  hexpireat: [
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'key#0 unix-time-seconds:int [condition:(NX | XX | GT | LT)@valkey-9.0.0] FIELDS=fields:{numfields:int#0 field...}',
+    },
+  ],
+  hexpiretime: [{ since: { valkey: '9.0.0' }, words: 'key#0 FIELDS=fields:{numfields:int#0 field...}' }],
+  hpexpiretime: [{ since: { valkey: '9.0.0' }, words: 'key#0 FIELDS=fields:{numfields:int#0 field...}' }],
+  httl: [{ since: { valkey: '9.0.0' }, words: 'key#0 FIELDS=fields:{numfields:int#0 field...}' }],
+  hpttl: [{ since: { valkey: '9.0.0' }, words: 'key#0 FIELDS=fields:{numfields:int#0 field...}' }],
+  hpersist: [{ since: { valkey: '9.0.0' }, words: 'key#0 FIELDS=fields:{numfields:int#0 field...}' }],
+  hgetdel: [{ since: { valkey: '9.0.0' }, words: 'key#0 FIELDS=fields:{numfields:int#0 field...}' }],
+  hpexpire: [
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'key#0 milliseconds:int [condition:(NX | XX | GT | LT)@valkey-9.0.0] FIELDS=fields:{numfields:int#0 field...}',
+    },
+  ],
+  hpexpireat: [
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'key#0 unix-time-milliseconds:int [condition:(NX | XX | GT | LT)@valkey-9.0.0] FIELDS=fields:{numfields:int#0 field...}',
+    },
+  ],
+  hgetex: [
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'key#0 [expiration:(EX=seconds:int | PX=milliseconds:int | EXAT=unix-time-seconds:time | PXAT=unix-time-milliseconds:time | PERSIST)] FIELDS=fields:{numfields:int#0 field...}',
+    },
+  ],
+  hsetex: [
+    {
+      since: { valkey: '9.0.0' },
+      words:
+        'key#0 [key-condition:(NX | XX)] [fields-condition:(FNX | FXX)] [expiration:(EX=seconds:int | PX=milliseconds:int | EXAT=unix-time-seconds:time | PXAT=unix-time-milliseconds:time | KEEPTTL)] FIELDS=fields:{numfields:int#0 data:{field value}...}',
+    },
+  ],
   psubscribe: [{ since: '7.2.0', words: 'pattern:pattern...' }],
   lcs: [
     { since: '7.2.0', words: 'key1#0 key2#0 [LEN] [IDX] [MINMATCHLEN=min-match-len:int] [WITHMATCHLEN]' },
@@ -162,7 +209,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
     {
       since: { valkey: '9.0.0' },
       words:
-        'key#0 from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double}) by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [WITHCOORD] [WITHDIST] [WITHHASH]',
+        'key#0 [from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double})] by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [WITHCOORD] [WITHDIST] [WITHHASH]',
       history: ['7.0.0 Units may be written in capitals.', '9.0.0 `BYPOLYGON`.'],
     },
   ],
@@ -175,7 +222,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
     {
       since: { valkey: '9.0.0' },
       words:
-        'destination#0 source#1 from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double}) by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [STOREDIST]',
+        'destination#0 source#1 [from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double})] by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [STOREDIST]',
       history: ['7.0.0 Units may be written in capitals.', '9.0.0 `BYPOLYGON`.'],
     },
   ],

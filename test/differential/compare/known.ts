@@ -195,10 +195,17 @@ export const accepted: readonly Accepted[] = [
     name: 'maps of Lua on Valkey',
     reason:
       "Maps that a script returns are in the order of Lua's hash table, which Valkey fills in an order of its own. Here it is always that of Redis.",
-    dialects: ['valkey-8.1'],
+    dialects: ['valkey-8.1', 'valkey-9'],
     applies: (argv, mine, theirs) =>
       /^(eval|fcall)/i.test(argv[0] ?? '') &&
       sameLines(mine, theirs, argv.some((word) => /^xinfo$/i.test(word)) ? /^:\d+$/ : undefined),
+  },
+  {
+    name: 'MEMORY MALLOC-STATS of a server without statistics of its allocator',
+    reason:
+      'MEMORY MALLOC-STATS: a server that was built without jemalloc answers in RESP3 with a plain string that it has no figures. Here the figures are text with a format, as with jemalloc.',
+    applies: (argv, mine, theirs) =>
+      /^memory$/i.test(argv[0] ?? '') && theirs.startsWith('$') && mine.startsWith('=') && theirs.includes('Stats not supported'),
   },
   {
     name: 'VINFO in a script that uses RESP3',

@@ -113,6 +113,12 @@ function overflowsTtl([name = '', , ttl = '', ...words]: readonly Bytes[], ours:
   return ttl.length >= 19 && !words.some((word) => /^absttl$/i.test(word));
 }
 
+/** FUNCTION LIST with an unknown word that has a line end: Valkey 9 sends it as it is, which breaks its reply. */
+function endsLine([name = '', sub = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
+  if (ours.server.dialect.name !== 'valkey-9') return false;
+  return /^function$/i.test(name) && /^list$/i.test(sub) && words.some((word) => /[\r\n]/.test(word));
+}
+
 /** VSIM with a COUNT of which the size of the results overflows: Redis 8.0 and 8.2 abort. */
 function overflowsResults([name = '', ...words]: readonly Bytes[]): boolean {
   return /^vsim$/i.test(name) && words.some((word) => /^\d{11,}$/.test(word));
@@ -141,6 +147,7 @@ export function unspecified(argv: readonly Bytes[], ours: OurSide, client: numbe
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
+  if (calls.some((call) => endsLine(call, ours))) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
   if (flushesCode(argv, ours, client) || stopsTouching(argv, ours)) return true;
   if (calls.some((call) => overflowsTtl(call, ours) || overflowsResults(call))) return true;
