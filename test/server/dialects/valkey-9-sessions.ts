@@ -229,4 +229,418 @@ export const SESSIONS: readonly Session[] = [
     INFO keyspace
     RESTORE r 0 x`,
   ],
+  [
+    'ACL rules for databases',
+    `
+    ACL SETUSER u on nopass ~* +@all db=2
+    ACL DRYRUN u SELECT 2
+    ACL DRYRUN u SELECT 3
+    ACL DRYRUN u SELECT x
+    ACL DRYRUN u SELECT -1
+    ACL DRYRUN u SELECT 99
+    ACL DRYRUN u GET a
+    ACL DRYRUN u FLUSHALL
+    ACL DRYRUN u SWAPDB 2 3
+    ACL DRYRUN u SWAPDB 3 2
+    ACL DRYRUN u SWAPDB 2 2
+    ACL DRYRUN u SWAPDB x y
+    ACL DRYRUN u MOVE a 2
+    ACL DRYRUN u MOVE a x
+    ACL DRYRUN u COPY a b DB 2
+    ACL DRYRUN u COPY a b DB x
+    ACL DRYRUN u COPY a b REPLACE DB 3
+    ACL DRYRUN u COPY a b DB 2 DB 3
+    ACL DRYRUN u COPY a b DB
+    ACL DRYRUN u MIGRATE h 1 a 2 10
+    ACL DRYRUN u MIGRATE h 1 a 3 10
+    ACL DRYRUN u PING
+    ACL DRYRUN u PUBLISH c x
+    ACL DRYRUN u INFO
+    ACL DRYRUN u DBSIZE
+    ACL DRYRUN u KEYS *
+    ACL DRYRUN u SCAN 0
+    ACL DRYRUN u RANDOMKEY
+    ACL DRYRUN u FLUSHDB
+    ACL DRYRUN u EVAL "return 1" 0
+    ACL DRYRUN u EVAL "return 1" 1 a
+    ACL DRYRUN u FCALL f 0
+    ACL DRYRUN u FCALL f 1 a
+    ACL DRYRUN u SCRIPT LOAD x
+    ACL DRYRUN u FUNCTION LIST
+    ACL DRYRUN u MULTI
+    ACL DRYRUN u EXEC
+    ACL DRYRUN u WATCH a
+    ACL DRYRUN u UNWATCH
+    ACL DRYRUN u SAVE
+    ACL DRYRUN u BGSAVE
+    ACL DRYRUN u DEBUG OBJECT a
+    ACL DRYRUN u DEBUG SLEEP 0
+    ACL DRYRUN u OBJECT ENCODING a
+    ACL DRYRUN u MEMORY USAGE a
+    ACL DRYRUN u MEMORY STATS
+    ACL DRYRUN u WAIT 0 0
+    ACL DRYRUN u CONFIG GET a
+    ACL DRYRUN u SORT a
+    ACL DRYRUN u RESTORE a 0 x
+    ACL DRYRUN u SUBSCRIBE c
+    ACL DRYRUN u CLIENT LIST
+    ACL DRYRUN u COMMAND
+    ACL DRYRUN u CLUSTER INFO
+    ACL DRYRUN u CLUSTER COUNTKEYSINSLOT 1
+    ACL DRYRUN u CLUSTER GETKEYSINSLOT 1 2
+    ACL DRYRUN u CLUSTER FLUSHSLOT 1
+    ACL DRYRUN u CLUSTERSCAN 0
+    ACL DRYRUN u ROLE
+    ACL DRYRUN u REPLICAOF NO ONE
+    ACL DRYRUN u HELLO 3
+    ACL DRYRUN u AUTH a
+    ACL DRYRUN u QUIT
+    ACL DRYRUN u RESET
+    ACL DRYRUN u ACL LIST
+    ACL DRYRUN u TIME
+    ACL DRYRUN u LASTSAVE
+    ACL DRYRUN u SLOWLOG GET
+    ACL DRYRUN u MONITOR
+    ACL DRYRUN u SHUTDOWN
+    ACL DRYRUN u PFDEBUG x y
+    ACL DRYRUN u PFSELFTEST
+    ACL DRYRUN u LOLWUT
+    ACL DRYRUN u SPUBLISH c x
+    ACL DRYRUN u CLIENT TRACKING ON
+    ACL SETUSER v on nopass ~* +@all db=2 (+select db=3)
+    ACL DRYRUN v SELECT 3
+    ACL DRYRUN v SELECT 4
+    ACL SETUSER w on nopass ~* +@all db=2 (+get db=3)
+    ACL DRYRUN w SELECT 3
+    ACL DRYRUN w SELECT 4
+    ACL DRYRUN w SWAPDB 3 4
+    ACL DRYRUN w MOVE a 3
+    ACL DRYRUN w MOVE a 4
+    ACL DRYRUN w GET a
+    ACL DRYRUN w SET a b
+    ACL SETUSER y on nopass ~a +@all db=0 (~b +get db=3)
+    ACL DRYRUN y GET b
+    ACL DRYRUN y GET c
+    ACL DRYRUN y SET b x
+    SELECT 3
+    ACL DRYRUN y GET b
+    ACL DRYRUN y GET a
+    ACL DRYRUN y SET a b
+    ACL DRYRUN y PUBLISH a b
+    ACL DRYRUN y SELECT 1
+    SELECT 0
+    ACL SETUSER x on nopass ~* -@all +get db=2
+    ACL DRYRUN x SET a b
+    ACL DRYRUN x GET a
+    ACL DRYRUN x SELECT 5
+    ACL SETUSER x +select (-@all +get db=2)
+    ACL DRYRUN x SELECT 5
+    ACL GETUSER x
+    ACL SETUSER z DB=1
+    ACL SETUSER z db=01
+    ACL SETUSER z "db= 1"
+    ACL SETUSER z db=1,x
+    ACL SETUSER z db=1,,2
+    ACL SETUSER z db=,1
+    ACL SETUSER z db=3,1,2
+    ACL SETUSER z db=2147483648
+    ACL SETUSER z db=2147483647
+    ACL SETUSER z db=99999999999999999999
+    ACL SETUSER z db=+1
+    ACL SETUSER z db=1.5
+    ACL SETUSER z db=4294967296
+    ACL GETUSER z
+    ACL SETUSER z db=3,1,2
+    ACL SETUSER z db=9
+    ACL GETUSER z
+    ACL SETUSER z alldbs
+    ACL SETUSER z db=9
+    ACL GETUSER z
+    ACL SETUSER z ALLDBS
+    ACL SETUSER z RESETDBS
+    ACL GETUSER z
+    ACL SETUSER z reset
+    ACL GETUSER z
+    ACL SETUSER zz resetdbs
+    ACL LIST
+    ACL SETUSER zz alldbs
+    ACL LIST
+    ACL SETUSER zz %R~a &c db=1 +get
+    ACL LIST
+    ACL SETUSER zz (db=1)
+    ACL SETUSER zz (resetdbs)
+    ACL SETUSER zz (db=x)
+    ACL SETUSER zz dbs=1
+    ACL SETUSER zz db
+    ACL SETUSER zz (alldbs)
+    ACL LIST
+    ACL GETUSER zz
+    CONFIG GET databases
+    ACL SETUSER zz resetdbs
+    ACL LIST
+    ACL SETUSER zz alldbs
+    ACL LIST
+    ACL SETUSER zz db=3,1,2,1 (resetdbs)
+    ACL LIST
+    ACL GETUSER zz
+    ACL SETUSER zz db=1,-1
+    ACL SETUSER zz db=1,-1,x
+    ACL SETUSER zz db=x,-1
+    ACL SETUSER zz db=99999999999999999999,x
+    ACL SETUSER zz "db=1 "
+    ACL SETUSER zz "db=1 ,2"
+    ACL SETUSER zz db=0x1
+    ACL SETUSER s on nopass ~* &* +@all db=2
+    ACL DRYRUN s SPUBLISH c x
+    ACL DRYRUN s SSUBSCRIBE c
+    ACL DRYRUN s PUBLISH c x
+    ACL DRYRUN s EVAL_RO x 0
+    ACL DRYRUN s EVALSHA x 0
+    ACL DRYRUN s FCALL_RO x 0
+    ACL DRYRUN s BLPOP a 0
+    ACL DRYRUN s SUNSUBSCRIBE c
+    ACL DRYRUN s FUNCTION LOAD x
+    ACL DRYRUN s FUNCTION FLUSH
+    ACL DRYRUN s FUNCTION DELETE x
+    ACL DRYRUN s FUNCTION RESTORE x
+    ACL DRYRUN s SCRIPT FLUSH
+    ACL DRYRUN s XINFO STREAM a
+    ACL DRYRUN s XGROUP HELP
+    ACL DRYRUN s OBJECT HELP
+    ACL DRYRUN s MEMORY DOCTOR
+    ACL DRYRUN s DEBUG DIGEST
+    ACL DRYRUN s REPLCONF a b
+    ACL DRYRUN s SYNC
+    ACL DRYRUN s COMMAND GETKEYS a
+    ACL DRYRUN s CLUSTER SLOTS
+    ACL DRYRUN s CLUSTER KEYSLOT a
+    ACL DRYRUN s CLUSTER DELSLOTS 1
+    ACL DRYRUN s READONLY
+    ACL DRYRUN s ASKING
+    ACL DRYRUN s RESTORE-ASKING a 0 x
+    ACL SETUSER t on nopass ~* &* +@all db=0
+    ACL DRYRUN t FLUSHALL
+    ACL DRYRUN t FLUSHDB
+    ACL DRYRUN t MIGRATE h 1 a 3 10
+    ACL DRYRUN t MIGRATE h 1 a 0 10
+    ACL DRYRUN t MOVE a 99
+    ACL DRYRUN t CLUSTER COUNTKEYSINSLOT 1
+    ACL DRYRUN t DEBUG RELOAD
+    ACL DRYRUN t SWAPDB 0 0
+    ACL SETUSER r on nopass ~* &* +@all db=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+    ACL DRYRUN r FLUSHALL
+    ACL DRYRUN r CLUSTER COUNTKEYSINSLOT 1
+    ACL DRYRUN r SELECT 5
+    ACL SETUSER q on nopass ~* &* +@all resetdbs
+    ACL DRYRUN q SELECT 5
+    ACL DRYRUN q PING
+    ACL DRYRUN q FLUSHALL
+    ACL SETUSER p on nopass ~* &* +@all resetdbs (alldbs +flushall)
+    ACL DRYRUN p FLUSHALL
+    ACL LIST`,
+  ],
+  [
+    'what a user may do in databases',
+    `
+    ACL SETUSER s on nopass ~* &* +@all db=2
+    AUTH s x
+    GET a
+    SELECT 3
+    SELECT x
+    MULTI
+    SELECT 2
+    SET a b
+    EXEC
+    MULTI
+    GET a
+    SELECT 3
+    GET a
+    EXEC
+    EVAL "return redis.call('get','a')" 0
+    EVAL "redis.call('select',3) return redis.call('get','a')" 0
+    EVAL "return redis.pcall('move','a',3)" 0
+    EVAL "return redis.acl_check_cmd('move','a',3)" 0
+    EVAL "return redis.acl_check_cmd('get','a')" 0
+    FLUSHALL
+    SWAPDB 2 3
+    COPY a b DB 3
+    COPY a b
+    MOVE a 1
+    MULTI
+    GET a
+    ACL SETUSER s db=3
+    GET a
+    EXEC
+    GET a
+    WATCH a
+    UNWATCH
+    PING
+    ACL SETUSER s alldbs
+    GET a
+    ACL DELUSER u v w y x z zz s t r q p`,
+  ],
+  [
+    'scores in decimal alone',
+    `
+    ZADD z 0x10 a
+    ZADD z 1e3 a
+    ZADD z 1e b
+    ZADD z +1 c
+    ZADD z " 1" d
+    ZADD z "1 " d
+    ZADD z inf e
+    ZADD z +inf e2
+    ZADD z -inf e2
+    ZADD z infinity f
+    ZADD z +infinity f
+    ZADD z -Infinity f
+    ZADD z INF f
+    ZADD z nan g
+    ZADD z "nan(1)" g
+    ZADD z .5 h
+    ZADD z 5. h
+    ZADD z . h
+    ZADD z "" h
+    ZADD z 1e400 i
+    ZADD z 1e-400 i
+    ZADD z -1e400 i
+    ZADD z 1e308 i
+    ZADD z ++1 i
+    ZADD z +-1 i
+    ZADD z 1d i
+    ZADD z 1_0 i
+    ZADD z 1f i
+    ZADD z -0 j
+    ZADD z 00001 j
+    ZADD z 1E+2 j
+    ZADD z 1e+ j
+    ZADD z infin j
+    ZADD z 0x1p3 j
+    ZADD z -0x10 j
+    ZADD z 4.9e-324 k
+    ZADD z 2e-324 k
+    ZADD z 2.2250738585072011e-308 k
+    ZADD z 1.7976931348623159e308 l
+    ZADD z 0e999999999999 l
+    ZADD z 123456789012345678901234567890 l
+    ZINCRBY z 0x10 a
+    ZINCRBY z +1 a
+    ZINCRBY z 1e400 a
+    ZINCRBY z " 1" a
+    ZRANGEBYSCORE z 0x1 0x100
+    ZRANGEBYSCORE z (0x1 100
+    ZRANGEBYSCORE z (+1 100
+    ZRANGEBYSCORE z "( 1" 100
+    ZRANGEBYSCORE z +1 1e400
+    ZRANGEBYSCORE z 1e 2
+    ZRANGEBYSCORE z " 1" 2
+    ZRANGEBYSCORE z -1e400 1e400
+    ZRANGEBYSCORE z infinity infinity
+    ZRANGEBYSCORE z "" ""
+    ZRANGEBYSCORE z 1x 2
+    ZRANGEBYSCORE z ( 2
+    ZRANGEBYSCORE z 1 )2
+    ZUNION 1 z WEIGHTS 0x2
+    ZUNION 1 z WEIGHTS +2
+    ZUNION 1 z WEIGHTS " 2"
+    ZUNION 1 z WEIGHTS 1e400
+    ZUNION 1 z WEIGHTS nan
+    ZUNION 1 z WEIGHTS inf
+    GEOADD g 0x1 0x2 a
+    GEOADD g +1 +2 b
+    GEOADD g 1e1 " 2" b
+    GEOADD g 1e400 2 b
+    GEOADD g inf 2 b
+    GEOADD g nan 2 b
+    GEORADIUS g 0x1 0x2 0x10 km
+    GEOSEARCH g FROMLONLAT 0x1 0x2 BYRADIUS 0x10 km
+    GEOSEARCH g FROMLONLAT 1 2 BYRADIUS 1e400 km
+    GEOSEARCH g FROMLONLAT 1 2 BYBOX 0x1 0x2 km
+    GEOSEARCH g FROMLONLAT 1 2 BYRADIUS inf km
+    GEOSEARCH g FROMLONLAT 1 2 BYRADIUS nan km
+    INCRBYFLOAT f 0x10
+    INCRBYFLOAT f 0x1p3
+    INCRBYFLOAT f +1
+    INCRBYFLOAT f " 1"
+    INCRBYFLOAT f 1e400
+    INCRBYFLOAT f 1e5000
+    INCRBYFLOAT f inf
+    INCRBYFLOAT f nan
+    INCRBYFLOAT f 1e
+    INCRBYFLOAT f 1e-400
+    INCRBYFLOAT f .5
+    INCRBYFLOAT f 5.
+    INCRBYFLOAT f -infinity
+    INCRBYFLOAT f2 1
+    INCRBYFLOAT f2 1
+    INCRBYFLOAT f2 1
+    RPUSH li 0x10 5 " 3"
+    SORT li
+    SORT li ALPHA
+    RPUSH li2 1e3 5 +3 inf
+    SORT li2
+    RPUSH li3 1e400
+    SORT li3
+    RPUSH li4 nan
+    SORT li4
+    RPUSH li5 5
+    SORT li5 BY w_*`,
+  ],
+  [
+    'integers of scripts, and SCRIPT DEBUG',
+    `
+    SET k v
+    GETEX nosuch EXAT 1
+    GETEX nosuch EX -1
+    GETEX nosuch PX 99999999999999999999
+    GETEX nosuch EX 9223372036854775
+    GETEX nosuch EX 99999999999999999
+    GETEX nosuch NOPE
+    LPUSH l a
+    GETEX l PX 0
+    GETEX l PX x
+    COMMAND GETKEYSANDFLAGS DELEX a
+    COMMAND GETKEYSANDFLAGS DELEX a IFEQ b
+    EVAL "redis.call('append','q1','1') return redis.call('object','encoding','q1')" 0
+    EVAL "redis.call('append','q1','2') return redis.call('object','encoding','q1')" 0
+    EVAL "redis.call('setrange','q2',0,'1') return redis.call('object','encoding','q2')" 0
+    EVAL "redis.call('hset','qh','1','2') return redis.call('object','encoding','qh')" 0
+    EVAL "redis.call('lpush','ql','1','2') return redis.call('object','encoding','ql')" 0
+    EVAL "redis.call('sadd','qs','1','2') return redis.call('object','encoding','qs')" 0
+    EVAL "redis.call('getset','q3','9') return redis.call('object','encoding','q3')" 0
+    EVAL "redis.call('set','q4','9','ex','100') return redis.call('object','encoding','q4')" 0
+    EVAL "redis.call('set','q4','9','get') return redis.call('object','encoding','q4')" 0
+    EVAL "redis.call('msetex','1','q5','9') return redis.call('object','encoding','q5')" 0
+    EVAL "redis.call('incrby','q6','9') return redis.call('object','encoding','q6')" 0
+    EVAL "redis.call('incrbyfloat','q7','9') return redis.call('object','encoding','q7')" 0
+    EVAL "redis.call('set','q8','12345678901234567890') return redis.call('object','encoding','q8')" 0
+    EVAL "redis.call('set','q9','1') redis.call('incr','q9') return redis.call('object','encoding','q9')" 0
+    EVAL "redis.call('set','q9','1') redis.call('copy','q9','q10') return redis.call('object','encoding','q10')" 0
+    EVAL "redis.call('set','q9','1') redis.call('rename','q9','q11') return redis.call('object','encoding','q11')" 0
+    EVAL "redis.call('rpush','ql2','1') redis.call('sort','ql2','store','ql3') return redis.call('object','encoding','ql3')" 0
+    EVAL "redis.call('set','q12',string.rep('x',100)) return redis.call('object','encoding','q12')" 0
+    EVAL "redis.call('set','q12',string.rep('x',44)) return redis.call('object','encoding','q12')" 0
+    EVAL "redis.call('set','q12',string.rep('x',45)) return redis.call('object','encoding','q12')" 0
+    EVAL "redis.call('set','q12',string.rep('x',70)) return redis.call('object','encoding','q12')" 0
+    EVAL "redis.call('set','q12',string.rep('x',110)) return redis.call('object','encoding','q12')" 0
+    EVAL "redis.call('set','q12',string.rep('x',120)) return redis.call('object','encoding','q12')" 0
+    EVAL "redis.call('restore','q13','0',redis.call('dump','q9')) return redis.call('object','encoding','q13')" 0
+    SET q14 1
+    EVAL "redis.call('set','q14','5') return redis.call('object','encoding','q14')" 0
+    EVAL "redis.call('bitfield','q15','set','u8','0','49') return redis.call('object','encoding','q15')" 0
+    EVAL "redis.call('getex','q14','ex','100') return redis.call('object','encoding','q14')" 0
+    MULTI
+    SET q16 1
+    EXEC
+    OBJECT ENCODING q16
+    EVAL "redis.call('set','q17',1) return redis.call('object','encoding','q17')" 0
+    OBJECT ENCODING q17
+    SCRIPT DEBUG NO
+    SCRIPT DEBUG NO x
+    SCRIPT DEBUG NO LuA
+    SCRIPT DEBUG nosuch x
+    SCRIPT DEBUG nosuch
+    SCRIPT DEBUG YES x y
+    SCRIPT DEBUG ""`,
+  ],
 ];
