@@ -75,11 +75,7 @@ export class Selector {
   /** True if nothing is forbidden. */
   get unlimited(): boolean {
     return (
-      this.future &&
-      this.allKeys &&
-      this.allChannels &&
-      this.databases === 'all' &&
-      !this.allowed.includes(0)
+      this.future && this.allKeys && this.allChannels && this.databases === 'all' && !this.allowed.includes(0)
     );
   }
 

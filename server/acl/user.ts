@@ -40,12 +40,7 @@ export class User {
   readonly #traits: AclTraits;
 
   /** @param openChannels whether a new or reset user may use all channels (acl-pubsub-default) */
-  constructor(
-    name: Bytes,
-    commands: CommandList,
-    openChannels: () => boolean,
-    traits: AclTraits,
-  ) {
+  constructor(name: Bytes, commands: CommandList, openChannels: () => boolean, traits: AclTraits) {
     this.#traits = traits;
     this.sanitize = traits.payloadFlag === 'always' ? true : undefined;
     this.name = name;

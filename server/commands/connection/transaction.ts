@@ -28,7 +28,9 @@ function runFrom(client: Caller, transaction: Transaction, first: number): Outco
   const { queue } = transaction;
   for (let at = first; at < queue.length; at++) {
     const { command, argv } = queue[at]!;
-    const denied = client.has(RESTRICTED) ? server.acl.refuse(client, command, argv, client.db.index) : undefined;
+    const denied = client.has(RESTRICTED)
+      ? server.acl.refuse(client, command, argv, client.db.index)
+      : undefined;
     const outcome = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
     if (outcome === PAUSED) {
       server.slowScript.afterwards((later) => {

@@ -5,7 +5,7 @@ import { fail } from '../../../protocol/errors.ts';
 import { formatLongDouble, longDoubleOf } from '../../../protocol/long-double.ts';
 import { Double, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
-import { type ScoreTraits, readScore } from '../../table/arguments.ts';
+import { readScore, type ScoreTraits } from '../../table/arguments.ts';
 
 /** The length of each unit in metres. */
 const UNITS: ReadonlyMap<Bytes, number> = new Map([

@@ -6,7 +6,14 @@ import { middleOf, type Shape } from '../../../keyspace/geo/search.ts';
 import { type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
-import { integer, integerBetween, Options, type ScoreTraits, readScore, wordAt } from '../../table/arguments.ts';
+import {
+  integer,
+  integerBetween,
+  Options,
+  readScore,
+  type ScoreTraits,
+  wordAt,
+} from '../../table/arguments.ts';
 import type { Argv } from '../../table/command.ts';
 import { placeFrom, unitOf } from './geo-parts.ts';
 
@@ -150,7 +157,9 @@ export class GeoRequest {
     const corners = integerBetween(words.value(), -(2 ** 31), 2 ** 31 - 1, error, error);
     if (corners < 3 || words.left < 2 * corners)
       fail('ERR GEOSEARCH BYPOLYGON must have at least 3 vertices');
-    const polygon = Array.from({ length: corners }, () => placeFrom(this.#traits, words.value(), words.value()));
+    const polygon = Array.from({ length: corners }, () =>
+      placeFrom(this.#traits, words.value(), words.value()),
+    );
     this.extent = { polygon };
     this.center = middleOf(polygon);
   }

@@ -205,7 +205,10 @@ export const accepted: readonly Accepted[] = [
     reason:
       'MEMORY MALLOC-STATS: a server that was built without jemalloc answers in RESP3 with a plain string that it has no figures. Here the figures are text with a format, as with jemalloc.',
     applies: (argv, mine, theirs) =>
-      /^memory$/i.test(argv[0] ?? '') && theirs.startsWith('$') && mine.startsWith('=') && theirs.includes('Stats not supported'),
+      /^memory$/i.test(argv[0] ?? '') &&
+      theirs.startsWith('$') &&
+      mine.startsWith('=') &&
+      theirs.includes('Stats not supported'),
   },
   {
     name: 'VINFO in a script that uses RESP3',
