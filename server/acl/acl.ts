@@ -14,7 +14,7 @@ import type { HasDialect, HasHost, HasSettings } from '../ports.ts';
 import type { Command, DatabaseUse } from '../table/command.ts';
 import { BadRule } from './bad-rule.ts';
 import type { CommandList } from './categories.ts';
-import { databaseNamed, type Place } from './databases.ts';
+import { type DatabasePlace, databaseNamed } from './databases.ts';
 import type { Denial } from './selector.ts';
 import { hashPassword, User } from './user.ts';
 
@@ -203,7 +203,7 @@ export class Acl {
   }
 
   /** The database of a request, for checks. */
-  placeIn(database: number): Place {
+  placeIn(database: number): DatabasePlace {
     return { database, databases: this.#server.settings.databases };
   }
 

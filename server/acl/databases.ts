@@ -1,5 +1,5 @@
 /** The databases that a user may use: Valkey 9.1's rules `db=`, `alldbs` and `resetdbs`, and what they allow. */
-import { type Bytes, parseSafeInteger } from '../../protocol/bytes.ts';
+import { approximate, type Bytes, parseInteger, parseSafeInteger } from '../../protocol/bytes.ts';
 import { type Command, READ, WRITE } from '../table/command.ts';
 import { categoriesOf } from '../table/info.ts';
 import { BadRule, SYNTAX } from './bad-rule.ts';
@@ -8,7 +8,7 @@ import { BadRule, SYNTAX } from './bad-rule.ts';
 export type Databases = readonly number[] | 'all';
 
 /** The database of a request, and how many there are. */
-export interface Place {
+export interface DatabasePlace {
   readonly database: number;
   readonly databases: number;
 }
@@ -24,7 +24,7 @@ export function parseDatabases(list: Bytes): number[] {
   for (const word of list.split(',')) {
     const number = /^[ \t-\r]*([+-]?\d+)$/.exec(word)?.[1];
     if (number === undefined) throw new BadRule(SYNTAX);
-    const value = Number(number);
+    const value = approximate(parseInteger(number.replace(/^\+?(-?)0*(?=\d)/, '$1')) ?? Infinity);
     if (value < 0 || value > LAST) throw new BadRule('The provided database ID is out of range');
     found.add(value);
   }
@@ -58,7 +58,7 @@ export function refusedDatabase(
   allowed: readonly number[],
   command: Command,
   argv: readonly Bytes[],
-  { database, databases }: Place,
+  { database, databases }: DatabasePlace,
 ): number | undefined {
   const use = command.spec.databases;
   if (use === 'all') {

@@ -5,7 +5,7 @@ import { type Command, commandCount, NO_AUTH } from '../table/command.ts';
 import { categoriesOf, findKeys } from '../table/info.ts';
 import { BadRule, SYNTAX } from './bad-rule.ts';
 import { type CommandList, categoriesIn, everyCommand } from './categories.ts';
-import { type Databases, type Place, parseDatabases, refusedDatabase } from './databases.ts';
+import { type DatabasePlace, type Databases, parseDatabases, refusedDatabase } from './databases.ts';
 
 /** Permission to read keys, as a bit. */
 export const READ_KEYS = 1;
@@ -183,7 +183,7 @@ export class Selector {
    * Returns why a request is not allowed; undefined if it is.
    * @param place the database in which it would run
    */
-  check(command: Command, argv: readonly Bytes[], place: Place): Denial | undefined {
+  check(command: Command, argv: readonly Bytes[], place: DatabasePlace): Denial | undefined {
     if (this.databases !== 'all') {
       const at = refusedDatabase(this.databases, command, argv, place);
       if (at !== undefined) return { what: 'database', at };

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { Command } from '../table/command.ts';
 import { BadRule } from './bad-rule.ts';
 import type { CommandList } from './categories.ts';
-import type { Place } from './databases.ts';
+import type { DatabasePlace } from './databases.ts';
 import { describeSelector } from './describe.ts';
 import { type Denial, READ_KEYS, RELEVANCE, Selector } from './selector.ts';
 
@@ -115,7 +115,7 @@ export class User {
   }
 
   /** Returns why the request is not allowed, from the selector that came closest; undefined if it is. */
-  check(command: Command, argv: readonly Bytes[], place: Place): Denial | undefined {
+  check(command: Command, argv: readonly Bytes[], place: DatabasePlace): Denial | undefined {
     let closest: Denial | undefined;
     for (const selector of [this.root, ...this.selectors]) {
       const denial = selector.check(command, argv, place);
