@@ -117,7 +117,7 @@ export class Cluster {
 
   /** How long there has been silence since this time, in milliseconds. The stalls of this node itself do not count. */
   silence(since: Millis): Millis {
-    return silence(this.host, this.now, since);
+    return silence(this.host, this.now, since, this.timeout);
   }
 
   /** A random integer from 0 to below `bound`. */

@@ -128,8 +128,8 @@ function watchMembers(cluster: Cluster): Member | undefined {
     // A connection that is not established brings no answer either.
     if (member.pingSentAt === 0 && link?.isOpen !== true) member.pingSentAt = now;
     if (member.pingSentAt === 0) continue;
-    if (cluster.silence(Math.max(member.pingSentAt, member.heardAt)) <= timeout) continue;
     if (member.has(SUSPECTED | FAILED)) continue;
+    if (cluster.silence(Math.max(member.pingSentAt, member.heardAt)) <= timeout) continue;
     member.mark(SUSPECTED);
     cluster.note('suspected', `Node ${member.id} is silent`);
     cluster.due.state = true;

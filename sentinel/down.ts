@@ -9,8 +9,8 @@ export function checkDown(sentinel: Sentinel, instance: Instance): void {
   const { link } = instance;
   const { now } = sentinel;
   let silence = 0;
-  if (link.unansweredSince !== 0) silence = sentinel.silence(link.unansweredSince);
-  else if (link.disconnected) silence = sentinel.silence(link.availableAt);
+  if (link.unansweredSince !== 0) silence = sentinel.silence(link.unansweredSince, instance.downAfter);
+  else if (link.disconnected) silence = sentinel.silence(link.availableAt, instance.downAfter);
   renewLink(sentinel, instance);
   const isDown =
     silence > instance.downAfter || (instance instanceof Primary && actsWrong(sentinel, instance));
@@ -30,9 +30,10 @@ function renewLink(sentinel: Sentinel, { link, downAfter }: Instance): void {
   const period = periods['min-link-reconnect-period'];
   const half = downAfter / 2;
   const isSilent =
-    link.unansweredSince !== 0 && sentinel.silence(Math.max(link.unansweredSince, link.pongAt)) > half;
+    link.unansweredSince !== 0 && sentinel.silence(Math.max(link.unansweredSince, link.pongAt), half) > half;
   if (isSilent && now - link.commandSince > period) link.closeCommand();
-  if (now - link.helloSince > period && sentinel.silence(link.helloHeardAt) > periods['publish-period'] * 3)
+  const hellos = periods['publish-period'] * 3;
+  if (now - link.helloSince > period && sentinel.silence(link.helloHeardAt, hellos) > hellos)
     link.closeHello();
 }
 

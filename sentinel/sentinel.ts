@@ -73,9 +73,12 @@ export class Sentinel implements Dialler {
     return this.home.now;
   }
 
-  /** How long there has been silence since this time, in milliseconds. The stalls of this process do not count. */
-  silence(since: Millis): Millis {
-    return silence(this.host, this.now, since);
+  /**
+   * How long there has been silence since this time, in milliseconds. The stalls of this process do not count.
+   * @param limit from how many milliseconds on the silence matters
+   */
+  silence(since: Millis, limit: Millis): Millis {
+    return silence(this.host, this.now, since, limit);
   }
 
   dial(

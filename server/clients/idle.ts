@@ -37,7 +37,8 @@ export class Idle {
       const spared = client.has(REPLICA_LINK | PRIMARY_LINK) || client.blocked !== undefined;
       if (spared || client.subscriptions.count > 0) continue;
       if (seconds(now) - seconds(client.heardAt) <= settings.timeout) continue;
-      if (silence(host, now, client.heardAt) <= settings.timeout * 1000) continue;
+      const limit = settings.timeout * 1000;
+      if (silence(host, now, client.heardAt, limit) <= limit) continue;
       client.close();
     }
     server.settle();

@@ -89,7 +89,7 @@ export class OutputLimits {
         if (this.#above.get(client) === now) clock.at(clock.now() + 1000, checkAgain);
       };
       clock.at(now + (seconds + 1) * 1000, checkAgain);
-    } else if (silence(host, clock.now(), since) > seconds * 1000) this.#cutOff(client);
+    } else if (silence(host, clock.now(), since, seconds * 1000) > seconds * 1000) this.#cutOff(client);
   }
 
   #cutOff(client: Client): void {

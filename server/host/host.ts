@@ -146,8 +146,9 @@ export interface Host {
   /**
    * Returns for how many of the last `age` milliseconds the process stood still and read nothing. Absent if it never does, as on
    * a virtual clock.
+   * @param limit from how many milliseconds on a silence matters to the caller
    */
-  stalledWithin?(age: Millis): Millis;
+  stalledWithin?(age: Millis, limit: Millis): Millis;
   /** The heap of the process. Absent where nothing measures it. */
   readonly heap?: HeapMeter | undefined;
   /** The process that the node runs in. Absent if it does not matter. */

@@ -3,7 +3,20 @@ import type { Millis } from '../../protocol/bytes.ts';
 import { type Delay, realDelay, realElapsed } from './real-time.ts';
 
 /** A timer that fires this much too late, in milliseconds, shows that the process stood still. */
-const LATE = 50;
+const LATE = 10;
+
+/** A stall of this length, in milliseconds, leaves messages behind: what is between two such is too short to hear anybody. */
+const LONG = 50;
+
+/**
+ * How often a process that is watched closely looks whether it stands still, in milliseconds. An answer takes a few turns of the event loop. If all
+ * turns are as long as the timers of the nodes are apart, those see no stall, and the answers are late all the same. Now at most so
+ * much of a turn counts as silence.
+ */
+const CLOSELY = 20;
+
+/** How long a process is watched closely after somebody has asked for it, in milliseconds. */
+const WATCH = 1000;
 
 /** When there are more, the oldest are forgotten. */
 const MOST = 1000;
@@ -14,21 +27,22 @@ interface Stall {
   readonly to: number;
 }
 
+const isLong = ({ from, to }: Stall): boolean => to - from >= LONG;
+
 /** The stalls of a process, as its timers show them. */
 export class Stalls {
   /** Oldest first, and none overlaps another. */
   readonly #stalls: Stall[] = [];
 
   /**
-   * A timer that was due fires. Both times are on the same monotonic clock, in milliseconds. Stalls in quick succession are one: what
-   * is between them is too short to hear anybody.
+   * A timer that was due fires. Both times are on the same monotonic clock, in milliseconds. Long stalls in quick succession are one.
    */
   fired(due: number, now: number): void {
     if (now - due < LATE) return;
     let from = due;
     for (
       let last = this.#stalls.at(-1);
-      last !== undefined && from - last.to < LATE;
+      last !== undefined && from - last.to < (isLong({ from, to: now }) && isLong(last) ? LONG : 0);
       last = this.#stalls.at(-1)
     ) {
       from = Math.min(from, last.from);
@@ -62,5 +76,27 @@ export const watchedDelay: Delay = (task, ms) => {
   }, ms);
 };
 
-/** Returns for how many of the last `age` milliseconds this process stood still. */
-export const stalledWithin = (age: Millis): Millis => stalls.within(age, realElapsed());
+let watchedUntil = 0;
+
+function look(): void {
+  watchedDelay(() => {
+    if (realElapsed() < watchedUntil) look();
+    else watchedUntil = 0;
+  }, CLOSELY);
+}
+
+/** Looks often for a while whether this process stands still. */
+function watchClosely(): void {
+  const isWatched = watchedUntil > 0;
+  watchedUntil = realElapsed() + WATCH;
+  if (!isWatched) look();
+}
+
+/**
+ * Returns for how many of the last `age` milliseconds this process stood still. From a quarter of `limit` on, it is watched closely, so that its stalls are known
+ * when the limit is reached.
+ */
+export function stalledWithin(age: Millis, limit: Millis): Millis {
+  if (age > limit / 4) watchClosely();
+  return stalls.within(age, realElapsed());
+}

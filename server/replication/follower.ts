@@ -37,6 +37,8 @@ export function lagOf({ now }: LagNode, { acknowledgedAt }: Follower): number {
 
 /** True if the replica last acknowledged more than so many seconds ago. The stalls of this process do not count. */
 export function lagsBehind(node: LagNode, follower: Follower, seconds: number): boolean {
-  const unheard = silence(node.host, node.now, follower.acknowledgedAt);
-  return lagOf(node, follower) > seconds && unheard > seconds * 1000;
+  const limit = seconds * 1000;
+  return (
+    lagOf(node, follower) > seconds && silence(node.host, node.now, follower.acknowledgedAt, limit) > limit
+  );
 }

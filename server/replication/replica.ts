@@ -149,9 +149,10 @@ export class ReplicaSide {
   #review(): void {
     const server = this.#server;
     const now = server.host.clock.now();
+    const timeout = server.settings['repl-timeout'] * 1000;
     if (this.state === 'connect') {
       if (now >= this.#dialAt) this.#dial();
-    } else if (silence(server.host, now, this.heardAt) > server.settings['repl-timeout'] * 1000) this.#drop();
+    } else if (silence(server.host, now, this.heardAt, timeout) > timeout) this.#drop();
     else if (this.state === 'connected') this.acknowledge();
     server.settle();
   }

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import { silence } from '../../../server/host/silence.ts';
-import { Stalls } from '../../../server/host/stalls.ts';
+import { Stalls, stalledWithin } from '../../../server/host/stalls.ts';
 import { RawClient } from '../../support/raw-client.ts';
 
 test('a late timer shows a stall, and several late timers of one stall count once', () => {
   const stalls = new Stalls();
-  stalls.fired(1000, 1049);
-  expect(stalls.within(10_000, 1049)).toBe(0);
+  stalls.fired(1000, 1009);
+  expect(stalls.within(10_000, 1009)).toBe(0);
   stalls.fired(1500, 3000);
   stalls.fired(1200, 3000);
   stalls.fired(2000, 3001);
@@ -17,6 +17,27 @@ test('a late timer shows a stall, and several late timers of one stall count onc
   expect(stalls.within(10_000, 7000)).toBe(2801);
   stalls.fired(6040, 6100); // Too soon after the last one to hear anybody in between.
   expect(stalls.within(10_000, 7000)).toBe(2901);
+});
+
+test('short stalls in quick succession leave the time between them, in which others are heard', () => {
+  const stalls = new Stalls();
+  for (let at = 1000; at < 2000; at += 50) stalls.fired(at + 20, at + 50);
+  expect(stalls.within(1000, 2000)).toBe(600);
+});
+
+/** Blocks the thread in turns of this length, in milliseconds, and lets timers fire in between. */
+async function turns(length: number, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, length);
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('turns that are shorter than the timers are apart are stalls as well, once a silence has begun to matter', async () => {
+  expect(stalledWithin(100, 200)).toBeGreaterThanOrEqual(0);
+  await turns(40, 25);
+  expect(stalledWithin(1000, 200)).toBeGreaterThan(250);
 });
 
 test('only that part of a stall counts which lies within the age', () => {
@@ -34,10 +55,10 @@ test('the oldest of very many stalls are forgotten', () => {
 });
 
 test('silence is the time since somebody was heard, without stalls, and without any on a virtual clock', () => {
-  expect(silence({}, 5000, 1000)).toBe(4000);
-  expect(silence({ stalledWithin: (age) => age / 4 }, 5000, 1000)).toBe(3000);
-  expect(silence({ stalledWithin: (age) => age + 1 }, 5000, 1000)).toBe(0);
-  expect(silence({ stalledWithin: () => 1 }, 1000, 5000)).toBe(-4000);
+  expect(silence({}, 5000, 1000, 1)).toBe(4000);
+  expect(silence({ stalledWithin: (age) => age / 4 }, 5000, 1000, 1)).toBe(3000);
+  expect(silence({ stalledWithin: (age) => age + 1 }, 5000, 1000, 1)).toBe(0);
+  expect(silence({ stalledWithin: () => 1 }, 1000, 5000, 1)).toBe(-4000);
 });
 
 test('a client is not closed as idle because the process stood still for longer than its timeout', async () => {
