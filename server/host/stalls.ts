@@ -9,9 +9,9 @@ const LATE = 10;
 const LONG = 50;
 
 /**
- * How often a process that is watched closely looks whether it stands still, in milliseconds. An answer takes a few turns of the event loop. If all
- * turns are as long as the timers of the nodes are apart, those see no stall, and the answers are late all the same. Now at most so
- * much of a turn counts as silence.
+ * How often a process that is watched closely looks whether it stands still, in milliseconds. An answer takes a few turns of the
+ * event loop. If all turns are as long as the timers of the nodes are apart, those see no stall, and the answers are late all
+ * the same. Under a close watch, at most so much of a turn counts as silence.
  */
 const CLOSELY = 20;
 
@@ -93,8 +93,8 @@ function watchClosely(): void {
 }
 
 /**
- * Returns for how many of the last `age` milliseconds this process stood still. From a quarter of `limit` on, it is watched closely, so that its stalls are known
- * when the limit is reached.
+ * Returns for how many of the last `age` milliseconds this process stood still. From a quarter of `limit` on, it is watched
+ * closely, so that its stalls are known when the limit is reached.
  */
 export function stalledWithin(age: Millis, limit: Millis): Millis {
   if (age > limit / 4) watchClosely();
