@@ -6,7 +6,7 @@ import type { Machine } from '../replica-group/machine.ts';
 import type { Write } from '../replica-group/write-log.ts';
 import { RealClockConnection } from './connection.ts';
 import { CLOSED } from './lane.ts';
-import type { RealClockNetwork } from './network.ts';
+import type { NetworkConnection, RealClockNetwork } from './network.ts';
 import { type RealClock, RealClockProcess } from './process.ts';
 
 /** A connection that a process has opened. It is closed when the process dies, but not when the whole machine is lost. */
@@ -36,6 +36,8 @@ export class RealClockMachine implements Machine<RealClock> {
   /** Those of the current process. */
   #listeners: Listener[] = [];
   readonly #connections = new Set<RealClockConnection>();
+  /** Those of the processes before, which a machine that has vanished leaves hanging. */
+  #former: readonly NetworkConnection[] = [];
   /** Listeners of processes that ended silently, whose connections still hang. */
   readonly #ghosts: Listener[] = [];
   #closed = false;
@@ -85,6 +87,7 @@ export class RealClockMachine implements Machine<RealClock> {
   /** The host of a new process. */
   boot(): Host {
     const outer = this.network.hostOf(this.name);
+    this.#former = this.network.connectionsOf(this.name);
     const end = { over: false, silent: false };
     this.#end = end;
     const run = (work: () => void): void => this.#process.run(work);
@@ -106,7 +109,11 @@ export class RealClockMachine implements Machine<RealClock> {
   async listen(port: number, acceptor: Acceptor): Promise<number> {
     const listener = new Listener({ accept: (near) => this.#accept(acceptor, near) });
     this.#listeners.push(listener);
-    return (await listener.listen({ host: '127.0.0.1', port })).port;
+    const listening = await listener.listen({ host: '127.0.0.1', port });
+    // The system of a machine that has started again knows no earlier connections, and answers what arrives on them with a reset.
+    for (const connection of this.#former) connection.reset();
+    this.#former = [];
+    return listening.port;
   }
 
   #accept(acceptor: Acceptor, near: Connection): Receiver {

@@ -74,6 +74,11 @@ export class RealClockNetwork extends Lanes<RealClockLane> {
     for (const connection of broken) connection.reset();
   }
 
+  /** @internal The open connections of a party. */
+  connectionsOf(party: string): readonly NetworkConnection[] {
+    return this.connections.filter(({ from, to }) => from === party || to === party);
+  }
+
   /** @internal The open connections. */
   get connections(): readonly NetworkConnection[] {
     return [...this.#connections];
