@@ -22,6 +22,7 @@ export type {
 } from './lab/real-clock/pair.ts';
 export type { RealClock } from './lab/real-clock/process.ts';
 export type { RealClockSentinel } from './lab/real-clock/sentinel.ts';
+export type { VisitOptions } from './lab/real-clock/visits.ts';
 export type { RealServerNode } from './lab/real-servers/node.ts';
 export type { RealServerPairOptions, RealServersOptions } from './lab/real-servers/options.ts';
 export type { RealServerPair, RealServers } from './lab/real-servers/pair.ts';

@@ -56,19 +56,31 @@ async function listenAt(
   how: ListenerOptions,
 ): Promise<number> {
   let port = wanted;
-  for (const word of (addresses.host ?? '127.0.0.1').split(' ')) {
-    const address = word.replace(/^-/, '');
-    const host = ANY_ADDRESS[address] ?? address;
+  for (const { host, mayBeMissing } of boundAddresses(addresses.host)) {
     const tcp = new Listener(door, how);
     try {
       ({ port } = await tcp.listen({ host, port }));
       open.push(tcp);
     } catch (error) {
-      const code = codeOf(error);
-      if (!word.startsWith('-') || (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT')) throw error;
+      if (!mayBeMissing || !isMissing(error)) throw error;
     }
   }
   return port;
+}
+
+/** The addresses of redis.conf's `bind`. One with '-' in front may be missing on this machine. */
+export function boundAddresses(
+  bind = '127.0.0.1',
+): { readonly host: string; readonly mayBeMissing: boolean }[] {
+  return bind.split(' ').map((word) => {
+    const address = word.replace(/^-/, '');
+    return { host: ANY_ADDRESS[address] ?? address, mayBeMissing: word.startsWith('-') };
+  });
+}
+
+/** True for the error that this machine does not have the address. */
+export function isMissing(error: unknown): boolean {
+  return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error) ?? '');
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -63,7 +63,7 @@ export function accountOf(run: RecordedRun, messages: readonly ReadMessage[]): L
     tenures,
     holds,
     entries: entriesOf(run.visits ?? [], calls, tenures),
-    overlaps: overlapsOf(holds, run.end),
+    overlaps: overlapsOf(run.visitsDecide === true ? withoutBeliefs(holds) : holds, run.end),
     crowds: crowdsOf(holds, pools, run.end),
     ghosts: tenures.filter((tenure) => isGhost(tenure, beliefs, run)),
     refusals: refusalsOf(calls, recognition, writes, tenures),
@@ -74,6 +74,12 @@ export function accountOf(run: RecordedRun, messages: readonly ReadMessage[]): L
     pools,
     calls,
   };
+}
+
+/** Without what clients believe of the locks that they also visit. */
+function withoutBeliefs(holds: readonly TimelineHold[]): readonly TimelineHold[] {
+  const visited = new Set(holds.filter(({ kind }) => kind === 'visit').map(({ key }) => key));
+  return holds.filter(({ kind, key }) => kind === 'visit' || !visited.has(key));
 }
 
 /** True for a grant that its client did not learn of, or that came back after its client had given it up. */

@@ -1,5 +1,6 @@
 /** Answers what tests ask about locks: the holders, the clients that believe they hold one, and the overlaps of two holders. */
 import { badOption } from '../../base/options.ts';
+import type { TimelineHold } from '../../page/format.ts';
 import type { LockAccount } from './account.ts';
 import { believedUntil } from './overlaps.ts';
 import { lockName } from './pools.ts';
@@ -22,6 +23,8 @@ export interface LockHolder {
   readonly granted: boolean;
   /** True if others may hold it at the same time: readers of a read-write lock, and permits of a pool. */
   readonly shared: boolean;
+  /** True if the client said that it is inside (`enter`), and has not left. */
+  readonly inside?: true;
 }
 
 /** A time in which two clients believed that they held the same lock. Times are in milliseconds since the run began. */
@@ -34,6 +37,8 @@ export interface LockOverlap {
   readonly from: number;
   /** When one of them believed it no more, or will. */
   readonly to: number;
+  /** True if both said that they are inside (`enter`), which is more than that they believe it. */
+  readonly inside?: true;
 }
 
 /** Throws TypeError unless the option is a list of patterns. */
@@ -79,12 +84,33 @@ export function holdersOf({ holds, tenures }: LockAccount, key: string, now: num
       ...{ believes: false, granted: true, shared },
     });
   }
-  return found.sort((a, b) => a.from - b.from);
+  return withVisitors(found, holds, isLock).sort((a, b) => a.from - b.from);
 }
 
-/** The times in which two clients believed that they held the same lock, in their order. */
-export function overlapsIn({ overlaps }: LockAccount): LockOverlap[] {
+/** The holders, with the clients that are inside: one that believes or has a grant is the same holder. */
+function withVisitors(
+  found: readonly LockHolder[],
+  holds: readonly TimelineHold[],
+  isLock: (lock: string) => boolean,
+): LockHolder[] {
+  const inside = holds.filter(({ kind, key, to }) => kind === 'visit' && isLock(key) && to === null);
+  const visitors = new Set(inside.map(({ client }) => client));
+  const holders = found.map(
+    (each): LockHolder => (visitors.has(each.client) ? { ...each, inside: true } : each),
+  );
+  for (const { client, key: lock, from, shared = false } of inside) {
+    if (holders.some((each) => each.client === client)) continue;
+    const entered = { lock, client, token: undefined, from: from / 1000, until: null, shared };
+    holders.push({ ...entered, believes: true, granted: false, inside: true });
+  }
+  return holders;
+}
+
+/** The times in which two clients believed that they held the same lock, or were inside it, in their order. */
+export function overlapsIn({ overlaps, holds }: LockAccount): LockOverlap[] {
+  const visits = holds.filter(({ kind }) => kind === 'visit');
   return overlaps.map(({ key, clients, from, to }) => ({
     ...{ lock: key, clients, from: from / 1000, to: to / 1000 },
+    ...(visits.some((visit) => visit.key === key && visit.from === from) && { inside: true as const }),
   }));
 }

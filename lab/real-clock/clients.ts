@@ -5,17 +5,26 @@ import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../iored
 import type { ClusterConstructor, IoredisConstructor } from '../virtual/client.ts';
 import type { Address } from '../virtual/connector.ts';
 import { RealClockEndpoint } from './endpoint.ts';
+import type { Entrance } from './entrance.ts';
 import type { RealClockNetwork } from './network.ts';
 import { RealClockSocket } from './socket.ts';
+
+/** The entrance for one client: one port, which speaks TLS only if no port is plain. */
+function besideMain({ unixSocket: _, tls, ...entrance }: Entrance): Entrance {
+  return { ...entrance, ...(tls?.plain === false && { tls: { ...tls, port: 0 } }) };
+}
 
 /** The clients of one network. Each passes the links under its name. */
 export class RealClockClients {
   readonly #network: RealClockNetwork;
+  readonly #entrance: Entrance | undefined;
   readonly #opened: (Redis | Cluster)[] = [];
   readonly #endpoints = new Map<string, Promise<RealClockEndpoint>>();
 
-  constructor(network: RealClockNetwork) {
+  /** @param entrance where the ports of parties listen; default on 127.0.0.1 */
+  constructor(network: RealClockNetwork, entrance?: Entrance) {
     this.#network = network;
+    this.#entrance = entrance;
   }
 
   /** Opens an ioredis client. @param port returns the port of the node to dial; with `sentinels` ioredis finds it by itself */
@@ -50,11 +59,19 @@ export class RealClockClients {
   /**
    * A port of a party's own that leads to a node; opened when first asked for. Rejects with Node's error when the port is taken.
    * @param key tells the ports of one party apart
+   * @param isMain true for the port that everybody uses: it has the entrance's port for TLS and its unix socket
    */
-  endpoint(key: string, party: string, leadsTo: () => number, port = 0): Promise<RealClockEndpoint> {
+  endpoint(
+    key: string,
+    party: string,
+    leadsTo: () => number,
+    port = 0,
+    isMain = false,
+  ): Promise<RealClockEndpoint> {
     let opened = this.#endpoints.get(key);
     if (opened === undefined) {
-      const endpoint = new RealClockEndpoint(this.#network, party, leadsTo);
+      const entrance = isMain || this.#entrance === undefined ? this.#entrance : besideMain(this.#entrance);
+      const endpoint = new RealClockEndpoint(this.#network, party, leadsTo, undefined, entrance);
       opened = endpoint.listen(port).then(() => endpoint);
       this.#endpoints.set(key, opened);
     }

@@ -2,8 +2,9 @@
  * An address on the real clock that follows the primary: a TCP port of 127.0.0.1 that forwards each connection to the
  * current primary.
  */
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { resetSocket } from '../../server/host/reset.ts';
+import { type Entrance, EntrancePorts } from './entrance.ts';
 import type { RealClockNetwork } from './network.ts';
 import { RealClockSocket } from './socket.ts';
 
@@ -17,44 +18,46 @@ export class RealClockEndpoint {
   readonly #network: RealClockNetwork;
   readonly #port: () => number;
   readonly #partyOf: (address: string) => string;
-  readonly #listener: Server;
+  readonly #ports: EntrancePorts;
   readonly #sockets = new Set<Socket>();
-  #own = 0;
 
   /**
    * @param port returns the current primary's port; called for each connection
    * @param partyOf returns the party that dials from an IP address, where several parties use the endpoint
+   * @param entrance where it listens; default on 127.0.0.1
    */
   constructor(
     network: RealClockNetwork,
     name: string,
     port: () => number,
     partyOf: (address: string) => string = () => name,
+    entrance: Entrance = {},
   ) {
     this.#network = network;
     this.name = name;
     this.#port = port;
     this.#partyOf = partyOf;
-    this.#listener = createServer({ noDelay: true }, (near) => this.#forward(near));
+    this.#ports = new EntrancePorts(entrance, (near) => this.#forward(near));
   }
 
   /** A URL for any client. A connection stays with the primary that it was opened to, and ends with it. */
   get url(): string {
-    return `redis://127.0.0.1:${this.#own}`;
+    return this.#ports.url;
   }
 
   /** The port. */
   get port(): number {
-    return this.#own;
+    return this.#ports.port;
   }
 
   /** Listens; 0 picks a free port. Rejects with Node's error when the port is taken. */
   async listen(port = 0): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#listener.once('error', reject);
-      this.#listener.listen(port, '127.0.0.1', resolve);
-    });
-    this.#own = (this.#listener.address() as { port: number }).port;
+    await this.#ports.listen(port);
+  }
+
+  /** The port at which connections speak TLS; undefined if there is none. */
+  get tlsPort(): number | undefined {
+    return this.#ports.tlsPort;
   }
 
   #forward(near: Socket): void {
@@ -65,13 +68,15 @@ export class RealClockEndpoint {
       if (!far.silent) far.destroy();
     });
     near.on('error', () => far.reset());
-    far.on('error', () => resetSocket(near));
+    // A unix socket cannot be reset, nor can TLS.
+    const isTcp = near.remoteAddress !== undefined && !('encrypted' in near);
+    far.on('error', () => (isTcp ? resetSocket(near) : near.destroy()));
     near.pipe(far).pipe(near);
   }
 
   /** Breaks every connection. Resolves when no handle is left. */
   async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.#listener.close(resolve));
+    const closed = this.#ports.close();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }

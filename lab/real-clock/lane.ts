@@ -1,5 +1,6 @@
 /** One direction between two parties on the real clock, with the controls of the virtual lanes. */
 import Denque from 'denque';
+import type { Clock } from '../../server/host/host.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import { Gate } from '../links/gate.ts';
 
@@ -29,6 +30,7 @@ export const CLOSED = 'these nodes are closed: nothing happens in them any more'
 export class RealClockLane extends Gate {
   readonly #random: () => number;
   readonly #noted: (what: string, detail: string) => void;
+  readonly #time: Clock;
   #timer: { cancel(): void } | undefined;
   /** In the order in which they are due. Those of one connection stay in the order in which they were sent. */
   readonly #waiting = new Denque<LaneMessage>();
@@ -44,16 +46,19 @@ export class RealClockLane extends Gate {
    * @internal
    * @param random returns a number in [0, 1), for jitter
    * @param noted receives what a test does to the lane
+   * @param time on which messages are delayed
    */
   constructor(
     from: string,
     to: string,
     random: () => number,
     noted: (what: string, detail: string) => void = () => {},
+    time: Clock = nodeClock,
   ) {
     super(from, to, { latency: 0, jitter: 0 });
     this.#random = random;
     this.#noted = noted;
+    this.#time = time;
   }
 
   /** @internal */
@@ -101,7 +106,7 @@ export class RealClockLane extends Gate {
     this.pass(carrier, undefined, () => {
       if (this.closingMs === 0) return deliver();
       // Other connections of the lane do not wait for it.
-      const timer = nodeClock.at(nodeClock.now() + Math.ceil(this.closingMs), () => {
+      const timer = this.#time.at(this.#time.now() + Math.ceil(this.closingMs), () => {
         this.#ends.delete(timer);
         deliver();
       });
@@ -116,7 +121,7 @@ export class RealClockLane extends Gate {
    * @param carrier the connection that carries it
    */
   pass(carrier: object, content: Content, deliver: (content: Content) => void): void {
-    const now = nodeClock.now();
+    const now = this.#time.now();
     const travel = this.travelMs(this.#random, content?.length ?? 0, now);
     const queued = this.#queued.get(carrier);
     if (travel === 0 && queued === undefined && !this.shut) {
@@ -206,7 +211,7 @@ export class RealClockLane extends Gate {
     while (!this.shut) {
       const next = this.#waiting.peekFront();
       if (next === undefined) return;
-      if (next.due > nodeClock.now()) {
+      if (next.due > this.#time.now()) {
         this.#lookAgainAt(next.due);
         return;
       }
@@ -215,7 +220,7 @@ export class RealClockLane extends Gate {
   }
 
   #lookAgainAt(due: number): void {
-    this.#timer ??= nodeClock.at(due, () => {
+    this.#timer ??= this.#time.at(due, () => {
       this.#timer = undefined;
       this.open();
     });

@@ -28,9 +28,9 @@ function mortal(near: Connection, end: { readonly silent: boolean }): Connection
 /** A machine on the real clock. */
 export class RealClockMachine implements Machine<RealClock> {
   readonly name: string;
-  readonly disk = new VirtualDisk();
+  readonly disk: VirtualDisk;
   readonly network: RealClockNetwork;
-  readonly #process = new RealClockProcess(() => this.checkOpen());
+  readonly #process: RealClockProcess;
   /** Whether the current process has ended, and whether it did so without closing its connections. */
   #end = { over: false, silent: false };
   /** Those of the current process. */
@@ -42,9 +42,11 @@ export class RealClockMachine implements Machine<RealClock> {
   readonly #ghosts: Listener[] = [];
   #closed = false;
 
-  constructor(network: RealClockNetwork, name: string) {
+  constructor(network: RealClockNetwork, name: string, disk = new VirtualDisk()) {
     this.name = name;
+    this.disk = disk;
     this.network = network;
+    this.#process = new RealClockProcess(network.time, () => this.checkOpen());
     this.clock.onSet = (text) => this.note('clock', text);
   }
 

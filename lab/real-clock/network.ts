@@ -8,6 +8,7 @@ import { nodeHost } from '../../server/host/node.ts';
 import type { Fate } from '../links/gate.ts';
 import { Lanes } from '../links/lanes.ts';
 import { CLOSED, RealClockLane } from './lane.ts';
+import { PassingTime } from './passing-time.ts';
 import { RealClockTrace } from './trace.ts';
 
 /** A connection between two parties, as the network sees it. */
@@ -49,17 +50,19 @@ export class RealClockNetwork extends Lanes<RealClockLane> {
   /** By the addresses of both ends, as `endsOf` writes them. */
   readonly #byEnds = new Map<string, NetworkConnection>();
 
+  /** @internal The time of the parties and their links. */
+  readonly time = new PassingTime();
+
   /** @internal The record of what happens on the links and to their parties. */
-  readonly trace = new RealClockTrace();
+  readonly trace = new RealClockTrace(undefined, () => this.time.micros());
 
   /** @internal Chooses what watches a new connection, if anything does. */
   tapFor: (connection: NetworkConnection) => ConnectionTap | undefined = () => undefined;
 
   /** @internal */
   protected create(from: string, to: string): RealClockLane {
-    const lane = new RealClockLane(from, to, this.#host.random, (what, detail) =>
-      this.trace.note(`${from}>${to}`, what, detail),
-    );
+    const note = (what: string, detail: string): void => this.trace.note(`${from}>${to}`, what, detail);
+    const lane = new RealClockLane(from, to, this.#host.random, note, this.time);
     if (this.#closed) lane.close();
     return lane;
   }
@@ -130,8 +133,11 @@ export class RealClockNetwork extends Lanes<RealClockLane> {
   /** @internal Node's host for one party: connections that it dials pass the lanes. */
   hostOf(party: string): Host {
     const host = this.#host;
+    const { stalledWithin = () => 0 } = host;
     return {
       ...host,
+      // While time was advanced, nothing could arrive, so that a link is not silent because of it.
+      stalledWithin: (age) => Math.min(age, stalledWithin(age) + this.time.addedWithin(age)),
       connect: (address, port, receiver, opened) => {
         const connection = new NodeConnection(this, party, port, receiver);
         connection.out.lane.pass(connection, undefined, () =>

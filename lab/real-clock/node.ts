@@ -14,6 +14,7 @@ import {
   dialectFor,
   type RestartOptions,
 } from '../replica-group/dialects.ts';
+import type { VirtualDisk } from '../replica-group/disk.ts';
 import type { Journal } from '../replica-group/journal.ts';
 import { type CrashOptions, checkCrash, NodeWithLog } from '../replica-group/node.ts';
 import { RealClockMachine } from './machine.ts';
@@ -24,6 +25,8 @@ import type { RealClock } from './process.ts';
 export interface RealClockNodeOptions extends DialectOptions {
   /** Parameters of the node, by their names in redis.conf. */
   readonly settings?: Partial<Settings>;
+  /** @internal The disk of each node; by default one in memory. */
+  readonly diskOf?: (node: string) => VirtualDisk;
   /** Commands of your own, which every node has: docs/commands-of-your-own.md. */
   readonly commands?: OwnCommands;
   /** @internal Additional commands, such as LAB. */
@@ -41,11 +44,18 @@ export class RealClockNode extends NodeWithLog<RealClock> {
   #port = 0;
 
   /** @internal */
-  constructor(network: RealClockNetwork, name: string, options: RealClockNodeOptions = {}, writeQuorum = 0) {
-    const machine = new RealClockMachine(network, name);
+  constructor(
+    network: RealClockNetwork,
+    name: string,
+    options: RealClockNodeOptions = {},
+    writeQuorum = 0,
+    port = 0,
+  ) {
+    const machine = new RealClockMachine(network, name, options.diskOf?.(name));
     super(machine, writeQuorum);
     this.host = machine;
     this.#options = options;
+    this.#port = port;
     [this.server, this.#journal] = this.#make();
   }
 

@@ -3,8 +3,9 @@
  * there.
  */
 
-import { badOption, checkFlag } from '../../base/options.ts';
+import { badOption, checkFlag, checkInteger, checkString } from '../../base/options.ts';
 import type { Timeline } from '../../page/format.ts';
+import { fromText } from '../../protocol/bytes.ts';
 import { nodeClock } from '../../server/host/node.ts';
 import type { LockAccount } from '../account/account.ts';
 import { checkLocks, holdersOf, type LockHolder, type LockOverlap, overlapsIn } from '../account/queries.ts';
@@ -17,17 +18,23 @@ import { obstacle } from '../replica-group/obstacle.ts';
 import { FAILOVER_PARTY, type Failover, type FailoverOptions } from '../replica-group/replica-group.ts';
 import { type SentinelChoice, SentinelGroup } from '../replica-group/sentinels.ts';
 import type { Write } from '../replica-group/write-log.ts';
+import { spanText } from '../timeline/plot.ts';
 import { type RealClockTimelineNotes, realClockAccount, realClockTimeline } from '../timeline/real-clock.ts';
 import { noteIn, toldStory } from '../timeline/told.ts';
 import type { IoredisConstructor } from '../virtual/client.ts';
 import { RealClockClients } from './clients.ts';
 import { ANYBODY, type RealClockEndpoint } from './endpoint.ts';
+import type { Entrance } from './entrance.ts';
 import { type IndependentSets, startSets } from './independent.ts';
 import { CLOSED, type RealClockLane } from './lane.ts';
 import { RealClockNetwork } from './network.ts';
 import { RealClockNode, type RealClockNodeOptions } from './node.ts';
 import { RealClockSentinel } from './sentinel.ts';
+import type { VisitOptions, Visits } from './visits.ts';
 import { pass } from './wait.ts';
+
+/** The longest time that `advance` lets pass: a hundred years, in milliseconds. */
+const LONGEST = 100 * 365.25 * 86_400_000;
 
 /** The options of a pair on the real clock. */
 export interface RealClockPairOptions extends RealClockNodeOptions, SentinelChoice {
@@ -46,6 +53,10 @@ export interface RealClockPairOptions extends RealClockNodeOptions, SentinelChoi
   readonly locks?: readonly string[];
   /** The TCP port of the pair's own URL. 0, the default, picks a free one. */
   readonly port?: number;
+  /** @internal Where the URLs of clients listen. */
+  readonly entrance?: Entrance;
+  /** @internal The ports of the nodes, as far as they are free; 0 picks a free one. */
+  readonly nodePorts?: readonly number[];
 }
 
 /** The options of several independent primaries on the real clock. */
@@ -81,14 +92,15 @@ export class RealClockPair
     super(
       names,
       options,
-      (name, _, writeQuorum) => new RealClockNode(network, name, options, writeQuorum),
+      (name, i, writeQuorum) =>
+        new RealClockNode(network, name, options, writeQuorum, options.nodePorts?.[i]),
       (name, _, plan) => new RealClockSentinel(network, name, plan),
     );
     this.network = network;
     if (options.trace === true) network.trace.begin();
     network.trace.locks = options.locks ?? [];
     this.#ioredis = ioredis;
-    this.#clients = new RealClockClients(network);
+    this.#clients = new RealClockClients(network, options.entrance);
     this.#port = options.port ?? 0;
   }
 
@@ -107,12 +119,12 @@ export class RealClockPair
 
   /** @internal */
   protected get time(): number {
-    return nodeClock.now();
+    return this.network.time.now();
   }
 
   /** @internal */
   protected pass(ms: number): Promise<void> {
-    return pass(ms);
+    return new Promise((wake) => void this.network.time.after(ms, wake));
   }
 
   /** @internal */
@@ -120,10 +132,16 @@ export class RealClockPair
     if (this.#closed) throw new Error(CLOSED);
   }
 
+  /** @internal The port of its URL at which connections speak TLS; undefined if there is none. */
+  get tlsPort(): number | undefined {
+    return this.#own?.tlsPort;
+  }
+
   /** @internal Makes every node listen, and the replicas follow the primary. Resolves when they are in sync. */
   async start(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.listen()));
-    this.#own = await this.#endpoint(ANYBODY, this.#port);
+    const toPrimary = (): number => this.primary.port;
+    this.#own = await this.#clients.endpoint(ANYBODY, ANYBODY, toPrimary, this.#port, true);
     for (const replica of this.replicas) replica.follow(this.primary);
     await this.synchronize();
     for (const sentinel of this.sentinels) await sentinel.start();
@@ -150,8 +168,8 @@ export class RealClockPair
     return this.#endpoint(name);
   }
 
-  #endpoint(name: string, port = 0): Promise<RealClockEndpoint> {
-    return this.#clients.endpoint(name, name, () => this.primary.port, port);
+  #endpoint(name: string): Promise<RealClockEndpoint> {
+    return this.#clients.endpoint(name, name, () => this.primary.port);
   }
 
   /** The link between a client and a node, by default the current primary: `out` carries requests, `back` replies. */
@@ -194,7 +212,7 @@ export class RealClockPair
         const reason = why === undefined ? '' : `: ${why}`;
         throw new Error(`the replicas did not catch up within ${maxMs} ms${reason}`);
       }
-      await this.pass(2);
+      await pass(2);
     }
   }
 
@@ -251,6 +269,47 @@ export class RealClockPair
     for (const { up, server } of this.nodes) {
       if (up && server.primary?.port === node.port) server.primary.redial();
     }
+  }
+
+  /**
+   * Lets time pass at once: for all nodes and Sentinels with their timers, for messages that are delayed, and for what `holders` and
+   * `overlaps` say about leases. The timers of clients are in their own processes, and are not moved. Resolves when the time has
+   * passed. Rejects with TypeError for anything but whole milliseconds, 0 or more.
+   */
+  async advance(ms: number): Promise<void> {
+    this.checkOpen();
+    checkInteger('advance', ms, 0, LONGEST);
+    this.network.trace.visits.remark(`${spanText(ms * 1000)} pass at once.`);
+    await this.network.time.advance(ms);
+  }
+
+  /**
+   * Says that a client is inside a resource from now on, until `leave`. `holders` and `overlaps` then know who is inside. A resource
+   * that is named as a lock stands for it: overlaps of visits then count, and what clients believe does not. Throws TypeError for
+   * a wrong name or option, and Error without the option `trace`.
+   */
+  enter(client: string, resource: string, how: VisitOptions = {}): void {
+    this.#visits('enter', client, resource).enter(client, fromText(resource), how);
+  }
+
+  /** Says that a client has left a resource. Throws Error when it is not inside, and as `enter` does. */
+  leave(client: string, resource: string): void {
+    this.#visits('leave', client, resource).leave(client, fromText(resource));
+  }
+
+  #visits(call: string, client: string, resource: string): Visits {
+    this.checkOpen();
+    this.checkParty(call, client);
+    checkString(`${call}.resource`, resource);
+    if (!this.network.trace.isOn) throw new Error(`${call}() needs startPair with trace: true`);
+    return this.network.trace.visits;
+  }
+
+  /** @internal Writes a sentence about nobody into the story. Throws TypeError for an empty one. */
+  remark(text: string): void {
+    this.checkOpen();
+    checkString('note', text);
+    this.network.trace.visits.remark(text);
   }
 
   /**
@@ -340,7 +399,7 @@ export type RealClockServers = IndependentSets<RealClockNode, RealClockPair>;
 
 function checkOptions(options: RealClockServersOptions, starter: Starter): void {
   refuseVirtual(options, starter);
-  checkSets(options, ['port', 'trace', 'locks'], starter, 100);
+  checkSets(options, ['port', 'trace', 'locks', 'entrance', 'nodePorts', 'diskOf'], starter, 100);
   if (options.trace !== undefined) checkFlag('trace', options.trace);
   if (options.locks !== undefined) checkLocks(options.locks);
   checkPort(options.port, options.primaries);

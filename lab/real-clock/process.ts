@@ -1,7 +1,6 @@
 /** A node's process on the real clock: it can be paused, and its wall clock can jump and drift. */
 import type { Millis } from '../../protocol/bytes.ts';
 import type { Clock, Timer } from '../../server/host/host.ts';
-import { nodeClock } from '../../server/host/node.ts';
 import { checkJump, checkNumber } from '../checks.ts';
 
 /** A process that can be stopped as by SIGSTOP. Tasks that come due in the meantime run in order when it resumes. */
@@ -10,9 +9,12 @@ export class RealClockProcess {
   #paused = false;
   #waiting: (() => void)[] = [];
 
-  /** @param checkOpen throws when the process has ended for good; then its clock cannot be set */
-  constructor(checkOpen: () => void) {
-    this.clock = new RealClock(this, checkOpen);
+  /**
+   * @param time what the clock follows
+   * @param checkOpen throws when the process has ended for good; then its clock cannot be set
+   */
+  constructor(time: Clock, checkOpen: () => void) {
+    this.clock = new RealClock(time, this, checkOpen);
   }
 
   get paused(): boolean {
@@ -46,11 +48,12 @@ export class RealClockProcess {
 
 /** A wall clock that follows the machine's until a test makes it jump or drift. */
 export class RealClock implements Clock {
+  readonly #time: Clock;
   readonly #process: RealClockProcess;
   readonly #checkOpen: () => void;
   /** @internal Called when a test has set the clock, with what it did. */
   onSet: (text: string) => void = () => {};
-  /** `#shown` is what this clock showed when the machine's clock showed `#since`, both in milliseconds. */
+  /** `#shown` is what this clock showed when the pair's time was `#since`, both in milliseconds. */
   #shown = 0;
   #since = 0;
   #rate = 1;
@@ -59,24 +62,25 @@ export class RealClock implements Clock {
   readonly #delays = new Set<RealClockAlarm>();
 
   /** @internal */
-  constructor(process: RealClockProcess, checkOpen: () => void) {
+  constructor(time: Clock, process: RealClockProcess, checkOpen: () => void) {
+    this.#time = time;
     this.#process = process;
     this.#checkOpen = checkOpen;
   }
 
   /** Milliseconds since the epoch, as the node's clock shows them. */
   now(): Millis {
-    return Math.floor(this.#shown + (nodeClock.now() - this.#since) * this.#rate);
+    return Math.floor(this.#shown + (this.#time.now() - this.#since) * this.#rate);
   }
 
   /** Microseconds since the epoch, as the node's clock shows them. */
   micros(): number {
-    return Math.floor((this.#shown + (nodeClock.micros() / 1000 - this.#since) * this.#rate) * 1000);
+    return Math.floor((this.#shown + (this.#time.micros() / 1000 - this.#since) * this.#rate) * 1000);
   }
 
   /** How far the clock is ahead of the machine's, in milliseconds. */
   get offset(): number {
-    return this.now() - nodeClock.now();
+    return this.now() - this.#time.now();
   }
 
   /**
@@ -99,7 +103,7 @@ export class RealClock implements Clock {
   }
 
   #set(ahead: number, rate: number): void {
-    const now = nodeClock.now();
+    const now = this.#time.now();
     this.#shown += (now - this.#since) * this.#rate + ahead;
     this.#since = now;
     this.#rate = rate;
@@ -119,7 +123,7 @@ export class RealClock implements Clock {
     const process = this.#process;
     const alarm = new RealClockAlarm(this.#delays, Infinity, task);
     this.#delays.add(alarm);
-    alarm.timer = nodeClock.after(delay / this.#rate, () => {
+    alarm.timer = this.#time.after(delay / this.#rate, () => {
       process.run(() => {
         if (this.#delays.delete(alarm)) task();
       });
@@ -130,7 +134,7 @@ export class RealClock implements Clock {
   #arm(alarm: RealClockAlarm): void {
     alarm.timer?.cancel();
     const left = Math.ceil(Math.max(0, alarm.deadline - this.now()) / this.#rate);
-    alarm.timer = nodeClock.at(nodeClock.now() + left, () => {
+    alarm.timer = this.#time.at(this.#time.now() + left, () => {
       this.#process.run(() => {
         if (!this.#alarms.has(alarm)) return;
         if (this.now() < alarm.deadline) return this.#arm(alarm);
@@ -143,7 +147,7 @@ export class RealClock implements Clock {
   /** Runs the task in a later turn of the event loop. */
   soon(task: () => void): Timer {
     let cancelled = false;
-    const timer = nodeClock.soon(() => this.#process.run(() => void (cancelled || task())));
+    const timer = this.#time.soon(() => this.#process.run(() => void (cancelled || task())));
     return {
       cancel: () => {
         cancelled = true;

@@ -4,6 +4,7 @@ import { realMicros } from '../../server/host/real-time.ts';
 import type { Write } from '../replica-group/write-log.ts';
 import type { RecordedMessage } from '../timeline/connections.ts';
 import type { RecordedEvent, RecordedRestart } from '../timeline/record.ts';
+import { Visits } from './visits.ts';
 
 /** How much is kept. Above it, the oldest entries are dropped. */
 export interface TraceLimits {
@@ -63,6 +64,7 @@ export class SentMessage {
 /** The record of a pair. It records nothing until `begin` is called. */
 export class RealClockTrace {
   readonly #limits: TraceLimits;
+  readonly #micros: () => number;
   /** In microseconds since the epoch; undefined: nothing is recorded. */
   #begun: number | undefined;
   #connections = 0;
@@ -79,9 +81,14 @@ export class RealClockTrace {
   readonly #restarts: RecordedRestart[] = [];
   readonly #open = new Set<SentMessage>();
 
-  constructor(limits: TraceLimits = LIMITS) {
+  /** @param micros the time, in microseconds since the epoch */
+  constructor(limits: TraceLimits = LIMITS, micros: () => number = realMicros) {
     this.#limits = limits;
+    this.#micros = micros;
   }
+
+  /** Who was inside which resource, as tests have said, and their remarks. */
+  readonly visits = new Visits(() => this.elapsed());
 
   /** Patterns of keys that are locks, and with ! of keys that are none. */
   locks: readonly string[] = [];
@@ -93,12 +100,12 @@ export class RealClockTrace {
 
   /** Begins to record. Do so before the nodes connect: a stream whose beginning is missing is not understood. */
   begin(): void {
-    this.#begun = realMicros();
+    this.#begun = this.#micros();
   }
 
   /** Microseconds since the recording began. */
   elapsed(): number {
-    return realMicros() - (this.#begun ?? 0);
+    return this.#micros() - (this.#begun ?? 0);
   }
 
   /** The number of a new connection. */

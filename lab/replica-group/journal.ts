@@ -13,9 +13,9 @@ import type { Server } from '../../server/server.ts';
 import type { Keep, VirtualDisk } from './disk.ts';
 
 /** The dataset at the replication offset `#begin`. */
-const BASE = 'base.rdb';
+export const BASE = 'base.rdb';
 /** The replication stream after that offset. */
-const LOG = 'stream.log';
+export const LOG = 'stream.log';
 
 /**
  * What the disk keeps in a crash: nothing, everything, what was synced (according to `appendonly` and `appendfsync`), or

@@ -2,15 +2,24 @@
 import { checkFlag, checkNames } from '../../base/options.ts';
 import { fromText } from '../../protocol/bytes.ts';
 import { MapReply, ReplyError } from '../../protocol/reply.ts';
-import { Client } from '../../server/clients/client.ts';
+import { Client, REPLICA_LINK } from '../../server/clients/client.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
 import { promote } from '../../server/replication/role.ts';
 import type { Server } from '../../server/server.ts';
 import { checkWords, resolve } from '../../server/table/resolve.ts';
+import {
+  type Interception,
+  Interceptor,
+  type Intervention,
+  type RequestFilter,
+} from '../../start/control/interceptor.ts';
+import type { RequestRecording } from '../../start/control/recording.ts';
+import { seed } from '../../start/control/seed.ts';
+import { type DumpEntry, dump, type Seed } from '../../start/dataset.ts';
 import { checkKeep, Journal, type KeepData } from './journal.ts';
 import type { Logged } from './losses.ts';
 import { type Machine, Party } from './machine.ts';
-import { holdersIn, type Write, WriteLog } from './write-log.ts';
+import { holdersIn, peerOf, type Write, WriteLog } from './write-log.ts';
 
 /** How a node crashes. */
 export interface CrashOptions {
@@ -39,6 +48,9 @@ export abstract class NodeWithLog<C = unknown> extends Party<C> {
   /** @internal Called when a new process, with the data that was kept, has taken the place of the one that died. */
   onRestart: (dead: Logged) => void = () => {};
   #log = new WriteLog();
+  #interceptor: Interceptor | undefined;
+  /** @internal The names of the nodes and Sentinels, whose requests are no client's. */
+  fellows: readonly string[] = [];
 
   /** @internal */
   constructor(machine: Machine<C>, writeQuorum: number) {
@@ -82,6 +94,56 @@ export abstract class NodeWithLog<C = unknown> extends Party<C> {
     return reply instanceof MapReply ? reply.items : reply;
   }
 
+  /**
+   * Answers, delays or breaks matching requests of clients at this node, also after a restart. Throws TypeError for an unknown
+   * filter or intervention.
+   */
+  intercept(filter: RequestFilter, intervention: Intervention): Interception {
+    this.machine.checkOpen();
+    return this.interceptor.add(filter, intervention);
+  }
+
+  /**
+   * Begins to record the requests that clients send to this node, in order; `stop` ends it. What replicas and Sentinels send is
+   * not in it.
+   */
+  requests(): RequestRecording {
+    this.machine.checkOpen();
+    return this.interceptor.record();
+  }
+
+  /**
+   * Stores keys, overwriting existing ones, in one step. The node's replicas receive them. Throws TypeError for invalid data and
+   * then stores nothing, and Error when the node is down.
+   */
+  seed(data: Seed): void {
+    this.#checkUp('seed()');
+    seed(this.server, data);
+  }
+
+  /** Every key as plain values, in the form that `seed` accepts. Throws Error when the node is down. */
+  dump(): DumpEntry[] {
+    this.#checkUp('dump()');
+    return dump(this.server);
+  }
+
+  #checkUp(call: string): void {
+    this.machine.checkOpen();
+    if (!this.running) throw new Error(`${call} on ${this.name}, which is down`);
+  }
+
+  /** @internal Watches the requests of the node's clients. */
+  get interceptor(): Interceptor {
+    const fellows = (): readonly string[] => this.fellows;
+    this.#interceptor ??= new Interceptor(this.server, {
+      node: this.name,
+      partyOf: (client) => peerOf(client.connection),
+      isInternal: (client, command) =>
+        command === 'lab' || client.has(REPLICA_LINK) || fellows().includes(peerOf(client.connection) ?? ''),
+    });
+    return this.#interceptor;
+  }
+
   /** REPLICAOF NO ONE: the node accepts writes from now on. A node of a cluster takes the slots of its primary, without votes. */
   promote(): void {
     this.machine.checkOpen();
@@ -120,6 +182,7 @@ export abstract class NodeWithLog<C = unknown> extends Party<C> {
     const shutDown = (): void =>
       void this.crash({ keep: server.dumpFile.changes === 0 ? 'everything' : 'synced' });
     server.onShutdown = shutDown;
+    this.#interceptor?.attach(server);
     return journal;
   }
 

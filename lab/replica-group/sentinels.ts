@@ -2,6 +2,16 @@
 
 import { badOption } from '../../base/options.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
+import {
+  type Interception,
+  type Interceptor,
+  type Intervention,
+  interceptAt,
+  type RequestFilter,
+  recordAt,
+} from '../../start/control/interceptor.ts';
+import type { RequestRecording } from '../../start/control/recording.ts';
+import type { DumpEntry, Seed } from '../../start/dataset.ts';
 import { readSentinels, type SentinelsOptions } from '../../start/sentinel-options.ts';
 import type { LaneControls } from '../links/gate.ts';
 import type { DialectOptions } from './dialects.ts';
@@ -61,8 +71,14 @@ function checkSentinelFailover({ to, after, demote }: FailoverOptions): void {
   }
 }
 
-/** A node that a failover may crash. */
+/** A node that a failover may crash, and whose requests can be watched. */
 interface Crashing<N> extends Member<N> {
+  /** @internal */
+  fellows: readonly string[];
+  /** @internal */
+  readonly interceptor: Interceptor;
+  seed(data: Seed): void;
+  dump(): DumpEntry[];
   /** Ends the process of the node. */
   crash(options: CrashOptions): void | Promise<void>;
 }
@@ -110,6 +126,8 @@ export abstract class SentinelGroup<
       this.wasAnnounced(port);
     };
     for (const sentinel of this.sentinels) sentinel.onPromoted = promoted;
+    const fellows = [...names, ...this.sentinels.map(({ name }) => name)];
+    for (const node of this.nodes) node.fellows = fellows;
   }
 
   /** @internal The time of the set's clock, in milliseconds. */
@@ -117,6 +135,41 @@ export abstract class SentinelGroup<
 
   /** @internal Lets so many milliseconds of the set's clock pass. */
   protected abstract pass(ms: number): Promise<void>;
+
+  /**
+   * Answers, delays or breaks matching requests of clients, at whichever node they arrive: one rule counts them all. Rules are
+   * checked in the order in which they were added. Throws TypeError for an unknown filter or intervention.
+   */
+  intercept(filter: RequestFilter, intervention: Intervention): Interception {
+    this.checkOpen();
+    return interceptAt(this.#interceptors, filter, intervention);
+  }
+
+  /**
+   * Begins to record the requests that clients send to any node, in order; `stop` ends it. Each names its node.
+   * @param most how many it keeps at least: the newest ones; default all
+   */
+  requests(most?: number): RequestRecording {
+    this.checkOpen();
+    return recordAt(this.#interceptors, most);
+  }
+
+  get #interceptors(): readonly Interceptor[] {
+    return this.nodes.map(({ interceptor }) => interceptor);
+  }
+
+  /**
+   * Stores keys at the primary, overwriting existing ones, in one step. Throws TypeError for invalid data and then stores nothing,
+   * and Error when the primary is down.
+   */
+  seed(data: Seed): void {
+    this.primary.seed(data);
+  }
+
+  /** Every key of the primary as plain values, in the form that `seed` accepts. Throws Error when the primary is down. */
+  dump(): DumpEntry[] {
+    return this.primary.dump();
+  }
 
   /** @internal */
   protected override get otherNames(): readonly string[] {

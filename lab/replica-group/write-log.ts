@@ -300,11 +300,16 @@ class FollowedReply implements WriteReply, NextSend {
   }
 }
 
+/** The name of the party at the far end of a connection; undefined when it has none. */
+export function peerOf(connection: Connection | undefined): string | undefined {
+  return isWatched(connection) ? connection.peer : undefined;
+}
+
 /** The client whose request is running, and the reply to it. */
 function originOf(server: Server): Origin {
   const reply = followReply(server);
   const connection = server.running?.connection;
-  const client = (isWatched(connection) ? connection.peer : undefined) ?? (server.running?.name || undefined);
+  const client = peerOf(connection) ?? (server.running?.name || undefined);
   return { client, reply };
 }
 

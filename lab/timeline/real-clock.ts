@@ -46,12 +46,13 @@ export function recordedRun(pair: RecordedPair, title = 'A run on the real clock
   const { trace } = pair.network;
   const { messages, events, writes, restarts, forgottenUpTo } = trace;
   const sets = pair.shards ?? [{ nodes: pair.nodes }];
-  const lanes = lanesOf(
-    clientsIn(messages, [...nodes, ...sentinels], events),
-    nodeLanes(sets),
-    sentinels,
-    [],
-  );
+  const { holds, steps } = trace.visits;
+  const clients = new Set([
+    ...clientsIn(messages, [...nodes, ...sentinels], events),
+    ...trace.visits.clients,
+  ]);
+  const resources = [...new Set(holds.map(({ key }) => key))];
+  const lanes = lanesOf([...clients].sort(), nodeLanes(sets), sentinels, resources);
   return {
     title,
     clock: 'real',
@@ -64,5 +65,8 @@ export function recordedRun(pair: RecordedPair, title = 'A run on the real clock
     knownFrom: forgottenUpTo,
     locks: trace.locks,
     primaries: 1,
+    visits: [...holds],
+    visitsDecide: true,
+    steps: [...steps],
   };
 }

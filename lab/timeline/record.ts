@@ -56,6 +56,8 @@ export interface RecordedRun {
   readonly primaries: number;
   /** Who was inside which resource, where the run says so itself. */
   readonly visits?: readonly TimelineHold[];
+  /** True: clients that visit a resource of a lock's name count by their visits, and not by what they believe. */
+  readonly visitsDecide?: boolean;
   /** Sentences that the run tells itself; with `told`, they are the whole story. */
   readonly steps?: readonly StoryStep[];
   readonly told?: boolean;

@@ -35,6 +35,10 @@ interface AdmittingNode extends HasClients, HasSettings {
 export function refusal({ clients, settings, acl }: AdmittingNode, remote: string): Bytes | undefined {
   if (clients.size >= settings.maxclients) return FULL;
   if (!settings['protected-mode'] || !acl.default.noPassword) return undefined;
-  const address = remote.slice(0, remote.lastIndexOf(':'));
+  return refusalOfMachine(remote.slice(0, remote.lastIndexOf(':')));
+}
+
+/** The error of protected mode for an address of another machine; undefined for one of this machine, and for a unix socket. */
+export function refusalOfMachine(address: string): Bytes | undefined {
   return INTERNET.test(address) && !LOOPBACK.test(address) ? PROTECTED : undefined;
 }

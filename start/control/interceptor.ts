@@ -3,9 +3,12 @@
 import { badOption, checkInteger, checkNames, checkString } from '../../base/options.ts';
 import { nearest } from '../../base/similar.ts';
 import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
+import { globTest } from '../../protocol/glob.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
-import { REPLY_SKIP } from '../../server/clients/client.ts';
+import { PRIMARY_LINK, REPLY_OFF, REPLY_SKIP } from '../../server/clients/client.ts';
 import type { Caller, Server } from '../../server/server.ts';
+import { findKeys } from '../../server/table/info.ts';
+import { commandOf } from '../../server/table/resolve.ts';
 import { decodeText, encodeText, isText, type TextLike } from '../text.ts';
 import { type InterceptedRequest, Recorder, type RequestRecording } from './recording.ts';
 import { Replies } from './replies.ts';
@@ -19,7 +22,9 @@ export interface RequestFilter {
   readonly command?: string;
   /** A word that must be among the arguments, such as a key. */
   readonly argument?: string;
-  /** The CLIENT SETNAME name of the connection. */
+  /** A pattern as KEYS takes it, such as 'stock:*', which one of the request's keys must match. */
+  readonly key?: string;
+  /** The CLIENT SETNAME name of the connection; at a node of the lab also the name that the client has in the lab. */
   readonly client?: string;
   /** A predicate that must return true. */
   readonly when?: (request: InterceptedRequest) => boolean;
@@ -33,7 +38,8 @@ export interface RequestFilter {
  * - `{ error }`: it is not executed, and the client receives this error, code first ('OOM command not allowed').
  * - `{ delayMs }`: it is executed after this many milliseconds; later requests of the connection wait behind it.
  * - `'disconnect'`: it is not executed, and the connection is reset.
- * - `'drop-reply'`: it is executed, but the reply is never sent.
+ * - `'drop-reply'`: it is executed, but the reply is never sent. The client takes the next reply for it.
+ * - `'reply-lost'`: it is executed, but the reply is lost. As in TCP, no later reply arrives on this connection either.
  * - `'disconnect-after'`: it is executed, and the connection is reset instead of replying.
  */
 export type Intervention =
@@ -42,6 +48,7 @@ export type Intervention =
   | { readonly delayMs: number }
   | 'disconnect'
   | 'drop-reply'
+  | 'reply-lost'
   | 'disconnect-after';
 
 /** A reply that a rule gives: null, a number, text, bytes, or an array of those. */
@@ -57,27 +64,75 @@ export interface Interception {
   remove(): void;
 }
 
-interface InterceptRule {
+const FILTERS = ['command', 'argument', 'key', 'client', 'when', 'nth'];
+const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'reply-lost', 'disconnect-after'];
+
+/** A rule. Several servers may share it. */
+export class InterceptRule {
   readonly filter: RequestFilter;
-  /** The filter's command in ACL notation: 'client|list' for CLIENT LIST. */
-  readonly command: Bytes | undefined;
   readonly act: Intervention;
-  matches: number;
-  hits: number;
+  matches = 0;
+  hits = 0;
+  /** The filter's command in ACL notation: 'client|list' for CLIENT LIST. */
+  readonly #command: Bytes | undefined;
+  readonly #isKey: ((key: Bytes) => boolean) | undefined;
+
+  /** Throws TypeError for an unknown filter or intervention. @param server knows the names of commands */
+  constructor(server: Pick<Server, 'commands'>, filter: RequestFilter, act: Intervention) {
+    check(filter, act);
+    this.filter = filter;
+    this.act = act;
+    this.#command = filter.command === undefined ? undefined : nameOf(server, filter.command);
+    this.#isKey = filter.key === undefined ? undefined : globTest(fromText(filter.key));
+  }
+
+  /** True for a request that the rule acts on. Counts it if it matches. */
+  hit(request: InterceptedRequest, keys: () => readonly Bytes[]): boolean {
+    if (!this.#matches(request, keys)) return false;
+    this.matches++;
+    const { nth } = this.filter;
+    if (nth !== undefined && nth !== this.matches) return false;
+    this.hits++;
+    return true;
+  }
+
+  #matches(request: InterceptedRequest, keys: () => readonly Bytes[]): boolean {
+    const command = this.#command;
+    if (command !== undefined && command !== request.command) {
+      const [sub] = request.args;
+      if (typeof sub !== 'string' || command !== `${request.command}|${asciiLower(fromText(sub))}`)
+        return false;
+    }
+    const { argument, client, when } = this.filter;
+    if (argument !== undefined && !request.args.includes(argument)) return false;
+    if (client !== undefined && client !== request.client.name && client !== request.client.party)
+      return false;
+    if (this.#isKey !== undefined && !keys().some(this.#isKey)) return false;
+    return when?.(request) ?? true;
+  }
 }
 
-const FILTERS = ['command', 'argument', 'client', 'when', 'nth'];
-const WORDS: readonly unknown[] = ['disconnect', 'drop-reply', 'disconnect-after'];
+/** What a node of the lab knows of its clients. */
+export interface InterceptPlace {
+  /** The name of the node. */
+  readonly node: string;
+  /** The name that a client has in the lab; undefined when it has none. */
+  partyOf(client: Caller): string | undefined;
+  /** True for a request that no client has sent, such as one of a replica. */
+  isInternal(client: Caller, command: string): boolean;
+}
 
 /** The rules of one server, in the order in which they were added. The first rule that acts on a request wins. */
 export class Interceptor {
   #server: Server;
+  readonly #place: InterceptPlace | undefined;
   readonly #rules = new Set<InterceptRule>();
   readonly #recorders = new Set<Recorder>();
   readonly #replies = new Replies();
 
-  constructor(server: Server) {
+  constructor(server: Server, place?: InterceptPlace) {
     this.#server = server;
+    this.#place = place;
   }
 
   /** Watches another node from now on, with the same rules and recordings. */
@@ -88,13 +143,28 @@ export class Interceptor {
 
   /** Begins to record the requests. @param most how many it keeps at least: the newest ones */
   record(most = Infinity): RequestRecording {
-    const recorder = new Recorder(() => {
-      this.#recorders.delete(recorder);
-      this.#update();
-    }, most);
-    this.#recorders.add(recorder);
+    return recordAt([this], most);
+  }
+
+  /** Adds a rule. Throws TypeError for an unknown filter or intervention. */
+  add(filter: RequestFilter, act: Intervention): Interception {
+    return interceptAt([this], filter, act);
+  }
+
+  /** The commands whose names a rule may have. */
+  get commands(): Server['commands'] {
+    return this.#server.commands;
+  }
+
+  /** Adds a rule, or begins a recording, that other servers may share. Returns what ends it. */
+  put(part: InterceptRule | Recorder): () => void {
+    const parts: Set<unknown> = part instanceof InterceptRule ? this.#rules : this.#recorders;
+    parts.add(part);
     this.#update();
-    return recorder;
+    return () => {
+      parts.delete(part);
+      this.#update();
+    };
   }
 
   /** Looks at requests only while somebody asks for it. */
@@ -109,40 +179,21 @@ export class Interceptor {
     for (const recorder of this.#recorders) recorder.add(entry);
   }
 
-  /** Adds a rule. Throws TypeError for an unknown filter or intervention. */
-  add(filter: RequestFilter, act: Intervention): Interception {
-    check(filter, act);
-    const command = filter.command === undefined ? undefined : nameOf(this.#server, filter.command);
-    const rule: InterceptRule = { filter, command, act, matches: 0, hits: 0 };
-    this.#rules.add(rule);
-    this.#update();
-    return {
-      get matches() {
-        return rule.matches;
-      },
-      get hits() {
-        return rule.hits;
-      },
-      remove: () => {
-        this.#rules.delete(rule);
-        this.#update();
-      },
-    };
-  }
-
   #intercept(client: Caller, argv: Bytes[]): boolean {
+    const command = asciiLower(argv[0] ?? '');
+    if (client.has(PRIMARY_LINK) || this.#place?.isInternal(client, command) === true) return false;
+    const { id, name } = client;
+    const party = this.#place?.partyOf(client);
     const request: InterceptedRequest = {
-      command: asciiLower(argv[0] ?? ''),
+      command,
       args: argv.slice(1).map(decodeText),
-      client: { id: client.id, name: client.name },
+      client: { id, name, ...(party !== undefined && { party }) },
+      ...(this.#place !== undefined && { node: this.#place.node }),
     };
     if (this.#recorders.size > 0) this.#record(client, request);
+    const keys = (): Bytes[] => keysOf(this.#server, argv);
     for (const rule of this.#rules) {
-      if (!matches(rule, request)) continue;
-      rule.matches++;
-      if (rule.filter.nth !== undefined && rule.filter.nth !== rule.matches) continue;
-      rule.hits++;
-      return this.#apply(rule.act, client, argv);
+      if (rule.hit(request, keys)) return this.#apply(rule.act, client, argv);
     }
     return false;
   }
@@ -153,6 +204,9 @@ export class Interceptor {
       client.abort();
     } else if (act === 'drop-reply') {
       client.mark(REPLY_SKIP, true);
+      return false;
+    } else if (act === 'reply-lost') {
+      client.mark(REPLY_OFF, true);
       return false;
     } else if (act === 'disconnect-after') {
       client.mark(REPLY_SKIP, true);
@@ -183,19 +237,45 @@ export class Interceptor {
   }
 }
 
-function matches({ filter, command }: InterceptRule, request: InterceptedRequest): boolean {
-  if (command !== undefined && command !== request.command) {
-    const [sub] = request.args;
-    if (typeof sub !== 'string' || command !== `${request.command}|${asciiLower(fromText(sub))}`)
-      return false;
-  }
-  if (filter.argument !== undefined && !request.args.includes(filter.argument)) return false;
-  if (filter.client !== undefined && filter.client !== request.client.name) return false;
-  return filter.when?.(request) ?? true;
+/** Adds one rule to several servers: it counts the requests of all of them. Throws TypeError for an unknown filter or intervention. */
+export function interceptAt(
+  interceptors: readonly Interceptor[],
+  filter: RequestFilter,
+  act: Intervention,
+): Interception {
+  const rule = new InterceptRule(interceptors[0] as Interceptor, filter, act);
+  const ends = interceptors.map((each) => each.put(rule));
+  return {
+    get matches() {
+      return rule.matches;
+    },
+    get hits() {
+      return rule.hits;
+    },
+    remove: () => {
+      for (const end of ends) end();
+    },
+  };
+}
+
+/** Begins to record the requests of several servers, in order. @param most how many it keeps at least: the newest ones */
+export function recordAt(interceptors: readonly Interceptor[], most = Infinity): RequestRecording {
+  const recorder = new Recorder(() => {
+    for (const end of ends) end();
+  }, most);
+  const ends = interceptors.map((each) => each.put(recorder));
+  return recorder;
+}
+
+/** The keys that a request names; none if it is no valid request. */
+export function keysOf({ commands }: Pick<Server, 'commands'>, argv: readonly Bytes[]): Bytes[] {
+  const command = commandOf(commands, argv);
+  const found = command === undefined ? undefined : findKeys(command, argv);
+  return (found ?? []).map(({ at }) => argv[at] ?? '');
 }
 
 /** The command's name in ACL notation. Throws TypeError for a name that the server does not know. */
-function nameOf({ commands }: Server, text: string): Bytes {
+function nameOf({ commands }: Pick<Server, 'commands'>, text: string): Bytes {
   const word = asciiLower(fromText(text)).replace(' ', '|');
   const [name = '', sub] = word.split('|');
   const command = commands.get(name);
@@ -220,7 +300,7 @@ function toReply(reply: InterceptedReply): Reply {
 function check(filter: RequestFilter, act: Intervention): void {
   checkNames(filter, FILTERS, 'intercept');
   if (filter.nth !== undefined) checkInteger('intercept.nth', filter.nth, 1, Number.MAX_SAFE_INTEGER);
-  for (const name of ['command', 'argument', 'client'] as const) {
+  for (const name of ['command', 'argument', 'key', 'client'] as const) {
     if (filter[name] !== undefined) checkString(`intercept.${name}`, filter[name], false);
   }
   if (filter.when !== undefined && typeof filter.when !== 'function') {

@@ -7,8 +7,10 @@ export interface InterceptedRequest {
   readonly command: string;
   /** The words after the command's name; a Buffer when the bytes are not valid UTF-8. */
   readonly args: readonly Text[];
-  /** The connection's id and its CLIENT SETNAME name. */
-  readonly client: { readonly id: number; readonly name: string };
+  /** The connection's id, its CLIENT SETNAME name, and the name that the client has in the lab, if it is there. */
+  readonly client: { readonly id: number; readonly name: string; readonly party?: string };
+  /** The node of the lab that received it; undefined for a server that is in no lab. */
+  readonly node?: string;
 }
 
 /** A command that a script called. */
