@@ -49,6 +49,7 @@ Options:
   --lab                  start a primary with --replicas replicas (default 1), and answer LAB (see LAB HELP): it
                          holds links, crashes nodes, fails over, and reports lost writes
   --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
+  --lab-url-file FILE    write the redis:// URL of the port for LAB to FILE once it listens
   --sentinels N          start N Sentinels that monitor this server, from port 26379 on
   --sentinel-port PORT   the port of the first Sentinel; 0 takes free ones
   --quorum N             how many Sentinels must agree that the server is down (default: a majority)
@@ -78,6 +79,8 @@ export interface Invocation {
   cluster?: number;
   lab?: boolean;
   labPort?: number;
+  /** Where to write the URL of the port for LAB. */
+  labUrlFile?: string;
   /** Undefined: no Sentinels. */
   sentinels?: SentinelsOptions;
   dialect?: DialectName;
@@ -137,6 +140,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     else if (flag === '--lab') invocation.lab = true;
     else if (flag === '--sentinel') invocation.sentinel = true;
     else if (flag === '--lab-port') invocation.labPort = wholeNumber(flag, takeValue(args, flag), 5);
+    else if (flag === '--lab-url-file') invocation.labUrlFile = takeValue(args, flag);
     else if (flag === '--exit-with-parent') invocation.exitWithParent = true;
     else if (flag.startsWith('--')) directive(invocation.configuration, flag, args);
     else usage(`${flag} is not a flag`);
@@ -144,6 +148,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   if (invocation.cluster !== undefined) checkCluster(invocation, sentinels);
   if (invocation.lab === true) checkLab(invocation, sentinels);
   else if (invocation.labPort !== undefined) usage('--lab-port needs --lab');
+  else if (invocation.labUrlFile !== undefined) usage('--lab-url-file needs --lab');
   readSentinelFlags(invocation, sentinels);
   checkClusterNode(invocation);
   if (invocation.configuration.sentinelLines.length > 0) invocation.sentinel = true;
@@ -170,22 +175,13 @@ function checkSentinel(invocation: Invocation): void {
   if (invocation.configuration.renamings.length > 0) usage('--rename-command does not work with a Sentinel');
 }
 
-/** The parameters that a lab's nodes cannot have: all listen on 127.0.0.1, trust each other, and log nothing. */
-const NOT_IN_LAB = [
-  'bind',
-  'unixsocket',
-  'requirepass',
-  'tls-port',
-  'tls-replication',
-  'pidfile',
-  'dir',
-  'loglevel',
-] as const;
+/** The parameters that a lab's nodes cannot have: their links carry plain bytes, which the lab reads. */
+const NOT_IN_LAB = ['tls-replication', 'tls-cluster'] as const;
 
 /** Throws for what a lab does not have. */
 function checkLab({ configuration }: Invocation, sentinels: ReadonlyMap<string, string>): void {
-  const wrong = NOT_IN_LAB.find((name) => configuration.settings[name] !== undefined);
-  if (wrong !== undefined) usage(`--${wrong} does not work with --lab`);
+  const wrong = NOT_IN_LAB.find((name) => configuration.settings[name] === true);
+  if (wrong !== undefined) usage(`--${wrong} yes does not work with --lab: its links carry plain bytes`);
   if (configuration.replicaOf !== undefined) usage('--replicaof does not work with --lab');
   if (Object.keys(configuration.users).length > 0) usage('--user does not work with --lab');
   if (configuration.renamings.length > 0) usage('--rename-command does not work with --lab');

@@ -41,25 +41,51 @@ interface Serving {
 /** Starts a pair whose LAB commands other processes use. */
 async function serveLab(invocation: Invocation): Promise<void> {
   const { configuration, replicas, dialect, strict, labPort } = invocation;
-  const { port = 6379, logfile = '', ...settings } = configuration.settings;
+  const {
+    port = (configuration.settings['tls-port'] ?? 0) === 0 ? 6379 : 0,
+    bind: host,
+    unixsocket = '',
+    requirepass = '',
+    dir,
+    logfile = '',
+    loglevel = 'notice',
+    pidfile = '',
+    daemonize: _background,
+    ...settings
+  } = configuration.settings;
   const file = toBuffer(logfile).toString();
   const { startLab } = await import('../lab/remote/serve.ts');
   const lab = await startLab({
     port,
     settings,
-    ...defined({ replicas, labPort, dialect, strict }),
+    ...defined({ replicas, labPort, dialect, strict, host }),
+    ...(unixsocket !== '' && { unixSocket: placed(dir, unixsocket) }),
+    ...(dir !== undefined && { dir: toBuffer(dir).toString() }),
+    ...(requirepass !== '' && { password: toBuffer(requirepass).toString() }),
   });
-  const say = (text: string, role: LogOrigin['role']): void =>
+  const isQuiet = loglevel === 'nothing' || loglevel === 'warning';
+  const say = (text: string, role: LogOrigin['role']): void => {
+    if (isQuiet) return;
     write(file, logLine('notice', text, { pid: process.pid, role, at: Date.now() }));
+  };
   follow(lab, invocation);
   for (const { name, port: own } of lab.pair.nodes) {
     say(`Node ${name} ready tcp ${own}`, name === lab.pair.primary.name ? 'primary' : 'replica');
   }
-  say(`Lab ready tcp ${lab.labPort}`, 'primary');
-  const { port: open } = new URL(lab.url);
+  say(`Lab ready ${lab.labUrl.startsWith('rediss') ? 'tls' : 'tcp'} ${lab.labPort}`, 'primary');
+  const { port: open, protocol } = new URL(lab.url);
+  keepPid({ settings: lab.pair.primary.server.settings }, pidfile, placed(dir, pidfile), (_, text) =>
+    say(text, 'primary'),
+  );
+  if (invocation.labUrlFile !== undefined) writeFileSync(invocation.labUrlFile, `${lab.labUrl}\n`);
   if (invocation.portFile !== undefined) writeFileSync(invocation.portFile, `${open}\n`);
   if (invocation.urlFile !== undefined) writeFileSync(invocation.urlFile, `${lab.url}\n`);
-  say(`Ready to accept connections tcp ${open}`, 'primary');
+  if (unixsocket !== '')
+    say(`Ready to accept connections unix ${toBuffer(unixsocket).toString()}`, 'primary');
+  const { tlsPort } = lab.pair;
+  if (tlsPort !== undefined && tlsPort !== Number(open))
+    say(`Ready to accept connections tls ${tlsPort}`, 'primary');
+  say(`Ready to accept connections ${protocol === 'rediss:' ? 'tls' : 'tcp'} ${open}`, 'primary');
 }
 
 /** Starts a cluster, whose nodes listen on consecutive ports. */

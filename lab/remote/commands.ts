@@ -2,8 +2,13 @@
  * LAB: the controls of a pair on the real clock as commands, so that tests in any language can lose a lock on purpose.
  * Every node answers them, and so does the lab's own port, which outlives all nodes.
  */
-import { asciiLower, type Bytes, fromText } from '../../protocol/bytes.ts';
-import { fail } from '../../protocol/errors.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { pageCode } from '../../page/bundle.ts';
+import type { TimelineFile } from '../../page/format.ts';
+import { timelineHtml } from '../../page/html.ts';
+import { asciiLower, type Bytes, fromText, toBuffer } from '../../protocol/bytes.ts';
+import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK } from '../../protocol/reply.ts';
 import { defineContainer } from '../../server/commands/define.ts';
 import type { Caller } from '../../server/server.ts';
@@ -15,10 +20,15 @@ import type { KeepData } from '../replica-group/journal.ts';
 import type { CrashOptions } from '../replica-group/node.ts';
 import { recordedRun } from '../timeline/real-clock.ts';
 import { amountOf, LabArguments, lastNumber, numberOf, textOf } from './arguments.ts';
+import { dataCommands } from './data-commands.ts';
+import { interceptCommands } from './intercept-commands.ts';
 import { lockCommands } from './lock-commands.ts';
+import { newCommands } from './new-commands.ts';
 import { failoverReply, type NodeState, nodeReply, stateOf, writeReply } from './replies.ts';
 import { about, attempt, done, HEAD } from './table.ts';
+import { timeCommands } from './time-commands.ts';
 import { traceInThread } from './trace-thread.ts';
+import { visitCommands } from './visit-commands.ts';
 import { whenDone } from './when-done.ts';
 
 const KEEP = '[kept:(KEEP=data:(NOTHING | SYNCED | EVERYTHING))]';
@@ -138,6 +148,32 @@ function linkCommands(lab: () => RealClockPair): Command<Caller> {
   });
 }
 
+/** What TRACE is to return. Throws a syntax error for other words. */
+function traceAsked(
+  words: readonly Bytes[],
+): { readonly form: 'data' | 'story' } | { readonly form: 'html'; readonly file: string | undefined } {
+  const [form, ...rest] = words;
+  const word = asciiLower(form ?? '');
+  if (word === 'html') {
+    // FILE may stand before the name.
+    if (rest.length === 2 && asciiLower(rest[0] ?? '') === 'file') rest.shift();
+    if (rest.length > 1) fail(SYNTAX);
+    return { form: 'html', file: rest[0] === undefined ? undefined : textOf(rest[0]) };
+  }
+  if (rest.length > 0 || (form !== undefined && word !== 'story')) fail(SYNTAX);
+  return { form: form === undefined ? 'data' : 'story' };
+}
+
+/** The page of a trace; or the path of the file to which it was written, whose name may be relative. */
+async function pageOrFile(data: Bytes | Bytes[], file: string | undefined): Promise<Bytes> {
+  const html = timelineHtml(JSON.parse(toBuffer(String(data)).toString()) as TimelineFile, await pageCode());
+  if (file === undefined) return fromText(html);
+  const path = resolve(file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, html);
+  return fromText(path);
+}
+
 /** The subcommands about the lab as a whole. */
 function partyCommands(lab: () => RealClockPair): Command<Caller> {
   return defineContainer('server', 'lab', HEAD, {
@@ -170,13 +206,15 @@ function partyCommands(lab: () => RealClockPair): Command<Caller> {
     },
     trace: {
       ...about,
-      summary: 'Returns what happened so far as the data of a timeline in JSON; with STORY, as sentences.',
-      syntax: '[STORY]',
+      summary:
+        'Returns what happened so far as the data of a timeline in JSON; with STORY, as sentences; with HTML, as a page for a browser, which a file name has written to that file of the server.',
+      syntax: '[form:(STORY | page:{HTML [file]})]',
       arity: -2,
       run(client, argv) {
-        const form = new LabArguments(argv.slice(2), [], ['STORY']).has('STORY') ? 'story' : 'data';
+        const asked = traceAsked(argv.slice(2));
         const run = recordedRun(lab(), 'A run of lostlock --lab');
-        return whenDone(client, () => traceInThread(run, form));
+        if (asked.form !== 'html') return whenDone(client, () => traceInThread(run, asked.form));
+        return whenDone(client, async () => pageOrFile(await traceInThread(run, 'data'), asked.file));
       },
     },
     actor: {
@@ -306,8 +344,9 @@ function roleCommands(lab: () => RealClockPair): Command<Caller> {
 /**
  * Makes the LAB command.
  * @param lab returns the pair that it controls
+ * @param renew starts another pair in its place
  */
-export function labCommand(lab: () => RealClockPair): Command<Caller> {
+export function labCommand(lab: () => RealClockPair, renew: () => Promise<void>): Command<Caller> {
   const parts = [
     partyCommands(lab),
     lockCommands(lab),
@@ -315,6 +354,11 @@ export function labCommand(lab: () => RealClockPair): Command<Caller> {
     laneCommands(lab),
     linkCommands(lab),
     roleCommands(lab),
+    interceptCommands(lab),
+    dataCommands(lab),
+    timeCommands(lab),
+    visitCommands(lab),
+    newCommands(renew),
   ] as const;
   const subcommands = parts.flatMap((part) => [...(part.subcommands ?? [])]);
   return { ...parts[0], subcommands: new Map(subcommands) };

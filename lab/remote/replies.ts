@@ -66,6 +66,7 @@ export function holderReply({
   believes,
   granted,
   shared,
+  inside,
 }: LockHolder): Reply {
   const fields: [Bytes, Reply][] = [
     ['lock', lock],
@@ -76,17 +77,19 @@ export function holderReply({
     ['believes', believes ? 1 : 0],
     ['granted', granted ? 1 : 0],
     ['shared', shared ? 1 : 0],
+    ['inside', inside === true ? 1 : 0],
   ];
   return new MapReply(fields.flat());
 }
 
 /** A time in LAB OVERLAPS. */
-export function overlapReply({ lock, clients, from, to }: LockOverlap): Reply {
+export function overlapReply({ lock, clients, from, to, inside }: LockOverlap): Reply {
   const fields: [Bytes, Reply][] = [
     ['lock', lock],
     ['clients', clients.map(fromText)],
     ['from', Math.round(from)],
     ['to', Math.round(to)],
+    ['inside', inside === true ? 1 : 0],
   ];
   return new MapReply(fields.flat());
 }

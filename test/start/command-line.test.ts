@@ -88,22 +88,22 @@ describe('flags that would do nothing are refused:', () => {
     expect(parseCommandLine(['--lab-port', '0', '--lab']).labPort).toBe(0);
   });
 
-  test.each([
-    '--bind ::1',
-    '--unixsocket /tmp/s',
-    '--requirepass p',
-    '--tls-port 0',
-    '--tls-replication yes',
-    '--pidfile p',
-    '--dir /tmp',
-    '--loglevel notice',
-    '--replicaof localhost 1',
-    '--user a on',
-    '--sentinels 3',
-    '--quorum 1',
-  ])('%s with --lab', (option) => {
-    expect(refusal(`--lab ${option}`)).toBe(`${option.split(' ')[0]} does not work with --lab`);
+  test.each(['--tls-replication', '--tls-cluster'])('%s yes with --lab', (flag) => {
+    expect(refusal(`--lab ${flag} yes`)).toBe(
+      `${flag} yes does not work with --lab: its links carry plain bytes`,
+    );
   });
+
+  test('--lab-url-file without --lab', () => {
+    expect(refusal('--lab-url-file f')).toBe('--lab-url-file needs --lab');
+  });
+
+  test.each(['--replicaof localhost 1', '--user a on', '--sentinels 3', '--quorum 1'])(
+    '%s with --lab',
+    (option) => {
+      expect(refusal(`--lab ${option}`)).toBe(`${option.split(' ')[0]} does not work with --lab`);
+    },
+  );
 });
 
 test.each([

@@ -335,7 +335,14 @@ test('LAB HELP lists the controls; LAB is refused in a transaction, and by a ser
   expect(help).toEqual(
     expect.arrayContaining(['HOLD <from> <to>', 'CLOCK <node> [JUMP <milliseconds>] [DRIFT <rate>]']),
   );
-  expect(lackSyntax([labCommand(() => running!.pair)])).toEqual([]);
+  expect(
+    lackSyntax([
+      labCommand(
+        () => running!.pair,
+        async () => {},
+      ),
+    ]),
+  ).toEqual([]);
   const node = open(running!.pair.primary.port);
   await node.call('MULTI');
   await expect(node.call('LAB', 'NODES')).rejects.toThrow('ERR Command not allowed inside a transaction');
