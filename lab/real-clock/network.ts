@@ -137,7 +137,7 @@ export class RealClockNetwork extends Lanes<RealClockLane> {
     return {
       ...host,
       // While time was advanced, nothing could arrive, so that a link is not silent because of it.
-      stalledWithin: (age) => Math.min(age, stalledWithin(age) + this.time.addedWithin(age)),
+      stalledWithin: (age, limit) => Math.min(age, stalledWithin(age, limit) + this.time.addedWithin(age)),
       connect: (address, port, receiver, opened) => {
         const connection = new NodeConnection(this, party, port, receiver);
         connection.out.lane.pass(connection, undefined, () =>
