@@ -113,6 +113,10 @@ export function preventionOf(cause: Cause): string {
       ? 'WAIT after the write, and an error when too few replicas have it'
       : 'appendfsync always, or a disk that keeps what was acknowledged';
   if (freedBy === undefined) return '';
+  if (cause.shape.startsWith('fences: '))
+    return freedBy.how === 'lost'
+      ? 'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer'
+      : 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':

@@ -1,5 +1,7 @@
 /** Stories of broken promises: the events that are never left out, the sentence before them, and how to see the world. */
 import { expect, test } from 'vitest';
+import type { FreedBy } from '../../explore/cause/freed.ts';
+import type { Cause } from '../../explore/cause/reason.ts';
 import {
   type ClientSession,
   type ExploreOptions,
@@ -7,6 +9,7 @@ import {
   type History,
   replay,
 } from '../../explore/index.ts';
+import { preventionOf } from '../../explore/story/sentence.ts';
 import { storyOf } from '../../explore/story/story.ts';
 import { numberText, seeText, timeText } from '../../explore/story/text.ts';
 import { playBroken } from './play-finding.ts';
@@ -159,5 +162,14 @@ test('times and lines to copy', () => {
   expect(seeText('', 'a.ts')).toBe('');
   expect(seeText('1:1:0:A,B::0123456789ab', 'a.ts')).toBe(
     "replay: 1:1:0:A,B::0123456789ab\nsee it: npx lostlock explore a.ts --replay '1:1:0:A,B::0123456789ab' --timeline world.html",
+  );
+});
+
+test('what would have prevented a fence that came twice is said of the counter, not of the lock', () => {
+  const freedBy = { how: 'lost', what: 'the failover to redis-2' } as FreedBy;
+  const cause = { freedBy, twice: [], entries: [], shape: 'first holder by SET NX' } as unknown as Cause;
+  expect(preventionOf(cause)).toMatch(/^a fencing token/);
+  expect(preventionOf({ ...cause, shape: `fences: ${cause.shape}` })).toMatch(
+    /^a counter of fences that a failover/,
   );
 });
