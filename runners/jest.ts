@@ -1,31 +1,45 @@
-/** `lostlock/jest`: one server for a whole Jest run, in process.env.REDIS_URL, and fixtures that end with each test. */
+/** `lostlock/jest`: a server for each worker of a Jest run, in process.env.REDIS_URL, and fixtures that end with each test. */
 
-import { type LostlockServer, startServer } from '../index.ts';
 import { checkHooks, TestFixtures } from './fixtures.ts';
+import { WorkerServers } from './worker-servers.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 
-let server: LostlockServer | undefined;
+let servers: WorkerServers | undefined;
 
-/** Starts the server. Throws when it is already running. */
-export async function globalSetup(): Promise<void> {
-  if (server !== undefined) throw new Error('lostlock/jest: the server is running already');
-  server = await startServer();
-  process.env.REDIS_URL = server.url;
+/** What Jest tells of a run to its global setup. */
+export interface JestRun {
+  /** How many workers the run has at most. */
+  readonly maxWorkers?: number;
 }
 
-/** Stops the server. Does nothing when none is running. */
+/** What Jest tells of a project to its global setup. */
+export interface JestProject {
+  /** The files that each worker runs before the tests of a file. */
+  readonly setupFiles?: string[];
+}
+
+/**
+ * Starts a server for each worker of the run. Throws when they are already running. Tests read the URL of their own worker's server from
+ * process.env.REDIS_URL.
+ */
+export async function globalSetup(run: JestRun = {}, project: JestProject = {}): Promise<void> {
+  if (servers !== undefined) throw new Error('lostlock/jest: the server is running already');
+  servers = await WorkerServers.start(run.maxWorkers ?? 1, project.setupFiles ?? []);
+}
+
+/** Stops the servers. Does nothing when none is running. */
 export async function globalTeardown(): Promise<void> {
-  await server?.stop();
-  server = undefined;
+  await servers?.stop();
+  servers = undefined;
 }
 
 /**
  * Jest calls a module's default export. This one serves as `globalSetup` and as `globalTeardown`: the first call starts
  * the server, the second stops it.
  */
-export default function setupThenTeardown(): Promise<void> {
-  return server === undefined ? globalSetup() : globalTeardown();
+export default function setupThenTeardown(run?: JestRun, project?: JestProject): Promise<void> {
+  return servers === undefined ? globalSetup(run, project) : globalTeardown();
 }
 
 /** Jest's globals in a test file. */

@@ -1,22 +1,31 @@
-/** `lostlock/mocha`: one server for a whole Mocha run, and fixtures that end with each test. */
+/** `lostlock/mocha`: a server for each worker of a Mocha run, and fixtures that end with each test. */
 
-import { type LostlockServer, startServer } from '../index.ts';
 import { checkHooks, TestFixtures } from './fixtures.ts';
+import { chooseServer, usualWorkers, WorkerServers } from './worker-servers.ts';
 
 export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 
-let server: LostlockServer | undefined;
+let servers: WorkerServers | undefined;
 
-/** Starts the run's server, and puts its URL into process.env.REDIS_URL. Mocha calls it: `mocha --require lostlock/mocha`. */
-export async function mochaGlobalSetup(): Promise<void> {
-  server = await startServer();
-  process.env.REDIS_URL = server.url;
+// Mocha loads this file in each of its workers too, which it numbers.
+if (process.env.MOCHA_WORKER_ID !== undefined) chooseServer(Number(process.env.MOCHA_WORKER_ID));
+
+/**
+ * Starts the run's server, with `--parallel` one for each worker, and puts its URL into process.env.REDIS_URL. Mocha calls it:
+ * `mocha --require lostlock/mocha`.
+ */
+export async function mochaGlobalSetup(this: unknown): Promise<void> {
+  const isParallel = /Parallel/.test(this?.constructor.name ?? '');
+  servers = await WorkerServers.start(isParallel ? Math.max(LEAST, usualWorkers()) : 1);
 }
 
-/** Stops the run's server. Mocha calls it. */
+/** Mocha does not tell its setup how many workers `--jobs` asks for, so a parallel run has at least so many servers. */
+const LEAST = 8;
+
+/** Stops the run's servers. Mocha calls it. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await server?.stop();
-  server = undefined;
+  await servers?.stop();
+  servers = undefined;
 }
 
 /** Mocha's hooks, which are globals while it runs tests. */

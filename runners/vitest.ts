@@ -1,18 +1,19 @@
-/** `lostlock/vitest`: a server as a fixture for each test, file or worker, or one server for the whole run. */
+/** `lostlock/vitest`: a server as a fixture for each test, file or worker, or a server for each worker of the run. */
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
 import { badOption, checkFlag } from '../base/options.ts';
 import type { ExploreReport } from '../explore/index.ts';
-import { type LostlockServer, type Pair, type StartOptions, startPair, startServer } from '../index.ts';
+import { type LostlockServer, type Pair, type StartOptions, startPair } from '../index.ts';
 import type { Redis } from '../lab/ioredis-types.ts';
 import { explainFailure } from './failure.ts';
 import { exploreInTest, openRedis, startReadable, type TestExploreOptions } from './fixtures.ts';
+import { usualWorkers, WorkerServers } from './worker-servers.ts';
 
 export type { TestExploreOptions } from './fixtures.ts';
 
 declare module 'vitest' {
   /** The values that tests read with `inject`. */
   interface ProvidedContext {
-    /** The URL of the global setup's server, `redis://127.0.0.1:port`. */
+    /** The URL of the worker's server of the global setup, `redis://127.0.0.1:port`. */
     redisUrl: string;
   }
 }
@@ -151,16 +152,19 @@ function testOfWorker(): TestAPI<Fixtures> {
 export interface SetupProject {
   /** Makes a value available to tests through `inject`. */
   provide<T extends keyof ProvidedContext & string>(key: T, value: ProvidedContext[T]): void;
+  /** How many workers there are, and the files that each runs before the tests of a file. */
+  readonly config?: { readonly setupFiles?: string[]; readonly maxWorkers?: number | string };
 }
 
 /**
- * A global setup, `globalSetup: 'lostlock/vitest'`: starts one server for the whole run, or for each project that has it.
- * Tests read its URL from `inject('redisUrl')`, or from `process.env.REDIS_URL`, which the projects share: it leads to the
- * server of the last one. Returns the function that stops the server.
+ * A global setup, `globalSetup: 'lostlock/vitest'`: starts a server for each worker of the run, and for each project that has
+ * it. Tests read the URL of their own worker's server from `process.env.REDIS_URL` or `inject('redisUrl')`. Returns the function that stops
+ * the servers.
  */
 export async function setup(project: SetupProject): Promise<() => Promise<void>> {
-  const server = await startServer();
-  project.provide('redisUrl', server.url);
-  process.env.REDIS_URL = server.url;
-  return () => server.stop();
+  const { setupFiles = [], maxWorkers } = project.config ?? {};
+  const workers = Number(maxWorkers ?? usualWorkers());
+  const servers = await WorkerServers.start(Number.isNaN(workers) ? usualWorkers() : workers, setupFiles);
+  project.provide('redisUrl', servers.url);
+  return () => servers.stop();
 }

@@ -2,6 +2,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import { type Callback, present, VIRTUAL } from '../time/current-world.ts';
+import { sleeper } from '../time/two-clocks.ts';
 import { replaceConsole } from './console.ts';
 import { replaceModules } from './modules.ts';
 import { replaceProcess } from './process.ts';
@@ -48,7 +49,11 @@ function timerStandIns(owner: typeof timers | typeof globalThis): Record<string,
   const schedule = (real: typeof setTimeout, repeat: boolean) => {
     const standIn = (callback: Callback, delay?: unknown, ...args: unknown[]): unknown => {
       const { inside } = present;
-      if (inside === undefined) return (real as (...all: unknown[]) => unknown)(callback, delay, ...args);
+      if (inside === undefined) {
+        const isWatched = present.hasClients && typeof callback === 'function' && !repeat;
+        const own = isWatched ? sleeper(callback, Number(delay ?? 0)) : callback;
+        return (real as (...all: unknown[]) => unknown)(own, delay, ...args);
+      }
       assertCallback(callback);
       return inside.setTimeout(callback, Number(delay), args, repeat);
     };

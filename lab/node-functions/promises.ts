@@ -1,6 +1,7 @@
 /** The promise timers of node:timers/promises and util.promisify, for the world whose code is running. */
 import timersPromises from 'node:timers/promises';
 import { type Inside, present } from '../time/current-world.ts';
+import { hasSlept } from '../time/two-clocks.ts';
 
 interface WaitOptions {
   readonly signal?: AbortSignal;
@@ -12,7 +13,14 @@ const real = { ...timersPromises, wait: timersPromises.scheduler.wait.bind(timer
 /** setTimeout with a promise. */
 function promisedTimeout<T>(delay?: number, value?: T, options?: WaitOptions): Promise<T> {
   const { inside } = present;
-  if (inside === undefined) return real.setTimeout(delay, value as T, options);
+  if (inside === undefined) {
+    const waiting = real.setTimeout(delay, value as T, options);
+    if (!present.hasClients) return waiting;
+    return waiting.then((each) => {
+      hasSlept(Number(delay ?? 0));
+      return each;
+    });
+  }
   return abortable(options?.signal, (resolve) =>
     inside.setTimeout(() => resolve(value as T), Number(delay), [], false),
   );

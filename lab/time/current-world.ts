@@ -51,6 +51,8 @@ interface Shared {
   taken: { readonly error: unknown } | undefined;
   keeper: ((text: string) => void) | undefined;
   usesContexts: boolean;
+  hasClients: boolean;
+  slept: { readonly ms: number } | undefined;
   turn: Promise<void>;
   readonly excused: Map<string, number>;
   readonly refused: string[];
@@ -122,6 +124,24 @@ class Present {
     this.#shared.usesContexts = used;
   }
 
+  /** True once a client of a world can be used outside of it: then timers outside say that they have waited. */
+  get hasClients(): boolean {
+    return this.#shared.hasClients;
+  }
+
+  set hasClients(has: boolean) {
+    this.#shared.hasClients = has;
+  }
+
+  /** The milliseconds of real time for which the code that runs outside of worlds has slept; undefined if no timer woke it. */
+  get slept(): { readonly ms: number } | undefined {
+    return this.#shared.slept;
+  }
+
+  set slept(slept: { readonly ms: number } | undefined) {
+    this.#shared.slept = slept;
+  }
+
   /** Settles when the world that is being driven has finished. The next world waits for it. */
   get turn(): Promise<void> {
     return this.#shared.turn;
@@ -143,6 +163,8 @@ function sharedRecord(): Shared {
     taken: undefined,
     keeper: undefined,
     usesContexts: false,
+    hasClients: false,
+    slept: undefined,
     turn: Promise.resolve(),
     excused: new Map(),
     refused: [],

@@ -2,6 +2,7 @@
 
 import type { Cluster, Redis, RedisClusterOptions, RedisOptions } from '../ioredis-types.ts';
 import type { Actor } from '../time/actor.ts';
+import { OutsideUse } from '../time/two-clocks.ts';
 import { type Address, connectorTo, type DialWorld } from './connector.ts';
 import { type AwaitedWorld, DrivenPromise } from './driver.ts';
 
@@ -140,24 +141,28 @@ function driven<C extends Redis | Cluster>(
   again: (...args: readonly unknown[]) => C,
 ): C {
   const methods = new Map<PropertyKey, Method>();
-  const drive = (method: Method): Method => {
-    return (...args) => {
+  const outside = new OutsideUse(world, actor.name);
+  const drive = (name: PropertyKey, method: Method): Method => {
+    const call: Method = (...args) => {
+      if (!world.isInside) outside.note(String(name), call);
       // Timers and connections of the client belong to its actor, also when another actor calls the method.
       if (world.isInside && world.running === actor) return method(...args);
       const called = actor.call(() => method(...args));
       return world.isInside ? called : new DrivenPromise(world, called);
     };
+    return call;
   };
   const wrap = (name: PropertyKey, method: Method): Method => {
     const bound = method.bind(redis);
     if (DIRECT.has(name)) return bound;
     if (name === 'duplicate') return again;
-    if (!PIPELINES.has(name)) return drive(bound);
+    if (!PIPELINES.has(name)) return drive(name, bound);
     return (...args) => {
       // multi({ pipeline: false }) sends MULTI at once, like any other command.
-      if ((args[0] as { pipeline?: boolean } | undefined)?.pipeline === false) return drive(bound)(...args);
+      if ((args[0] as { pipeline?: boolean } | undefined)?.pipeline === false)
+        return drive(name, bound)(...args);
       const pipeline = bound(...args) as { exec: Method };
-      pipeline.exec = drive(pipeline.exec.bind(pipeline));
+      pipeline.exec = drive('exec', pipeline.exec.bind(pipeline));
       return pipeline;
     };
   };
