@@ -53,6 +53,7 @@ test('a library that is called inside says nothing', async () => {
 });
 
 const sleeps: [how: string, sleep: (ms: number) => Promise<unknown>][] = [
+  // tidy sleeps: the loop that is to be noticed sleeps
   ['setTimeout', (ms) => new Promise((wake) => setTimeout(wake, ms))],
   ['node:timers/promises', (ms) => sleep(ms)],
 ];
@@ -75,9 +76,11 @@ test('a test that only calls commands, moves time and once waits for something e
   const a = pair.client('A');
   for (let i = 0; i < 60; i++) await a.incr('n');
   await pair.advance(1000);
+  // tidy sleeps: that one sleep is not noticed
   await sleep(5);
   expect(await a.get('n')).toBe('60');
   expect(await a.multi().get('n').exec()).toEqual([[null, '60']]);
+  // tidy sleeps: on the world's clock
   await pair.run(() => new Promise((wake) => setTimeout(wake, 60_000)));
   expect(await a.get('n')).toBe('60');
   expect(warned).toEqual([]);
