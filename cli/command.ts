@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { defined } from '../base/defined.ts';
 import { LOSTLOCK_VERSION } from '../base/version.ts';
+import { plainLabCommand } from '../lab/remote/plain.ts';
 import { type Bytes, toBuffer } from '../protocol/bytes.ts';
 import { shutdownBySignal } from '../server/commands/node/shutdown.ts';
 import { DEFAULT_DIALECT, dialectNamed } from '../server/dialects/index.ts';
@@ -183,6 +184,7 @@ async function serve(invocation: Invocation): Promise<void> {
   };
   server = await startServer({ ...options, log });
   const { node } = server;
+  node.elsewhere.set('lab', plainLabCommand(server));
   follow(server, invocation, (signal) => shutdownBySignal(node, signal));
   if (server.sentinels.length === 0) server.node.onShutdown = () => stop(server);
   server.node.onFatal = () => process.exit(1);

@@ -100,7 +100,8 @@ export class Server {
   readonly commands: ReadonlyMap<Bytes, Command<Caller>>;
   readonly declared: ReadonlyMap<Bytes, Command<Caller>>;
   readonly everyCommand: ReadonlyMap<Bytes, Command<Caller>>;
-  readonly elsewhere: ReadonlyMap<Bytes, Bytes>;
+  /** What clients are told about commands that this node lacks, and commands that no table lists. */
+  readonly elsewhere: Map<Bytes, Bytes | Command<Caller>>;
   readonly clients = new Map<number, Caller>();
   readonly connections: Connections<Server> = new Connections<Server>(this);
   readonly effects = new Effects();
@@ -180,7 +181,7 @@ export class Server {
     this.#execution = execution;
     ({ commands: this.commands, declared: this.declared, everyCommand: this.everyCommand } = execution);
     ({ dialect: this.dialect, vocabulary: this.vocabulary } = execution);
-    this.elsewhere = options.elsewhere ?? new Map();
+    this.elsewhere = new Map(options.elsewhere);
     this.introduction = [...INTRODUCTION, ...this.dialect.introduction];
     this.settings = { ...defaultSettings(), ...this.dialect.settings, ...options.settings };
     // A variable first: V8 keeps a function that is written as the value of a property longer, and this node with it (decision 32).

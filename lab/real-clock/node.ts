@@ -66,7 +66,9 @@ export class RealClockNode extends NodeWithLog<RealClock> {
       commands: [...labCommands, ...ownCommands(commands)],
       ...dialectFor(this.#options, this.name),
     });
-    return [server, this.recover(server)];
+    const journal = this.recover(server);
+    if (this.#options.diskOf !== undefined) server.dumpFile.name();
+    return [server, journal];
   }
 
   /** @internal Creates the server of a new process. A node of a cluster creates another. */
@@ -134,7 +136,8 @@ export class RealClockNode extends NodeWithLog<RealClock> {
 
   /** Ends the node for good. Resolves when no handle is left. */
   async close(): Promise<void> {
-    await this.#finish({});
+    // Its files stay, where they are kept in a folder.
+    await this.#finish({ keep: 'everything' });
     await this.host.close();
   }
 

@@ -16,8 +16,8 @@ interface Spoken<C> {
   readonly commands: ReadonlyMap<Bytes, Command<C>>;
   /** The commands of every server, by name. */
   readonly everyCommand: ReadonlyMap<Bytes, Command<C>>;
-  /** Texts for commands that are elsewhere, by name in lower case. */
-  readonly elsewhere: ReadonlyMap<Bytes, Bytes>;
+  /** Commands that no table lists, or the errors for those that are elsewhere, by name in lower case. */
+  readonly elsewhere: ReadonlyMap<Bytes, Bytes | Command<C>>;
 }
 
 /**
@@ -32,8 +32,10 @@ export function resolve<C>(
   const name = asciiLower(argv[0] ?? '');
   const command = commands.get(name) ?? (every ? everyCommand.get(name) : undefined);
   if (command !== undefined) return command;
+  const other = elsewhere.get(name);
+  if (typeof other === 'object') return other;
   stats.unknown(name);
-  return new ReplyError(elsewhere.get(name) ?? unknownText(argv, dialect));
+  return new ReplyError(other ?? unknownText(argv, dialect));
 }
 
 function unknownText(argv: readonly Bytes[], dialect: Counting['dialect']): Bytes {
