@@ -325,11 +325,18 @@ function refuseHelpInExecutable(): never {
   process.exit(2);
 }
 
+/** True for `explore` with a program behind `--`, or one that attaches itself: both need no code of a file. */
+function isOfProgram(argv: readonly string[]): boolean {
+  return argv.includes('--') || argv.includes('--attach');
+}
+
 /** Runs the command that the first word names. A function, because the executable is CommonJS, which has no await here. */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv[0] === 'demo') {
     await import('../lab/router.ts');
     process.exitCode = await (await import('./demo/command.ts')).demoCommand(argv.slice(1));
+  } else if (argv[0] === 'explore' && isOfProgram(argv)) {
+    process.exitCode = await (await import('./explore/programs.ts')).exploreProgram(argv.slice(1));
   } else if (argv[0] === 'explore') {
     if (isSea()) refuseInExecutable('explore');
     const { exploreAsWorker, exploreCommand } = await import('./explore/command.ts');

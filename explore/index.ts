@@ -16,6 +16,7 @@ import { loadedOptions } from './modules/client-file.ts';
 import type { ExploreOptions, FullOptions } from './options.ts';
 import { decodePlan, type WorldPlan } from './plan.ts';
 import type { PlayedWorld } from './played-world.ts';
+import type { ProgramOptions } from './programs/options.ts';
 import type { ExploreReport } from './report.ts';
 import { playOn } from './run.ts';
 import { reducible } from './search/same-reason.ts';
@@ -38,10 +39,18 @@ export { mergeReports } from './merging.ts';
 export type { ModelName } from './operations/models.ts';
 export type { OperationOutcome, RecordedOperation, Recording } from './operations/operation.ts';
 export type { Budget, ExploreOptions, ExploreProgress } from './options.ts';
+export type { ProgramOptions, ProgramProgress } from './programs/options.ts';
 export { PROMISES, type PromiseName } from './promises/index.ts';
 export { linearizable } from './promises/linearizable.ts';
 export { type AssertNoneOptions, ExploreReport } from './report.ts';
-export type { Asked, Coverage, ExhaustiveCoverage, Finding, ReportData } from './report-data.ts';
+export type {
+  Asked,
+  Coverage,
+  ExhaustiveCoverage,
+  Finding,
+  ProgramCoverage,
+  ReportData,
+} from './report-data.ts';
 export type { FaultBound } from './search/bounds.ts';
 export type { LeaseScale } from './search/leases.ts';
 export type { ClientSession, InsideResource, ProtectedResource, ResourceOptions } from './session.ts';
@@ -55,7 +64,14 @@ export type { Breach, EnterOptions, FindingEvent, Visit, VisitWrite } from './vi
  * as an exception in a timer or real I/O, breaks the promise `no-error` and is a finding too. Rejects with TypeError for a wrong option and
  * when no client enters a resource without faults, and with what fails in that first world.
  */
-export async function explore(options: ExploreOptions): Promise<ExploreReport> {
+export async function explore(options: ExploreOptions): Promise<ExploreReport>;
+/**
+ * Explores a program whose processes are the clients, in any language, in real time (docs/programs.md). Rejects with TypeError for a wrong
+ * option, and when the world without faults is of no use.
+ */
+export async function explore(options: ProgramOptions): Promise<ExploreReport>;
+export async function explore(options: ExploreOptions | ProgramOptions): Promise<ExploreReport> {
+  if ('program' in options) return await (await import('./programs/explore.ts')).explorePrograms(options);
   const full = await loadedOptions(options);
   startWatchdog(full.budget.ms);
   return await captured((output) => new Explorer(full, output).explore());

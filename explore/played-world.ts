@@ -1,6 +1,6 @@
 /** What a played world leaves behind: what happened in it, and what it broke. */
 import type { TraceEvent } from '../lab/time/event.ts';
-import type { World } from '../lab/virtual/world.ts';
+import type { TimelineWorld } from '../lab/timeline/world.ts';
 import { describe } from './describe.ts';
 import type { PlannedFault } from './faults/index.ts';
 import type { ClientLife } from './lives.ts';
@@ -59,8 +59,10 @@ export interface PlayedWorld {
   readonly startedAt: number;
   readonly events: readonly TraceEvent[];
   readonly sets: readonly StageSet[];
-  /** The virtual world; absent when it was played on real servers. */
-  readonly world?: World;
+  /** What the lab recorded of it; absent when it was played on real servers. */
+  readonly world?: TimelineWorld;
+  /** Set for a world in real time. */
+  readonly clock?: 'real';
   /** On real servers: true when the clients acted in the order of the virtual world. */
   readonly ordered?: boolean;
   /** True when the world was ended because of a breach. */

@@ -35,6 +35,36 @@ export interface Finding {
   readonly strategy: string;
   /** Set when the world did not repeat: the first event that differs, and what usually causes that. */
   readonly notRepeatable: string | undefined;
+  /** Of programs in real time: how many times the world broke the promise again, of so many. */
+  readonly repeats?: { readonly times: number; readonly of: number };
+}
+
+/** What an exploration of programs has covered beside that. */
+export interface ProgramCoverage {
+  /** How many worlds were discarded, because the machine stood still in them for more than a tenth of a lease. */
+  readonly discarded: number;
+  /** In how many worlds all planned faults struck. */
+  readonly struck: number;
+  /** In how many worlds a planned fault did not strike. */
+  readonly missed: number;
+  /** The worlds in which all planned faults struck, in each second. */
+  readonly perSecond: number;
+  /** How many worlds were played side by side at the end. */
+  readonly sideBySide: number;
+  /** The time of the processor for each world, of all processes together, in milliseconds; absent where it is not known. */
+  readonly cpuMs?: number;
+  /** The faults that cannot strike programs, each with the reason. */
+  readonly unable: readonly string[];
+  /** What broke once, and not again in new processes. */
+  readonly unrepeated: readonly {
+    readonly fingerprint: string;
+    readonly sentence: string;
+    readonly story: string;
+    readonly replay: string;
+    worlds: number;
+  }[];
+  /** Set when a world was another one in new processes: state of the program has outlived a world. */
+  readonly outlived?: string;
 }
 
 /** What an exploration has covered. */
@@ -87,6 +117,8 @@ export interface Coverage {
   readonly pairs?: number;
   /** With `exhaustive: 2`, how many more were cut off as seen before. */
   readonly pairsCut?: number;
+  /** Of programs in real time. */
+  readonly programs?: ProgramCoverage;
   /** With `exhaustive`, what all worlds are made of. */
   readonly exhaustive?: ExhaustiveCoverage;
 }

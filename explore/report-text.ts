@@ -1,7 +1,7 @@
 /** A report as text: the stories, the table of faults and promises, and a sentence for each finding. */
 import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
-import type { Finding, ReportData } from './report-data.ts';
+import type { Finding, ProgramCoverage, ReportData } from './report-data.ts';
 import { scalesText } from './search/leases.ts';
 import { seeText } from './story/text.ts';
 import { tableLines, wrapped } from './table.ts';
@@ -48,6 +48,20 @@ export function coverageLines(report: ReportData, width: number): string[] {
     ...wrapped(scalesText(coverage.leases, coverage.scale), width),
     ...(coverage.modules === undefined ? [] : wrapped(coverage.modules, width)),
     ...(notRepeatable === undefined ? [] : [`not repeatable: ${notRepeatable}`]),
+    ...(coverage.programs === undefined
+      ? []
+      : programLines(coverage.programs).flatMap((line) => wrapped(line, width))),
+  ];
+}
+
+/** What was different because the clients are programs in real time, as lines. */
+function programLines(programs: ProgramCoverage): string[] {
+  const { struck, missed, discarded, perSecond, sideBySide, cpuMs, unable, outlived } = programs;
+  const cpu = cpuMs === undefined ? '' : `, with ${cpuMs} ms of CPU for each world`;
+  return [
+    `in real time: the planned fault struck in ${counted(struck, 'world')} (${perSecond.toFixed(1)} a second${cpu}), ${sideBySide} side by side; it did not strike in ${missed}; ${discarded} more were discarded, because the machine stood still`,
+    ...(unable.length === 0 ? [] : [`could not strike: ${unable.join('; ')}`]),
+    ...(outlived === undefined ? [] : [`state has outlived a world: ${outlived}`]),
   ];
 }
 
@@ -87,12 +101,18 @@ function happenedLines(report: ReportData, width: number): string[] {
 /**
  * The whole report.
  * @param width the longest line of what is not a story
- * @param file the file that exports the exploration, for the lines that play worlds again; without it, they are code
+ * @param file the file that exports the exploration, for the lines that play worlds again, or what makes these lines; without it, they
+ * are code
  */
-export function reportText(report: ReportData, width: number, file?: string): string {
+export function reportText(
+  report: ReportData,
+  width: number,
+  file?: string | ((replay: string) => string),
+): string {
+  const see = typeof file === 'function' ? file : (replay: string): string => seeText(replay, file);
   const stories = report.findings.map(
     ({ story, replay, worlds }) =>
-      `\n${story}\n${''.padStart(15)}(in ${counted(worlds, 'world')})${replay === '' ? '' : `\n${seeText(replay, file)}`}`,
+      `\n${story}\n${''.padStart(15)}(in ${counted(worlds, 'world')})${replay === '' ? '' : `\n${see(replay)}`}`,
   );
   const sentences = report.findings.flatMap((finding, i) =>
     wrapped(`${i + 1} ${sentenceOf(finding)}`, width, '  '),

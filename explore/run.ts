@@ -9,7 +9,7 @@ import type { CalmWorld, ClientLife } from './lives.ts';
 import { OperationLog } from './operations/operation.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { type Failure, failureOf, LONGEST, type PlayedWorld, type StoryLine } from './played-world.ts';
-import { NO_ERROR } from './promises/broken.ts';
+import { NO_ERROR, OF_PROGRAM } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
 import type { SearchScales } from './search/strategy.ts';
 import type { StageSet } from './stage/controls.ts';
@@ -186,6 +186,13 @@ class WorldRun implements StageRun {
 
   note(who: string, what: string): void {
     this.#line(who, what, 'trouble');
+  }
+
+  told(client: string, what: string): void {
+    this.#line(client, `says that a promise is broken: ${what}`, 'trouble');
+    const breach = { promise: OF_PROGRAM, at: this.now(), what, visits: [], clients: [client] };
+    this.ledger.breaches.push(breach);
+    if (this.#rules.playOn !== true) this.#end();
   }
 
   #line(who: string, what: string, kind: StoryLine['kind']): void {
@@ -442,7 +449,7 @@ class WorldRun implements StageRun {
     return {
       plan: this.#plan,
       breaches: this.ledger.breaches.filter(
-        ({ promise }) => promise === NO_ERROR || this.#rules.promises.has(promise),
+        ({ promise }) => promise === NO_ERROR || promise === OF_PROGRAM || this.#rules.promises.has(promise),
       ),
       visits,
       pools: new Set(resources.filter((name) => this.ledger.permitsOf(name) !== 1)),

@@ -15,6 +15,8 @@ export type ReportVerdict = 'clean' | 'broken' | 'inconclusive';
  * - `uncontended`: operations of two clients never overlapped
  * - `no-fault`: no fault ever struck
  * - `lab-error`: an error of the lab itself ended worlds
+ * - `stalled`: the machine stood still in more than half of the worlds of programs
+ * - `unrepeated`: a promise of programs broke, and never again
  */
 export type InconclusiveKind =
   | 'unplayed'
@@ -24,12 +26,15 @@ export type InconclusiveKind =
   | 'gave-up'
   | 'uncontended'
   | 'no-fault'
-  | 'lab-error';
+  | 'lab-error'
+  | 'stalled'
+  | 'unrepeated';
 
 /** Every reason, for checks of options. */
 export const INCONCLUSIVE_KINDS: readonly InconclusiveKind[] = [
   ...(['unplayed', 'unstruck', 'unjudged', 'calm-error'] as const),
   ...(['gave-up', 'uncontended', 'no-fault', 'lab-error'] as const),
+  ...(['stalled', 'unrepeated'] as const),
 ];
 
 /** Why a report is inconclusive. */
@@ -75,5 +80,11 @@ export function reasonsOf({ asked, coverage, worlds, interrupted }: JudgedReport
   if (asksForContention && asked.clients.length > 1 && contended === 0)
     add('uncontended', 'operations of two clients on one key or resource never overlapped');
   for (const text of labErrors) add('lab-error', text);
+  const { programs } = coverage;
+  if (programs === undefined) return reasons;
+  if (programs.discarded > worlds)
+    add('stalled', `the machine stood still in ${programs.discarded} worlds, and ${worlds} count`);
+  for (const { sentence, replay } of programs.unrepeated)
+    add('unrepeated', `broke once, and not again: ${sentence} (replay: ${replay})`);
   return reasons;
 }

@@ -46,6 +46,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('time', 'Time in the lab'),
       doc('lab', "The lab's controls"),
       doc('explore', 'Explorations'),
+      doc('programs', 'Programs in any language'),
       doc('timeline', 'Timelines'),
       doc('failures', 'Reading a failure'),
       doc(

@@ -142,7 +142,7 @@ export function requestsOf({ events, world, plan, begunAt, sets }: PlayedWorld):
 }
 
 /** Counts things of one kind. */
-function counter(): (kind: string) => number {
+export function counter(): (kind: string) => number {
   const counts = new Map<string, number>();
   return (kind) => {
     const count = (counts.get(kind) ?? 0) + 1;
@@ -161,7 +161,7 @@ function partyOf(label: string): string {
 }
 
 /** What a request is called: its command and first key. A script has one name, whether it was sent by its text or by its digest. */
-function labelOf(argv: readonly Bytes[]): { readonly what: string; readonly of: string } {
+export function labelOf(argv: readonly Bytes[]): { readonly what: string; readonly of: string } {
   const name = asciiUpper(argv[0] ?? '').replace(/_RO$/, '');
   if (name === 'EVAL' || name === 'EVALSHA') {
     const sha = name === 'EVAL' ? shaOf(argv[1] ?? '') : (argv[1] ?? '').toLowerCase();

@@ -54,7 +54,7 @@ export function recordOf(world: PlayedWorld, title: string): RecordedRun {
   return {
     ...record,
     ...(isCluster && { primaries: 1 }),
-    ...(world.world === undefined && { clock: 'real' as const }),
+    ...((world.world === undefined || world.clock === 'real') && { clock: 'real' as const }),
     events: record.events.filter(({ what, detail }) => !isMending(what, detail)),
     lanes: [...lanes, ...resources.map((name) => ({ name, kind: 'resource' as const }))],
     visits: visits.map((visit) => holdOf(visit, pools?.has(visit.resource) === true)),

@@ -109,6 +109,9 @@ function usualTravel(messages: readonly ReadMessage[], from: string, to: string)
   return least;
 }
 
+/** What clients say when they connect. Old servers do not know all of it, and clients go on without. */
+const INTRODUCES: ReadonlySet<string> = new Set(['client', 'hello']);
+
 /** The errors that servers answered up to a moment, each code of each client on each node once. @param until in microseconds */
 export function errorsUntil({ account, messages }: WorldAccount, until: number): ServerErrors[] {
   const found = new Map<string, ServerErrors>();
@@ -117,7 +120,13 @@ export function errorsUntil({ account, messages }: WorldAccount, until: number):
     const code = errorOf(call, messages);
     if (code === undefined || reply === undefined || reply.sent > until) continue;
     // Clients of a cluster go where they are sent.
-    if (code === 'MOVED' || code === 'ASK' || (code === 'NOSCRIPT' && isSentWhole(call, account))) continue;
+    if (
+      INTRODUCES.has(call.name) ||
+      code === 'MOVED' ||
+      code === 'ASK' ||
+      (code === 'NOSCRIPT' && isSentWhole(call, account))
+    )
+      continue;
     const id = `${client} ${node} ${code}`;
     const known = found.get(id);
     const at = reply.sent / 1000;

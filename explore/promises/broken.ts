@@ -7,6 +7,9 @@ import { promises } from './index.ts';
  */
 export const NO_ERROR = 'no-error';
 
+/** The promise that a program checks by itself, and says that it is broken. */
+export const OF_PROGRAM = 'program';
+
 /** A broken promise, and what was observed. */
 export interface Broken {
   readonly promise: string;

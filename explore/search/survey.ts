@@ -13,6 +13,8 @@ import { LONGEST_LEASE, leasesOf, scalesOf } from './leases.ts';
 const LONGEST_HOLD = 600_000;
 /** What a lease is taken to be when no key has one, in milliseconds. */
 const NO_LEASE = 1000;
+/** How long clients may go on after the last fault at least, in milliseconds. */
+const LEAST_PATIENCE = 10_000;
 /** How long ioredis needs to be connected again after a failover, with its default retries, in milliseconds. */
 const RECONNECT = 250;
 
@@ -21,12 +23,18 @@ const RECONNECT = 250;
  * what fails in it.
  */
 export async function survey(options: FullOptions): Promise<{ rules: Rules; world: PlayedWorld }> {
-  const { topology, client, promises, clients, seed } = options;
-  const scales = { leaseMs: NO_LEASE, reconnectMs: RECONNECT, leases: [] };
-  const rough: Rules = {
+  const { clients, seed } = options;
+  const rough = roughRules(options);
+  const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
+  return { rules: learnt(options, rough, world, LEAST_PATIENCE), world };
+}
+
+/** The rules of the world without faults, before anything is known. */
+export function roughRules({ topology, client, promises, accept }: FullOptions): Rules {
+  return {
     topology,
     code: client,
-    scales,
+    scales: { leaseMs: NO_LEASE, reconnectMs: RECONNECT, leases: [] },
     promises,
     remains: undefined,
     written: new Set(),
@@ -35,9 +43,22 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
     holdMs: LONGEST_LEASE,
     calm: undefined,
     // Behind what is accepted, something else may break.
-    playOn: options.accept.length > 0,
+    playOn: accept.length > 0,
   };
-  const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
+}
+
+/**
+ * What the world without faults shows. Throws when nobody enters a resource, and what failed in it.
+ * @param leastPatience how long clients may go on after the last fault at least, in milliseconds
+ * @param how how clients say that they enter
+ */
+export function learnt(
+  options: Pick<FullOptions, 'name'>,
+  rough: Rules,
+  world: PlayedWorld,
+  leastPatience: number,
+  how = 'with resource(name).enter()',
+): Rules {
   const failed = world.failure ?? world.crash;
   if (failed !== undefined) throw ofWorld(failed.error, replayText(world));
   if (world.visits.length === 0 && world.operations.length === 0) {
@@ -45,8 +66,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
       .map(({ who, what }) => `${who} ${what}`)
       .slice(0, 3)
       .join('; ');
-    const what =
-      'without any fault, no client entered a resource with resource(name).enter(), or recorded an operation';
+    const what = `without any fault, no client entered a resource ${how}, or recorded an operation`;
     // The cause first: a mistake in the code, mostly.
     const error = new TypeError(`${options.name}: ${trouble === '' ? what : `${trouble}; ${what}`}`);
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
@@ -57,7 +77,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   // A key that a client deletes may be what others wait for.
   const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
   const holdMs = Math.max(leaseMs, ...holds);
-  const patienceMs = Math.max(10_000, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
+  const patienceMs = Math.max(leastPatience, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
   const calm = calmOf(world);
   // If the lock stayed closed, what was left behind is wrong.
   const closed =
@@ -72,9 +92,11 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
       .map(({ resource }) => resource),
   );
   const remains = closed || calm.stays ? undefined : world.remains;
-  const learnt = { holdMs, remains, written, distant, patienceMs, calm };
-  const rules: Rules = { ...rough, scales: { ...scales, leaseMs, leases: followed }, ...learnt };
-  return { rules, world };
+  return {
+    ...rough,
+    scales: { ...rough.scales, leaseMs, leases: followed },
+    ...{ holdMs, remains, written, distant, patienceMs, calm },
+  };
 }
 
 /** An error that names the world in which it was thrown. */

@@ -104,11 +104,15 @@ export interface Abilities {
   failSaves(name: string, fail: boolean): void;
 }
 
-/** The stages, and what each lacks, with the reason. `programs` will be the third. */
+/** The stages, and what each lacks, with the reason. */
 export const LACKS = {
   virtual: {},
   'real servers': {
     clockOf: 'real processes share the clock of the machine',
+    failSaves: 'the disk of the machine works',
+  },
+  programs: {
+    clockOf: 'a program has the clock of the machine',
     failSaves: 'the disk of the machine works',
   },
 } as const satisfies Record<string, Partial<Record<keyof Abilities, string>>>;

@@ -1,4 +1,4 @@
-/** A stage: where a run plays its plan. There are virtual worlds and real servers; programs in any language will follow. */
+/** A stage: where a run plays its plan. There are virtual worlds, real servers, and programs in any language. */
 
 import type { PrintedLine } from '../../lab/virtual/inside.ts';
 import type { ClientRun, StageClient } from '../client.ts';
@@ -14,6 +14,8 @@ export interface StageRun extends ClientRun {
   abort(): void;
   /** Ends the world, because something failed in it. */
   fail(error: unknown): void;
+  /** A client says that a promise of its own is broken. */
+  told(client: string, what: string): void;
 }
 
 /** A key that is left in a database, and its text with the value. */
@@ -77,7 +79,7 @@ export interface Stage {
   /** The client whose code threw what nothing caught. */
   blamed(): string | undefined;
   /** What it has recorded; of what clients printed, the times are those of `micros`. */
-  record(): Pick<PlayedWorld, 'events' | 'world' | 'ordered' | 'hash'> & {
+  record(): Pick<PlayedWorld, 'events' | 'world' | 'clock' | 'ordered' | 'hash'> & {
     readonly printed?: readonly PrintedLine[];
   };
   /** Ends everything. */

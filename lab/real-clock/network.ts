@@ -31,6 +31,10 @@ export interface NetworkConnection {
 
 /** Watches the bytes of a client's connection. */
 export interface ConnectionTap {
+  /** The dialling end has sent bytes, which have not reached the lane yet. They wait there for what this returns. */
+  asking?(bytes: Uint8Array): Promise<void> | undefined;
+  /** The server's bytes have arrived, and have not reached the lane yet. They wait there for what this returns. */
+  answering?(bytes: Uint8Array): Promise<void> | undefined;
   /** The dialling end's bytes are handed to the server. */
   asked(bytes: Uint8Array): void;
   /** The server's bytes have arrived at the lane. */
@@ -58,6 +62,10 @@ export class RealClockNetwork extends Lanes<RealClockLane> {
 
   /** @internal Chooses what watches a new connection, if anything does. */
   tapFor: (connection: NetworkConnection) => ConnectionTap | undefined = () => undefined;
+
+  /** @internal Like `tapFor`, for a second watcher: real servers need the first one themselves. */
+  holderFor: (connection: NetworkConnection) => Pick<ConnectionTap, 'asking' | 'answering'> | undefined =
+    () => undefined;
 
   /** @internal */
   protected create(from: string, to: string): RealClockLane {

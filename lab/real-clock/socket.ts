@@ -25,6 +25,9 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
   readonly #out: Direction;
   readonly #back: Direction;
   readonly #tap: ConnectionTap | undefined;
+  readonly #holder: Pick<ConnectionTap, 'asking' | 'answering'> | undefined;
+  /** Settles when the server's bytes that were held up have gone on; undefined while none are. */
+  #heldBack: Promise<void> | undefined;
   /** True when the server's machine has vanished: the client is not told that the connection has ended. */
   #silent = false;
   /** How many of the server's bytes the client has received. */
@@ -44,6 +47,7 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
     this.#network = network;
     [this.#out, this.#back] = directionsOf(network, from, this.to, this);
     this.#tap = network.tapFor(this);
+    this.#holder = network.holderFor(this);
     this.#socket = connect(network.behind(port), '127.0.0.1').setNoDelay(true);
     network.add(this);
     this.#listen();
@@ -59,9 +63,22 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
       );
     });
     socket.on('data', (chunk: Uint8Array) => this.#arrive(chunk));
-    socket.on('end', () => this.#atEnd(() => void (this.destroyed || this.push(null))));
-    socket.on('error', (error) => this.#behind(() => void this.destroy(error)));
-    socket.on('close', () => this.#atEnd(() => void this.destroy()));
+    socket.on('end', () => this.#inTurn(() => this.#atEnd(() => void (this.destroyed || this.push(null)))));
+    socket.on('error', (error) => this.#inTurn(() => this.#behind(() => void this.destroy(error))));
+    socket.on('close', () => this.#inTurn(() => this.#atEnd(() => void this.destroy())));
+  }
+
+  /** Runs the task behind what is held up. */
+  #inTurn(task: () => void): void {
+    if (this.#heldBack === undefined) task();
+    else this.#holdBack(this.#heldBack.then(task));
+  }
+
+  #holdBack(until: Promise<void>): void {
+    const held = until.then(() => {
+      if (this.#heldBack === held) this.#heldBack = undefined;
+    });
+    this.#heldBack = held;
   }
 
   /** Runs the task after everything that the server has sent; never when part of that was lost. */
@@ -80,6 +97,13 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
   }
 
   #arrive(chunk: Uint8Array): void {
+    const before = this.#heldBack;
+    const wait = this.#holder?.answering?.(chunk);
+    if (before === undefined && wait === undefined) this.#pass(chunk);
+    else this.#holdBack(Promise.all([before, wait]).then(() => this.#pass(chunk)));
+  }
+
+  #pass(chunk: Uint8Array): void {
     this.#tap?.answered(chunk);
     const fate = this.#back.carry(
       chunk,
@@ -126,6 +150,12 @@ export class RealClockSocket extends Duplex implements NetworkConnection {
   override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: () => void): void {
+    const wait = this.#holder?.asking?.(chunk);
+    if (wait === undefined) this.#send(chunk, done);
+    else void wait.then(() => this.#send(chunk, done));
+  }
+
+  #send(chunk: Uint8Array, done: () => void): void {
     this.#sent += chunk.length;
     if (this.#out.lost) this.#out.noteLost(chunk);
     const fate = this.#out.carry(

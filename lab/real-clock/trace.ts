@@ -103,6 +103,11 @@ export class RealClockTrace {
     this.#begun = this.#micros();
   }
 
+  /** When the recording began, in microseconds since the epoch; 0 when it has not. */
+  get begun(): number {
+    return this.#begun ?? 0;
+  }
+
   /** Microseconds since the recording began. */
   elapsed(): number {
     return this.#micros() - (this.#begun ?? 0);

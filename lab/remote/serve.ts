@@ -18,6 +18,7 @@ import { type RealClockPair, startOnRealClock } from '../real-clock/pair.ts';
 import type { DialectOptions } from '../replica-group/dialects.ts';
 import { nodeNames } from '../replica-group/layout.ts';
 import { labCommand } from './commands.ts';
+import { NoIoredis } from './no-ioredis.ts';
 import { refuseData } from './refuse-data.ts';
 import { sessionOf } from './session.ts';
 
@@ -130,13 +131,6 @@ class LabPlace {
   async close(): Promise<void> {
     await this.#last;
     await this.#pair?.close();
-  }
-}
-
-/** ioredis is for tests in this process. A lab that other processes control needs none. */
-class NoIoredis {
-  constructor() {
-    throw badOption('client', undefined, 'startPair: this lab is controlled by other processes');
   }
 }
 

@@ -1,0 +1,484 @@
+/** Explores programs: plays worlds side by side in real time, and turns those that break promises into findings. */
+import { LOSTLOCK_VERSION } from '../../base/version.ts';
+import { comesTrue } from '../../lab/real-clock/wait.ts';
+import { foundBy } from '../anchors/strikes.ts';
+import { describe } from '../describe.ts';
+import type { FaultName } from '../faults/index.ts';
+import { findingOf, firstOfEach, kindsOf, type ReasonedFailing, reasoned, sorted } from '../findings.ts';
+import { FoundReasons } from '../found.ts';
+import { historyOf } from '../history.ts';
+import { judge } from '../judge.ts';
+import { askedOf } from '../options.ts';
+import { encodePlan, NO_HASH, type WorldPlan } from '../plan.ts';
+import type { PlayedWorld } from '../played-world.ts';
+import { isSame } from '../promises/broken.ts';
+import { ExploreReport } from '../report.ts';
+import type { ProgramCoverage } from '../report-data.ts';
+import { playOn, type Rules } from '../run.ts';
+import { ONE_FAULT } from '../search/one-fault.ts';
+import { statesOf } from '../search/states.ts';
+import type { SearchInput } from '../search/strategy.ts';
+import { learnt, roughRules } from '../search/survey.ts';
+import { cpuOf } from '../stage/programs/cpu.ts';
+import { Crew, WorldDesk } from '../stage/programs/crew.ts';
+import { LateTimers } from '../stage/programs/late-timers.ts';
+import type { ProgramProcess } from '../stage/programs/process.ts';
+import { type ProgramStageOptions, startProgramStage } from '../stage/programs/stage.ts';
+import { NO_FAULT } from '../table.ts';
+import { PROBE } from '../visit.ts';
+import { WorldCounts } from '../world-counts.ts';
+import type { FullProgramOptions } from './options.ts';
+import { type DrawnPlan, mixed, momentsIn, singlesAt } from './plans.ts';
+
+/** How long clients may go on after the last fault at least, in milliseconds. */
+const LEAST_PATIENCE = 1500;
+/** The part of a lease for which the machine may stand still in a world that counts. */
+const STALL = 0.1;
+/** How often a world is played again because the machine stood still in it. */
+const MOST_TRIALS = 5;
+/** How often the world without faults is tried. */
+const CALM_TRIALS = 6;
+/** How often a finding is played again. */
+const REPEATS = 3;
+/** How many worlds begin side by side, and after how many good ones another one joins. */
+const [FIRST_BESIDE, GOOD_BEFORE_MORE] = [4, 6];
+/** How many errors of the lab are kept. */
+const MOST_ERRORS = 5;
+
+/** A played world, and what the machine did meanwhile. */
+export interface PlayedProgramWorld {
+  readonly world: PlayedWorld;
+  /** How late timers were at most, and whose, when that is too late for the world to count. */
+  readonly stalled: string | undefined;
+}
+
+/** A finding that never repeated. */
+type Unrepeated = ProgramCoverage['unrepeated'][number];
+
+/** One exploration of programs. */
+export class ProgramExplorer {
+  readonly #options: FullProgramOptions;
+  readonly #desk = new WorldDesk();
+  readonly #machine = new LateTimers();
+  readonly #crews: Crew[] = [];
+  readonly #found: FoundReasons;
+  readonly #counts: WorldCounts;
+  readonly #states = new Set<string>();
+  readonly #faults: Partial<Record<FaultName, number>>;
+  readonly #breaks: Record<string, Record<string, number>> = {};
+  readonly #strategies: Record<string, number> = {};
+  readonly #labErrors: string[] = [];
+  readonly #unrepeated: Unrepeated[] = [];
+  readonly #output: string[] = [];
+  #lines = 0;
+  #attached: ProgramProcess | undefined;
+  #calm = 0;
+  #worlds = 0;
+  #struck = 0;
+  #missed = 0;
+  #discarded = 0;
+  #outlived: string | undefined;
+  #singles = { all: 0, share: 0, played: 0, cut: 0 };
+  #rules: Rules | undefined;
+  #target = FIRST_BESIDE;
+  #good = 0;
+  #begun = performance.now();
+  #cpuBegun = 0;
+
+  constructor(options: FullProgramOptions) {
+    const { full } = options;
+    this.#options = options;
+    this.#found = new FoundReasons(full.accept);
+    this.#counts = new WorldCounts(full.promises);
+    this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
+    this.#target = Math.min(FIRST_BESIDE, options.sideBySide);
+  }
+
+  get #over(): boolean {
+    const { budget, signal } = this.#options.full;
+    return this.#worlds >= budget.worlds || this.#time >= budget.ms || signal?.aborted === true;
+  }
+
+  get #time(): number {
+    return performance.now() - this.#begun;
+  }
+
+  /** Explores until the budget is used up. Rejects only when the world without faults is of no use. */
+  async explore(): Promise<ExploreReport> {
+    return await this.#withProcesses(async (crew) => {
+      const { rules, moments } = await this.#survey(crew);
+      this.#rules = rules;
+      const input = this.#input(rules);
+      const singles = singlesAt(input, moments);
+      this.#singles = { all: singles.length, share: singles.length, played: 0, cut: 0 };
+      this.#begun = performance.now();
+      this.#cpuBegun = this.#cpu();
+      await this.#playAll(rules, crew, input, singles);
+      return this.#report();
+    });
+  }
+
+  /** Plays a plan once, and returns the world; again while the machine stands still in it. */
+  async replay(plan: WorldPlan): Promise<PlayedProgramWorld & { readonly rules: Rules }> {
+    return await this.#withProcesses(async (crew) => {
+      const { rules } = await this.#survey(crew);
+      for (let trial = 1; ; trial++) {
+        const played = await this.#play(crew, rules, plan, true);
+        if (played.stalled === undefined || trial === MOST_TRIALS) return { ...played, rules };
+      }
+    });
+  }
+
+  get #aborted(): boolean {
+    return this.#options.full.signal?.aborted === true;
+  }
+
+  /** Ends every process. */
+  async #endProcesses(): Promise<void> {
+    await Promise.all(this.#crews.map((crew) => crew.close()));
+    if (this.#attached !== undefined) await this.#desk.end(this.#attached);
+  }
+
+  async #withProcesses<T>(work: (crew: Crew) => Promise<T>): Promise<T> {
+    const { signal } = this.#options.full;
+    const end = (): void => void this.#endProcesses();
+    signal?.addEventListener('abort', end);
+    try {
+      const { attached } = this.#options;
+      if (attached !== undefined) {
+        this.#attached = await this.#desk.start({ command: [] });
+        attached(`redis://127.0.0.1:${this.#attached.port.port}`);
+      }
+      return await work(this.#crew());
+    } finally {
+      signal?.removeEventListener('abort', end);
+      await this.#endProcesses();
+      this.#desk.close();
+    }
+  }
+
+  #crew(): Crew {
+    const { program, env, threads } = this.#options;
+    const crew = new Crew(this.#desk, { command: program, env }, this.#attached ?? (threads || undefined));
+    this.#crews.push(crew);
+    return crew;
+  }
+
+  /** Plays the world without faults until the machine keeps up. Rejects with what is wrong with the program. */
+  async #survey(crew: Crew) {
+    const { full } = this.#options;
+    const { clients, seed } = full;
+    const rough = roughRules(full);
+    let last = '';
+    for (let trial = 1; trial <= CALM_TRIALS; trial++) {
+      const stageOptions = this.#stageOptions(rough, 60_000);
+      const stage = await startProgramStage(stageOptions, crew, { seed, clients, jitter: 0, faults: [] });
+      const world = await playOn(stage, rough, { seed, clients, jitter: 0, faults: [] });
+      await crew.back(this.#options.fresh);
+      this.#hear(world);
+      if (this.#aborted) break;
+      const rules = learnt(full, rough, world, LEAST_PATIENCE, 'with LAB ENTER');
+      if (stage.watch.late <= this.#mostLate(rules))
+        return { rules, moments: momentsIn(stage.anchors.seen.filter(({ client }) => client !== PROBE)) };
+      last = `${stage.watch.who} was ${Math.round(stage.watch.late)} ms late`;
+    }
+    if (this.#aborted) throw noWorld('ended before the world without faults was played');
+    const text = `this machine is too busy: the world without faults was played ${CALM_TRIALS} times, and ${last} in the last one. Longer leases (--lease) make it matter less`;
+    throw noWorld(text);
+  }
+
+  #mostLate({ scales }: Rules): number {
+    return STALL * scales.leaseMs;
+  }
+
+  #stageOptions({ scales, calm }: Rules, patienceMs: number): ProgramStageOptions {
+    const { full, lease } = this.#options;
+    return {
+      ...{ topology: full.topology, desk: this.#desk, machine: this.#machine, lease, signal: full.signal },
+      turnMs: Math.max(300, scales.leaseMs),
+      patienceMs: calm === undefined ? patienceMs : 2 * calm.span + 3 * scales.leaseMs + 500,
+    };
+  }
+
+  #input(rules: Rules): SearchInput {
+    const { seed, clients, faults, bounds, topology } = this.#options.full;
+    const { primaries = 1, replicas = primaries > 1 ? 0 : 1 } = topology;
+    const sets = Array.from({ length: primaries }, (_, i) =>
+      Array.from({ length: replicas + 1 }, (_each, k) => `redis-${i * (replicas + 1) + k + 1}`),
+    );
+    return {
+      ...{ seed, faults, bounds, moments: [], span: rules.calm?.span ?? 1, depth: 1, scales: rules.scales },
+      among: { clients, sets, sentinels: false, cluster: false, asksReplicas: false },
+    };
+  }
+
+  /** Players take plans until the budget is used up; how many of them play follows the machine. */
+  async #playAll(
+    rules: Rules,
+    first: Crew,
+    input: SearchInput,
+    singles: readonly WorldPlan[],
+  ): Promise<void> {
+    const again: (DrawnPlan & { readonly trial: number })[] = [];
+    const one = singles[Symbol.iterator]();
+    const others = mixed(input, singles);
+    const { clients, seed } = this.#options.full;
+    let isFirst = true;
+    const next = (): (DrawnPlan & { readonly trial: number }) | undefined => {
+      if (isFirst) {
+        isFirst = false;
+        return { plan: { seed, clients, jitter: 0, faults: [] }, strategy: 'without faults', trial: 1 };
+      }
+      const repeated = again.shift();
+      if (repeated !== undefined) return repeated;
+      const single = one.next();
+      if (single.done !== true) return { plan: single.value, strategy: ONE_FAULT, trial: 1 };
+      const other = others.next();
+      return other.done === true ? undefined : { ...other.value, trial: 1 };
+    };
+    const { sideBySide } = this.#options;
+    const player = async (index: number): Promise<void> => {
+      let crew: Crew | undefined = index === 0 ? first : undefined;
+      while (!this.#over) {
+        // A player beyond what the machine bears waits, and lets its processes go.
+        if (index >= this.#target) {
+          if (crew !== undefined) await crew.close();
+          await comesTrue(() => index < this.#target || this.#over, 2 ** 31, 50);
+          continue;
+        }
+        crew ??= this.#crew();
+        const drawn = next();
+        if (drawn === undefined) return;
+        this.#worlds++;
+        try {
+          const again1 = await this.#take(crew, rules, drawn);
+          if (again1) {
+            this.#worlds--;
+            if (drawn.trial < MOST_TRIALS) again.push({ ...drawn, trial: drawn.trial + 1 });
+          }
+        } catch (error) {
+          this.#worlds--;
+          if (this.#aborted) return;
+          if (this.#labErrors.length < MOST_ERRORS)
+            this.#labErrors.push(
+              `${encodePlan(drawn.plan, NO_HASH)} cannot be played: ${describe(error, 400)}`,
+            );
+          await crew.close();
+        }
+        this.#showProgress();
+      }
+    };
+    await Promise.all(Array.from({ length: sideBySide }, (_, i) => player(i)));
+  }
+
+  /** Plays a plan once. */
+  async #play(crew: Crew, rules: Rules, plan: WorldPlan, fresh: boolean): Promise<PlayedProgramWorld> {
+    if (fresh) await crew.close();
+    const stage = await startProgramStage(this.#stageOptions(rules, 0), crew, plan);
+    const world = await playOn(stage, rules, plan);
+    await crew.back(fresh || this.#options.fresh);
+    this.#hear(world);
+    const { late, who } = stage.watch;
+    const stalled = late > this.#mostLate(rules) ? `${who} was ${Math.round(late)} ms late` : undefined;
+    return { world, stalled };
+  }
+
+  /** Keeps what the program printed. */
+  #hear({ output = [] }: PlayedWorld): void {
+    this.#lines += output.length;
+    for (const { who, what } of output) if (this.#output.length < 200) this.#output.push(`${who}: ${what}`);
+  }
+
+  /** Plays a plan, and notes what it covered and broke. Resolves to true when the world does not count. */
+  async #take(crew: Crew, rules: Rules, { plan, strategy }: DrawnPlan): Promise<boolean> {
+    const { own, promises, accept } = this.#options.full;
+    const { world, stalled } = await this.#play(crew, rules, plan, false);
+    if (this.#aborted) return true;
+    if (stalled !== undefined) {
+      this.#discarded++;
+      this.#good = 0;
+      this.#target = Math.max(1, this.#target - 1);
+      return true;
+    }
+    if (++this.#good >= GOOD_BEFORE_MORE) {
+      this.#good = 0;
+      this.#target = Math.min(this.#options.sideBySide, this.#target + 1);
+    }
+    const number = this.#worlds;
+    this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
+    if (strategy === ONE_FAULT) this.#singles.played++;
+    if (plan.faults.length > 0)
+      plan.faults.every((fault) => world.struck.includes(fault)) ? this.#struck++ : this.#missed++;
+    const kinds = this.#options.full.faults.filter((kind) => kindsOf(world).includes(kind));
+    for (const kind of kinds) this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
+    if (kinds.length === 0) this.#calm++;
+    this.#counts.add(world, strategy === 'without faults');
+    for (const state of statesOf(world, rules.scales.leaseMs)) this.#states.add(state);
+    const all = judge(world, promises, own);
+    const { accepted, others } = sorted(world, all, accept);
+    const broken = firstOfEach(others, own);
+    for (const promise of new Set(broken.map(({ breach }) => breach.promise)))
+      for (const kind of kinds.length === 0 ? [NO_FAULT] : kinds) {
+        const counts = (this.#breaks[kind] ??= {});
+        counts[promise] = (counts[promise] ?? 0) + 1;
+      }
+    const known = new Map(accepted.map((each) => [each.fingerprint, each]));
+    for (const failing of known.values()) await this.#broken(crew, rules, failing, strategy, number);
+    for (const { breach } of broken)
+      await this.#broken(crew, rules, reasoned({ plan, world, breach }), strategy, number);
+    if (all.length === 0 && !this.#options.fresh && isSampled(number))
+      await this.#sample(crew, rules, world, number);
+    return false;
+  }
+
+  /** A promise is broken: the world is played again in new processes, to see how often it repeats. */
+  async #broken(
+    crew: Crew,
+    rules: Rules,
+    failing: ReasonedFailing,
+    strategy: string,
+    firstIn: number,
+  ): Promise<void> {
+    const { fingerprint } = failing;
+    if (this.#found.counted(fingerprint)) return;
+    const known = this.#unrepeated.find((each) => each.fingerprint === fingerprint);
+    const plan = ordered(failing.world);
+    let repeats = 0;
+    for (let time = 0; time < REPEATS; time++) {
+      if (this.#aborted) break;
+      if (await this.#repeats(crew, rules, plan, failing)) repeats++;
+    }
+    if (this.#found.counted(fingerprint)) return;
+    const name = this.#options.full.name;
+    const finding = findingOf(name, withFound(failing, plan), { firstIn, strategy, difference: undefined });
+    const told = `${finding.story}\n${''.padStart(15)}(repeats ${repeats} of ${REPEATS})`;
+    const whole = { ...finding, story: told, repeats: { times: repeats, of: REPEATS } };
+    if (repeats > 0) this.#found.add(fingerprint, failing, () => whole);
+    else if (known !== undefined) known.worlds++;
+    else
+      this.#unrepeated.push({
+        fingerprint,
+        sentence: finding.sentence,
+        story: told,
+        replay: finding.replay,
+        worlds: 1,
+      });
+  }
+
+  /** True when a plan breaks the same promise again. A world in which the machine stood still does not tell. */
+  async #repeats(crew: Crew, rules: Rules, plan: WorldPlan, { breach }: ReasonedFailing): Promise<boolean> {
+    const { own, promises } = this.#options.full;
+    for (let trial = 0; trial < MOST_TRIALS; trial++) {
+      const { world, stalled } = await this.#play(crew, rules, plan, true);
+      if (this.#aborted) return false;
+      if (stalled !== undefined) {
+        this.#discarded++;
+        continue;
+      }
+      return judge(world, promises, own).some((each) => isSame(each, breach));
+    }
+    return false;
+  }
+
+  /** A world that broke nothing is played again in new processes: state may outlive a world. */
+  async #sample(crew: Crew, rules: Rules, first: PlayedWorld, number: number): Promise<void> {
+    const { own, promises, accept } = this.#options.full;
+    const { world, stalled } = await this.#play(crew, rules, first.plan, true);
+    if (stalled !== undefined) return void this.#discarded++;
+    const [broken] = sorted(world, judge(world, promises, own), accept).others;
+    if (broken === undefined) return;
+    this.#outlived ??= `world ${number} broke nothing, and in new processes ${broken.breach.promise} is broken`;
+    await this.#broken(
+      crew,
+      rules,
+      reasoned({ plan: first.plan, world, breach: broken.breach }),
+      ONE_FAULT,
+      number,
+    );
+  }
+
+  #cpu(): number {
+    const { user, system } = process.cpuUsage();
+    const others = this.#crews.flatMap((crew) => crew.pids.map((pid) => cpuOf(pid) ?? 0));
+    return (
+      (user + system) / 1000 +
+      others.reduce((sum, each) => sum + each, 0) +
+      this.#crews.reduce((sum, { usedMs }) => sum + usedMs, 0)
+    );
+  }
+
+  #showProgress(): void {
+    const { full, progress } = this.#options;
+    progress({
+      ...{ name: full.name, worlds: this.#worlds, findings: this.#found.findings.length },
+      ...{ perSecond: this.#perSecond, discarded: this.#discarded, missed: this.#missed },
+      ...{ sideBySide: this.#target, cpuMs: this.#cpuMs },
+    });
+  }
+
+  get #perSecond(): number {
+    return this.#struck / Math.max(0.001, this.#time / 1000);
+  }
+
+  get #cpuMs(): number | undefined {
+    if (process.platform !== 'linux') return undefined;
+    return Math.round((this.#cpu() - this.#cpuBegun) / Math.max(1, this.#worlds));
+  }
+
+  #report(): ExploreReport {
+    const { full, unable } = this.#options;
+    const programs: ProgramCoverage = {
+      ...{
+        discarded: this.#discarded,
+        missed: this.#missed,
+        struck: this.#struck,
+        perSecond: this.#perSecond,
+      },
+      ...{ sideBySide: this.#target, unable, unrepeated: this.#unrepeated },
+      ...(this.#cpuMs !== undefined && { cpuMs: this.#cpuMs }),
+      ...(this.#outlived !== undefined && { outlived: this.#outlived }),
+    };
+    const coverage = {
+      ...{ faults: this.#faults, calm: this.#calm, broken: this.#breaks, states: this.#states.size },
+      ...this.#counts.counted(),
+      ...{ labErrors: this.#labErrors, strategies: this.#strategies, singles: this.#singles },
+      modules: full.modules,
+      leases: this.#rules?.scales.leases ?? [],
+      scale: this.#rules?.scales.leaseMs ?? 0,
+      programs,
+    };
+    return new ExploreReport({
+      versions: { lostlock: LOSTLOCK_VERSION, node: process.version },
+      ...{ name: full.name, asked: askedOf(full), coverage, worlds: this.#worlds, ms: this.#time },
+      findings: this.#found.findings,
+      accepted: this.#found.accepted,
+      interrupted: this.#aborted,
+      output: { lines: this.#output, count: this.#lines },
+    });
+  }
+}
+
+/** An error whose message is all that the user has to see. */
+function noWorld(text: string): Error {
+  return Object.assign(new Error(text), { code: 'LOSTLOCK_NO_WORLD' });
+}
+
+/** True for the worlds that are played twice although they break nothing: the 4th, 8th, 16th and so on. */
+function isSampled(world: number): boolean {
+  return world > 2 && (world & (world - 1)) === 0;
+}
+
+/** The plan with its clients in the order in which they first went in, so that it is played in that order again. */
+function ordered(world: PlayedWorld): WorldPlan {
+  const { plan } = world;
+  const entered = [...new Set(historyOf(world).visits.map(({ client }) => client))];
+  const clients = [...entered, ...plan.clients.filter((name) => !entered.includes(name))];
+  return plan.jitter === 0 ? plan : { ...plan, clients, jitter: 0 };
+}
+
+/** The failing world with the plan that plays it again, and what its faults found. */
+function withFound(failing: ReasonedFailing, plan: WorldPlan): ReasonedFailing {
+  const { world } = failing;
+  const faults = plan.faults.map((fault) => ({ ...fault, found: foundBy(world, fault) }));
+  return { ...failing, plan, world: { ...world, plan: { ...plan, faults } } };
+}

@@ -1,0 +1,76 @@
+/** What is played: each fault at each act of the run without faults, then two faults, then random ones. */
+import { Random } from '../../lab/time/random.ts';
+import type { Anchor } from '../anchors/anchor.ts';
+import { type FaultName, faults as faultKinds, type PlannedFault } from '../faults/index.ts';
+import type { WorldPlan } from '../plan.ts';
+import { type FaultForm, faultOf, formsOf, planOf, type SearchInput, shuffled } from '../search/strategy.ts';
+
+/** A plan, and the strategy that has drawn it. */
+export interface DrawnPlan {
+  readonly plan: WorldPlan;
+  readonly strategy: string;
+}
+
+/** Of a request that a client sends again and again, these many are struck: the first, and the last ones. */
+const OF_EACH = 3;
+
+/** The acts at which faults strike: of many alike, the first and the last. */
+export function momentsIn(seen: readonly Anchor[]): Anchor[] {
+  const isSameKind = (one: Anchor, other: Anchor): boolean =>
+    one.client === other.client && one.what === other.what && one.of === other.of && one.side === other.side;
+  return seen.filter((anchor) => {
+    const all = seen.filter((each) => isSameKind(each, anchor));
+    const at = all.indexOf(anchor);
+    return at === 0 || at > all.length - OF_EACH;
+  });
+}
+
+/** One fault of every form at every act: of a client, at its own acts. The kinds take turns, and the first two clients come first. */
+export function singlesAt(input: SearchInput, moments: readonly Anchor[]): WorldPlan[] {
+  const { clients } = input.among;
+  const random = new Random(input.seed, 'programs');
+  const kinds = new Map<FaultName, PlannedFault[]>(input.faults.map((kind) => [kind, []]));
+  for (const form of formsOf(input)) kinds.get(form.kind)?.push(...faultsOf(form, moments, clients));
+  const isLater = ({ on, after }: PlannedFault): boolean =>
+    clients.indexOf(clients.includes(on) ? on : (after?.client ?? '')) > 1;
+  const lists = [...kinds.values()].map((all) => {
+    const mixed = shuffled([...all], random);
+    return [...mixed.filter((fault) => !isLater(fault)), ...mixed.filter(isLater)];
+  });
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  const turns = Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1)));
+  return turns.flat().map((fault) => planOf(input, [fault]));
+}
+
+function faultsOf(
+  { kind, variant }: FaultForm,
+  moments: readonly Anchor[],
+  clients: readonly string[],
+): PlannedFault[] {
+  const { on = '' } = variant;
+  const own = clients.includes(on) ? moments.filter(({ client }) => client === on) : moments;
+  const at = faultKinds[kind].anytime === true ? own.slice(0, 1) : own;
+  return at.map((after) => ({ ...faultOf(kind, 0, variant), after }));
+}
+
+/** Two faults, and faults at random moments behind acts, in turns, without end. */
+export function* mixed(input: SearchInput, singles: readonly WorldPlan[]): Generator<DrawnPlan, void> {
+  const random = new Random(input.seed, 'programs mixed');
+  const faults = singles.flatMap((plan) => plan.faults);
+  if (faults.length === 0) {
+    for (;;) yield { plan: { ...planOf(input, []), jitter: 1 }, strategy: 'random' };
+  }
+  const { clients } = input.among;
+  for (;;) {
+    const two = [random.pick(faults), random.pick(faults)];
+    yield { plan: planOf(input, two), strategy: 'two faults' };
+    const later = Math.round(random.next() * 1.5 * input.scales.leaseMs);
+    const fault = random.pick(faults);
+    const moved = fault.after === undefined ? fault : { ...fault, after: { ...fault.after, later } };
+    const more = random.next() < 0.3 ? [random.pick(faults)] : [];
+    // Jitter stands for a free start: all clients begin together.
+    const jitter = random.next() < 0.5 ? 1 : 0;
+    const plan = planOf(input, [moved, ...more]);
+    yield { plan: { ...plan, jitter, clients: shuffled([...clients], random) }, strategy: 'random' };
+  }
+}

@@ -1,0 +1,102 @@
+/** Programs in processes of their own, explored: what is found, that it repeats, and that nothing is left behind. (needs python3) */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { explore, type ProgramOptions } from '../../../explore/index.ts';
+import { ensureBuilt } from '../../support/built.ts';
+import { findProgram } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
+
+const WORKER = join(import.meta.dirname, 'worker.py');
+const CLI = join(import.meta.dirname, '../../../dist/cli.js');
+const python = findProgram('python3');
+
+const program = (kind: string): ProgramOptions => ({ name: kind, program: ['python3', WORKER, kind] });
+const LIMIT = 240_000;
+
+/** The processes whose command line has this text, by their ids. */
+function processesWith(text: string): number[] {
+  const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  return listed.filter((line) => line.includes(text)).map((line) => Number.parseInt(line, 10));
+}
+
+describe.skipIf(python === undefined)('programs (needs python3)', () => {
+  beforeAll(() => ensureBuilt(), LIMIT);
+
+  test('a pause of a client is found, repeats, and its story names the cause', {
+    timeout: LIMIT,
+  }, async () => {
+    const report = await explore({
+      ...program('stock'),
+      ...{ faults: ['client-pause'], promises: ['mutual-exclusion'], budget: { worlds: 30, ms: 120_000 } },
+      lease: 600,
+    });
+    const [finding] = report.findings;
+    expect(report.toString()).toContain('mutual-exclusion is broken (client-pause)');
+    expect(finding?.repeats?.times).toBeGreaterThan(0);
+    expect(finding?.story).toMatch(/is paused for 900 ms[\s\S]*the lease of \w's lock ends/);
+    expect(finding?.replay).toMatch(/client-pause@\w+\.[\w-]+\.stock/);
+    expect(report.coverage.programs).toMatchObject({ unable: [], perSecond: expect.any(Number) });
+  });
+
+  test('what is wrong with a program is said', { timeout: LIMIT }, async () => {
+    await expect(explore(program('ends'))).rejects.toThrow(
+      /it ended with status 1[\s\S]*this program ends at once/,
+    );
+    await expect(explore(program('raises'))).rejects.toThrow(/never takes its lock.*no client entered/);
+    await expect(explore({ ...program('stock'), program: ['no-such-program'] })).rejects.toThrow('ENOENT');
+  });
+
+  test('what cannot be explored is refused by name', async () => {
+    const topology = { sentinels: 3 };
+    await expect(explore({ ...program('stock'), topology })).rejects.toThrow(/sentinels.*leave the links/);
+    await expect(explore({ ...program('stock'), faults: ['misconf'] })).rejects.toThrow(
+      /misconf cannot: the disk/,
+    );
+    await expect(explore({ ...program('stock'), threads: true, faults: ['client-death'] })).rejects.toThrow(
+      'a thread cannot be killed',
+    );
+  });
+
+  test('the command finds it, and plays the world again', { timeout: LIMIT }, () => {
+    const run = (...flags: string[]) =>
+      spawnSync(process.execPath, [CLI, 'explore', ...flags, '--', 'python3', WORKER, 'stock'], {
+        encoding: 'utf8',
+      });
+    const replay = '2:1:0:A,B::000000000000'.replace('A,B:', 'A,B:client-pause@A.enters.stock.1/A/450');
+    const found = run('--clients', '2', '--replay', replay);
+    expect([found.stdout, found.status]).toEqual([expect.stringContaining('is paused for 450 ms'), 1]);
+    const refused = run('--faults', 'client-paus');
+    expect([refused.stderr, refused.status]).toEqual([expect.stringContaining('client-pause'), 2]);
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'after %s nothing is left, not even what a program has started',
+    { timeout: LIMIT },
+    async (sign) => {
+      const mark = `starts-others ${sign}`;
+      const child = spawn(
+        process.execPath,
+        [CLI, 'explore', '--ms', '100000', '--', 'python3', WORKER, 'starts-others', sign],
+        { stdio: 'ignore' },
+      );
+      const ended = once(child, 'exit');
+      await until(() => processesWith(mark).length > 3);
+      const groups = processesWith(`worker.py ${mark}`);
+      child.kill(sign);
+      await ended;
+      const left = (): number[] =>
+        groups.filter((group) => {
+          try {
+            process.kill(-group, 0);
+            return true;
+          } catch {
+            return false;
+          }
+        });
+      await until(() => left().length === 0);
+      expect(processesWith(`worker.py ${mark}`)).toEqual([]);
+    },
+  );
+});

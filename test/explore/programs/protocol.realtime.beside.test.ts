@@ -1,0 +1,110 @@
+/** The protocol for programs: what each message answers, that one that comes twice acts once, and what an ended world answers. */
+import { Redis } from 'ioredis';
+import { afterEach, expect, test } from 'vitest';
+import type { ExploreReport } from '../../../explore/index.ts';
+import { ProgramExplorer } from '../../../explore/programs/explorer.ts';
+import { fullProgramOptions, type ProgramOptions } from '../../../explore/programs/options.ts';
+
+const stop: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const each of stop.splice(0)) await each();
+});
+
+/** Starts an exploration to which this test is the program. */
+async function attach(
+  options: Partial<ProgramOptions> = {},
+): Promise<{ line: () => Promise<Redis>; report: Promise<ExploreReport> }> {
+  const ending = new AbortController();
+  let announced: (url: string) => void;
+  const url = new Promise<string>((resolve) => {
+    announced = resolve;
+  });
+  const full = fullProgramOptions({
+    ...{ program: [], clients: 1, faults: [], budget: { worlds: 2 }, sideBySide: 1, signal: ending.signal },
+    ...options,
+    attached: (text) => announced(text),
+  });
+  const report = new ProgramExplorer(full).explore();
+  report.catch(() => {});
+  stop.push(async () => {
+    ending.abort();
+    await report.catch(() => {});
+  });
+  const port = Number((await url).split(':').at(-1));
+  const line = async (): Promise<Redis> => {
+    const client = new Redis({ port, maxRetriesPerRequest: 0, retryStrategy: () => null });
+    client.on('error', () => {});
+    stop.unshift(async () => client.disconnect());
+    return client;
+  };
+  return { line, report };
+}
+
+/** Sends a command. Resolves to its reply, also when that is an error. */
+const say = (client: Redis, command: string, ...words: string[]): Promise<unknown> =>
+  client.call(command, ...words).catch((error: Error) => error.message);
+
+/** The fields of a map, which is a flat list in RESP2. */
+function fieldsOf(reply: unknown): Record<string, unknown> {
+  const list = reply as unknown[];
+  return Object.fromEntries(
+    list.flatMap((each, i) => (i % 2 === 0 ? [[String(each), list[i + 1]] as const] : [])),
+  );
+}
+
+test('HELLO agrees on version 1, and says what to update', async () => {
+  const { line } = await attach();
+  const client = await line();
+  expect(await say(client, 'LAB', 'HELLO', '1')).toEqual(['version', 1, 'lostlock', expect.any(String)]);
+  expect(String(await say(client, 'LAB', 'HELLO', '2'))).toMatch(/version 2 .* version 1: update lostlock/);
+  expect(String(await say(client, 'LAB', 'HELLO', '0'))).toContain("update the program's front end");
+  expect(String(await say(client, 'SET', 'k', 'v'))).toContain(
+    'the URLs of the nodes are in the answer to LAB NEXT',
+  );
+});
+
+test('a world is handed out, its messages act once, and afterwards they get WORLDOVER', async () => {
+  const { line } = await attach();
+  const client = await line();
+  const told = fieldsOf(await say(client, 'LAB', 'NEXT'));
+  const token = String(told.token);
+  expect(token).toMatch(/^w:\d+:A:\w+$/);
+  expect(told).toMatchObject({ client: 'A', lease: 300, probe: 0, urls: [expect.stringMatching(/^redis:/)] });
+  const lab = (...words: string[]): Promise<unknown> => say(client, 'LAB', ...words);
+  expect(await lab('ENTER', token, 'stock', 'FENCE', '3', 'NUMBER', '1')).toBe(1);
+  expect(await lab('ENTER', token, 'stock', 'FENCE', '3', 'NUMBER', '1')).toBe(1);
+  expect(String(await lab('ENTER', token, 'stock', 'FENCE', 'x'))).toContain('not a valid float');
+  expect(String(await lab('ENTER', token, 'stock', 'SHARED', 'PERMITS', '2'))).toContain('SHARED');
+  expect(await lab('WRITE', token, '1', 'NUMBER', '2')).toBe(1);
+  expect(String(await lab('WRITE', token, '7'))).toContain('no visit of this number');
+  expect(await lab('INVOKE', token, 'add', '5', 'OF', 'cart')).toBe(1);
+  expect(await lab('RESULT', token, '1', 'OK', '5')).toBe('OK');
+  expect(String(await lab('RESULT', token, '1', 'MAYBE'))).toContain('OK, FAILED or UNKNOWN');
+  expect(await lab('SLEEP', token, '1')).toBe('OK');
+  expect(await lab('NOW', token)).toEqual(expect.any(Number));
+  expect(await lab('NOTE', token, 'a remark')).toBe('OK');
+  expect(await lab('BEAT', token, 'LATE', '0.5')).toBe('OK');
+  expect(await lab('LEAVE', token, '1', 'NUMBER', '3')).toBe('OK');
+  expect(await lab('DONE', token)).toBe('OK');
+  expect(String(await lab('ENTER', token, 'stock'))).toContain('WORLDOVER');
+  expect(String(await lab('BEAT', token))).toContain('WORLDOVER');
+});
+
+test('a promise that the program says is broken is a finding', async () => {
+  const { line, report } = await attach({ budget: { worlds: 1 } });
+  const client = await line();
+  let worlds = 0;
+  for (;;) {
+    const told = await say(client, 'LAB', 'NEXT', 'WITHIN', '60000');
+    if (!Array.isArray(told)) break;
+    const token = String(fieldsOf(told).token);
+    await say(client, 'LAB', 'ENTER', token, 'stock');
+    if (worlds++ > 1) await say(client, 'LAB', 'BROKEN', token, 'the stock is -1');
+    await say(client, 'LAB', 'DONE', token);
+  }
+  const { findings } = await report;
+  expect(findings.map(({ promise, what }) => ({ promise, what }))).toEqual([
+    { promise: 'program', what: 'the stock is -1' },
+  ]);
+});

@@ -1,0 +1,46 @@
+"""A program of the tests: a lock of two commands, without any library. Its first argument says what is wrong with it."""
+
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), *[".."] * 3, "integrations", "pytest"))
+import lostlock  # noqa: E402
+
+KIND = sys.argv[1]
+RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+worlds = 0
+
+
+def client(world):
+    global worlds
+    worlds += 1
+    if KIND == "raises":
+        raise ValueError("this program never takes its lock")
+    redis = lostlock.Resp.from_url(world.url)
+    print(f"{world.client} begins", flush=True)
+    mine = f"{world.client}{time.time()}"
+    end = time.monotonic() + 3
+    while redis.command("SET", "stock:lock", mine, "PX", world.lease_ms, "NX") != "OK":
+        if time.monotonic() > end:
+            raise TimeoutError("no lock")
+        time.sleep(0.02)
+    # Only a program that lives on from world to world forgets its fence.
+    fenced = KIND == "fenced" or (KIND == "remembers" and worlds == 1)
+    fence = redis.command("INCR", "stock:fence") if fenced else None
+    with world.enter("stock", fence=fence) as stock:
+        world.sleep(0.05)
+        stock.write()
+    if KIND == "dels":
+        redis.command("DEL", "stock:lock")
+    else:
+        redis.command("EVAL", RELEASE, 1, "stock:lock", mine)
+    redis.close()
+
+
+if KIND == "starts-others":
+    subprocess.Popen(["sleep", "1000"])
+if KIND == "ends":
+    sys.exit("this program ends at once")
+lostlock.play(client)
