@@ -11,12 +11,22 @@ interface DocumentParts {
   readonly head: readonly string[];
   /** What the page says without JavaScript. */
   readonly without: string;
+  /** HTML that stands in `page` until its script fills it. */
+  readonly content?: string;
   /** The elements at the end of the body. */
   readonly scripts: readonly string[];
 }
 
 /** An HTML file with an element `page`, which its script fills. It can load and send only what its policy allows. */
-export function htmlDocument({ title, description, policy, head, without, scripts }: DocumentParts): string {
+export function htmlDocument({
+  title,
+  description,
+  policy,
+  head,
+  without,
+  content = '',
+  scripts,
+}: DocumentParts): string {
   const whole = `default-src 'none'; ${policy}; img-src data: blob:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
@@ -30,7 +40,7 @@ export function htmlDocument({ title, description, policy, head, without, script
 ${head.join('\n')}
 </head>
 <body>
-<div id="page"></div>
+<div id="page">${content}</div>
 <noscript>${without}</noscript>
 ${scripts.join('\n')}
 </body>

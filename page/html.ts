@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { htmlDocument } from './document.ts';
 import type { TimelineFile } from './format.ts';
+import { answerOf } from './plain.ts';
+import { staticHtml } from './static.ts';
 
 /** The code of the page, bundled. */
 export interface PageCode {
@@ -18,13 +20,14 @@ export function timelineHtml(file: TimelineFile, { script, style }: PageCode): s
   const hash = createHash('sha256').update(code, 'utf8').digest('base64');
   const [first] = file.runs;
   const title = first?.title ?? 'No runs';
-  const description = `A timeline of messages, faults and locks. ${first?.verdict?.why ?? title}`;
+  const description = `A timeline of messages, faults and locks. ${first === undefined ? title : answerOf(first).why || title}`;
   return htmlDocument({
     title: escaped(title),
     description: escaped(description),
     policy: `script-src 'sha256-${hash}'; style-src 'unsafe-inline'`,
     head: [`<style>${style}</style>`],
-    without: 'This page draws a timeline with JavaScript.',
+    without: 'With JavaScript, this page draws what is told here.',
+    content: staticHtml(file.runs),
     scripts: [
       `<script type="application/json" id="data">${safeJson(file)}</script>`,
       `<script>${code}</script>`,

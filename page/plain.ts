@@ -1,5 +1,5 @@
-/** The one sentence on top of a timeline: how two clients came to hold one lock, told from the tenures of the lock. */
-import type { Timeline, TimelineOverlap, TimelineTenure } from './format.ts';
+/** What the top of a timeline says: the verdict in words, and how two clients came to hold one lock, told from its tenures. */
+import type { Timeline, TimelineOverlap, TimelineTenure, TimelineVerdict } from './format.ts';
 import { readable } from './text.ts';
 
 /**
@@ -89,4 +89,22 @@ function lostText({ end = '', cause, node, client }: TimelineTenure, later: Time
   if (cause?.how === 'demotion')
     return `${node} told ${client} yes. Then ${node} became a replica of ${cause.node}, which never had that, and ${told}.`;
   return `${node} told ${client} yes. The lock was lost by ${end}, and then ${told}.`;
+}
+
+/** The verdict in a few words. */
+export function verdictWord({ safe, holders }: TimelineVerdict): string {
+  const names = holders.join(' and ');
+  if (holders.length > 1)
+    return safe ? `Two holders, but harmless: ${names}.` : `Broken: ${names} both have it.`;
+  if (!safe) return 'A promise is broken.';
+  return holders.length === 1 ? `Held by ${names} alone.` : 'No promise is broken.';
+}
+
+/** How the run ended, in words: the verdict, and the sentence that says why. The word is empty where nobody has judged the run. */
+export function answerOf(run: Timeline): { readonly word: string; readonly why: string } {
+  const { verdict } = run;
+  const plain = plainSentence(run);
+  if (verdict === undefined) return { word: '', why: plain ?? '' };
+  // Why two holders do no harm matters more than how there came to be two.
+  return { word: verdictWord(verdict), why: (verdict.safe ? undefined : plain) ?? verdict.why };
 }

@@ -21,7 +21,13 @@ export interface RecordedMessage {
 
 /** Commands by which clients and nodes introduce themselves and look after their connections. */
 const SERVICE =
-  /^(hello|auth|client|info|ping|select|command|replconf|psync|sync|readonly|role|quit|sentinel|publish|subscribe|psubscribe|lab)$/i;
+  /^(hello|auth|client|info|ping|select|command|replconf|psync|sync|readonly|role|quit|sentinel|publish|subscribe|psubscribe|lab|readwrite|asking)$/i;
+/** CLUSTER SLOTS and its like, by which clients look for the node of a key. */
+const CLUSTER_MAP = /^(slots|nodes|shards|info|myid)$/i;
+
+function isService([name = '', sub = '']: readonly string[]): boolean {
+  return SERVICE.test(name) || (/^cluster$/i.test(name) && CLUSTER_MAP.test(sub));
+}
 
 /** One reply, with the command that it answers. */
 export interface ReplyPart {
@@ -60,7 +66,6 @@ class ReadConnection {
     }
     const parts = commandsIn(this.#asked);
     this.#asked = this.#asked.slice(parts.at(-1)?.end ?? 0);
-    const names = parts.map(({ words }) => words[0] ?? '');
     const last = parts.at(-1)?.words ?? [];
     if (/^replconf$/i.test(last[0] ?? '') && /^ack$/i.test(last[1] ?? '')) {
       const offset = Number(last[2]);
@@ -70,9 +75,9 @@ class ReadConnection {
       if (/^psync$/i.test(words[0] ?? '')) {
         this.#mode = 'psync';
         this.#requested = Number(words[2]);
-      } else this.open.push({ index, part, service: SERVICE.test(words[0] ?? '') });
+      } else this.open.push({ index, part, service: isService(words) });
     }
-    const service = names.length > 0 && names.every((name) => SERVICE.test(name));
+    const service = parts.length > 0 && parts.every(({ words }) => isService(words));
     return {
       kind: service ? 'service' : 'request',
       text: textOf(parts) || '(part of a request)',
@@ -146,7 +151,7 @@ class ReadConnection {
     this.#told = this.#told.slice(parts.at(-1)?.end ?? 0);
     const offsets = [this.#offset, this.#offset + length] as const;
     this.#offset += length;
-    const service = parts.length > 0 && parts.every(({ words }) => SERVICE.test(words[0] ?? ''));
+    const service = parts.length > 0 && parts.every(({ words }) => isService(words));
     return {
       kind: service ? 'service' : 'stream',
       text: textOf(parts) || '(part of the stream)',

@@ -40,6 +40,9 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
   const names = new Set(run.lanes.map(({ name }) => name));
   const steps: StoryStep[] = [];
   const cut = new Set<number>();
+  const lost = new Map<string, number>();
+  for (const { at, lane, kind, text } of marks)
+    if (kind === 'lost') lost.set(lossOf(at, lane, text), (lost.get(lossOf(at, lane, text)) ?? 0) + 1);
   for (const [mark, { at, lane, to, kind, text }] of marks.entries()) {
     if (!names.has(lane) && to === undefined) continue;
     const about = { mark };
@@ -57,7 +60,14 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
       const sentence = linkSentence(lane, to, kind, text);
       if (sentence !== undefined) steps.push({ at, lane, text: sentence, mood: 'hand', about });
     } else if (kind === 'lost') {
-      steps.push({ at, lane, text: lostSentence(text, loserOf(marks, at, lane)), mood: 'bad', about });
+      // A hundred writes that are lost at once are told once.
+      const name = lossOf(at, lane, text);
+      const count = lost.get(name) ?? 0;
+      if (count === 0) continue;
+      if (count > MANY) lost.set(name, 0);
+      const loser = loserOf(marks, at, lane);
+      const sentence = count > MANY ? lostTogether(text, loser, count) : lostSentence(text, loser);
+      steps.push({ at, lane, text: sentence, mood: 'bad', about });
     } else if (kind !== 'event' && kind !== 'refused' && !(kind === 'follow' && at === 0)) {
       steps.push({
         at,
@@ -96,6 +106,21 @@ function loserOf(marks: readonly TimelineMark[], at: number, lane: string): stri
   return restart !== undefined && restart.at >= (promote?.at ?? -Infinity)
     ? `${lane} started again without`
     : 'the new primary never received';
+}
+
+/** From this many on, writes that are lost at once are told in one sentence. */
+const MANY = 3;
+
+/** What the losses of a client's writes at one moment have in common. */
+function lossOf(at: number, lane: string, text: string): string {
+  const [, client = ''] = /lost: (\S+) /.exec(text) ?? [];
+  return `${at} ${lane} ${client}`;
+}
+
+function lostTogether(text: string, loser: string, count: number): string {
+  const [, client = '', command = ''] = /lost: (\S+) (.*)$/.exec(text) ?? [];
+  const whose = client === '' || client === '-' ? '' : ` of ${client}`;
+  return `${count} acknowledged writes${whose} are lost: ${loser} them. The first is ${command}.`;
 }
 
 function lostSentence(text: string, loser: string): string {

@@ -1,7 +1,7 @@
 /** The details of the selected event, in words. */
 import { timesText, timeText } from '../drawing/axis.ts';
 import type { Selection } from '../drawing/view.ts';
-import type { Timeline, TimelineMessage, TimelineVerdict } from '../format.ts';
+import type { Timeline, TimelineMessage } from '../format.ts';
 import { readable } from '../text.ts';
 import { button, element } from './elements.ts';
 
@@ -14,25 +14,17 @@ const KINDS: Record<TimelineMessage['kind'], string> = {
   service: 'Connection upkeep',
 };
 
-/** The verdict in a few words. */
-export function verdictWord({ safe, holders }: TimelineVerdict): string {
-  const names = holders.join(' and ');
-  if (holders.length > 1)
-    return safe ? `Two holders, but harmless: ${names}.` : `Broken: ${names} both have it.`;
-  if (!safe) return 'A promise is broken.';
-  return holders.length === 1 ? `Held by ${names} alone.` : 'No promise is broken.';
-}
-
-/** Shows an event. @param go selects another event */
+/** Shows an event. @param go selects another event @param expert true to show its bytes without a click */
 export function showDetails(
   root: HTMLElement,
   run: Timeline,
   selection: Selection | undefined,
   go: (to: Selection) => void,
+  expert = false,
 ): void {
   if (selection === undefined) {
     root.replaceChildren(
-      element('p', { class: 'keys' }, 'Select a sentence of the story, or a message, to see what is in it.'),
+      element('p', { class: 'keys' }, 'Select a sentence or an arrow to see what is in it.'),
     );
     return;
   }
@@ -52,12 +44,29 @@ export function showDetails(
       ['For', timeText((overlap?.to ?? 0) - (overlap?.from ?? 0))],
     );
   } else title = messageRows(run, index, rows, go);
-  const list = element(
+  root.replaceChildren(element('h2', {}, title), listOf(rows));
+  const message = type === 'message' ? run.messages[index] : undefined;
+  if (message === undefined) return;
+  const bytes = element('details', {}, element('summary', {}, 'Bytes'), listOf(byteRows(message)));
+  bytes.open = expert;
+  root.append(bytes);
+}
+
+function listOf(rows: readonly (readonly [string, Node | string])[]): HTMLElement {
+  return element(
     'dl',
     {},
     ...rows.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
   );
-  root.replaceChildren(element('h2', {}, title), list);
+}
+
+/** What only experts read. */
+function byteRows({ offsets, port, bytes }: TimelineMessage): [string, Node | string][] {
+  const rows: [string, Node | string][] = [];
+  if (offsets !== undefined)
+    rows.push(['Offset', offsets[0] === offsets[1] ? `${offsets[1]}` : `${offsets[0]} to ${offsets[1]}`]);
+  rows.push(['Port', port], ['Bytes', element('code', {}, `${bytes.length}: ${printable(bytes)}`)]);
+  return rows;
 }
 
 function messageRows(
@@ -68,7 +77,7 @@ function messageRows(
 ): string {
   const message = run.messages[index];
   if (message === undefined) return '';
-  const { from, to, sent, due, arrived, died, fate, why, offsets, cause, text, bytes } = message;
+  const { from, to, sent, due, arrived, died, fate, why, cause, text } = message;
   const ended = arrived ?? died ?? (fate === 'waiting' ? run.end : due);
   const [sentAt, endedAt] = timesText(sent, ended);
   rows.push(['From', `${from} to ${to}`], ['Command', element('code', {}, text)], ['Sent', sentAt]);
@@ -82,13 +91,10 @@ function messageRows(
     rows.push(['Arrived', `not yet: it ${state} when the run ended, at ${endedAt}`]);
   } else rows.push(['Arrived', `never: lost at ${endedAt}`]);
   if (why !== undefined) rows.push(['Why', why]);
-  if (offsets !== undefined)
-    rows.push(['Offset', offsets[0] === offsets[1] ? `${offsets[1]}` : `${offsets[0]} to ${offsets[1]}`]);
   if (cause !== undefined) {
     const label = `${run.messages[cause]?.from}: ${run.messages[cause]?.text}`;
     rows.push(['Because of', button(label, () => go({ type: 'message', index: cause }))]);
   }
-  rows.push(['Bytes', element('code', {}, `${bytes.length}: ${printable(bytes)}`)]);
   return KINDS[message.kind];
 }
 

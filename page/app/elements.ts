@@ -55,6 +55,21 @@ export function choice(
   return element('label', {}, `${label} `, select);
 }
 
+/** Copies a text. Where the page may not use the clipboard, the text is selected in a field for the moment of copying. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = element('textarea', { 'aria-hidden': 'true', tabindex: '-1' }, text);
+    document.body.append(field);
+    field.select();
+    const isCopied = document.execCommand('copy');
+    field.remove();
+    return isCopied;
+  }
+}
+
 /** Offers a file for download. */
 export function download(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);

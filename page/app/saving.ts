@@ -1,7 +1,7 @@
 /** Saves what is in view as a picture. */
 import { SvgPen } from '../drawing/pen.ts';
 import { drawPicture, pictureHeight } from '../drawing/picture.ts';
-import type { Theme } from '../drawing/theme.ts';
+import { type Theme, themes } from '../drawing/theme.ts';
 import type { RunView } from '../drawing/view.ts';
 import { CanvasPen } from './canvas-pen.ts';
 import { download, element } from './elements.ts';
@@ -13,14 +13,16 @@ export function savePicture(
   theme: Theme,
   width: number,
 ): void {
-  const height = pictureHeight(scenes);
   if (kind === 'svg') {
-    const pen = new SvgPen(Math.max(900, width), height);
-    drawPicture(pen, scenes, theme, Math.max(900, width));
+    const wide = Math.max(900, width);
+    const pen = new SvgPen(wide, pictureHeight(scenes, wide));
+    // The file has both appearances: what shows it chooses.
+    drawPicture(pen, scenes, themes.light, wide);
     const title = scenes.map(({ run }) => run.title).join(' / ');
     download('timeline.svg', new Blob([pen.svg(title)], { type: 'image/svg+xml' }));
     return;
   }
+  const height = pictureHeight(scenes, width);
   const ratio = window.devicePixelRatio || 1;
   const canvas = element('canvas', {
     width: String(Math.round(width * ratio)),

@@ -1,15 +1,18 @@
 /** One run on the page: its canvas and minimap, and the pointer on them. */
 import { drawScene, type Spot } from '../drawing/draw.ts';
+import { sceneHeight } from '../drawing/legend.ts';
 import { routeOf } from '../drawing/messages.ts';
 import type { Pen } from '../drawing/pen.ts';
 import { sheetOf } from '../drawing/sheet.ts';
 import type { Theme } from '../drawing/theme.ts';
-import { GUTTER, type RunView, type Selection } from '../drawing/view.ts';
+import { gutterOf, LANE, type RunView, type Selection } from '../drawing/view.ts';
 import { readable } from '../text.ts';
 import { CanvasPen } from './canvas-pen.ts';
 import { element } from './elements.ts';
 
 const MAP = 34;
+/** The lowest lanes, on a phone, and the highest ones. */
+const [LOW, HIGH] = [42, 120];
 
 /** What a stage asks of the page. */
 export interface StageOwner {
@@ -50,13 +53,31 @@ export class RunStage {
     this.#listen();
   }
 
-  /** Draws the present window. @param printed the width on paper, in CSS pixels; default that of the page */
-  draw(printed?: number): void {
+  /**
+   * Draws the present window.
+   * @param room how high it may be, in CSS pixels: lanes are made higher or lower to fill it; default that of usual lanes
+   * @param printed the width on paper, in CSS pixels; default that of the page
+   */
+  draw(room?: number, printed?: number): void {
     const width = printed ?? this.root.clientWidth;
     const theme = this.#owner.theme();
-    resize(this.#canvas, width, this.scene.height, printed === undefined ? 1 : 2);
+    this.#fit(room, width);
+    resize(this.#canvas, width, sceneHeight(this.scene, width), printed === undefined ? 1 : 2);
     this.#spots = drawScene(sheetOf(this.#pen, this.scene, theme, width));
     this.#drawMap(width, theme);
+  }
+
+  #fit(room: number | undefined, width: number): void {
+    const { scene } = this;
+    if (room === undefined) {
+      scene.lane = LANE;
+      return;
+    }
+    const top = this.#canvas.getBoundingClientRect().top + scrollY;
+    const free =
+      room - Math.min(top, room / 2) - (sceneHeight(scene, width) - scene.lane * scene.lanes.length);
+    const least = width < 600 ? LOW : LANE - 10;
+    scene.lane = Math.round(Math.min(HIGH, Math.max(least, free / Math.max(1, scene.lanes.length))));
   }
 
   #drawMap(width: number, theme: Theme): void {
@@ -65,9 +86,10 @@ export class RunStage {
     resize(this.#map, width, MAP);
     this.#drawDensity(width, theme);
     this.#map.getContext('2d')?.drawImage(this.#density, 0, 0, width, MAP);
-    const inner = width - GUTTER;
-    const place = (at: number): number => GUTTER + (at / axis.end) * inner;
-    const [a, b] = [Math.max(GUTTER, place(window[0])), Math.min(width, place(window[1]))];
+    const gutter = gutterOf(width);
+    const inner = width - gutter;
+    const place = (at: number): number => gutter + (at / axis.end) * inner;
+    const [a, b] = [Math.max(gutter, place(window[0])), Math.min(width, place(window[1]))];
     pen.rect(a, 0, Math.max(3, b - a), MAP, theme.mark, 0.14);
     pen.lines([a, 0, a, MAP, b - 1, 0, b - 1, MAP], { colour: theme.mark, width: 2 });
   }
@@ -81,7 +103,8 @@ export class RunStage {
     resize(this.#density, width, MAP);
     const pen = new CanvasPen(this.#density.getContext('2d') as CanvasRenderingContext2D);
     pen.rect(0, 0, width, MAP, theme.ground);
-    const inner = Math.max(1, width - GUTTER);
+    const gutter = gutterOf(width);
+    const inner = Math.max(1, width - gutter);
     const counts = new Uint32Array(inner);
     for (const [i, { kind }] of run.messages.entries()) {
       const column = Math.floor(((places.sent[i] as number) / axis.end) * (inner - 1));
@@ -91,10 +114,10 @@ export class RunStage {
     const most = counts.reduce((a, b) => Math.max(a, b), 1);
     const bars: number[] = [];
     for (const [i, count] of counts.entries()) {
-      if (count > 0) bars.push(GUTTER + i, MAP - 4, GUTTER + i, MAP - 6 - (count / most) * (MAP - 14));
+      if (count > 0) bars.push(gutter + i, MAP - 4, gutter + i, MAP - 6 - (count / most) * (MAP - 14));
     }
     pen.lines(bars, { colour: theme.request });
-    const place = (at: number): number => GUTTER + (axis.place(at) / axis.end) * inner;
+    const place = (at: number): number => gutter + (axis.place(at) / axis.end) * inner;
     for (const { from, to } of run.overlaps)
       pen.rect(
         place(from),
@@ -106,9 +129,13 @@ export class RunStage {
     pen.text(10, 22, 'whole run', { colour: theme.faint, size: 12 });
   }
 
+  get #gutter(): number {
+    return gutterOf(this.root.clientWidth);
+  }
+
   #placeAt(x: number): number {
     const [from, to] = this.scene.window;
-    return from + ((x - GUTTER) / (this.root.clientWidth - GUTTER)) * (to - from);
+    return from + ((x - this.#gutter) / (this.root.clientWidth - this.#gutter)) * (to - from);
   }
 
   /** Zooms about what is selected, as far as it is in view, or about the middle of the window. */
@@ -129,7 +156,7 @@ export class RunStage {
   /** Moves the window by pixels. */
   pan(pixels: number): void {
     const [from, to] = this.scene.window;
-    const by = (pixels / (this.root.clientWidth - GUTTER)) * (to - from);
+    const by = (pixels / (this.root.clientWidth - this.#gutter)) * (to - from);
     this.#owner.show([from + by, to + by]);
   }
 
@@ -143,7 +170,7 @@ export class RunStage {
         if (!isSideways && !event.ctrlKey && !event.metaKey && canvas.clientHeight > innerHeight) return;
         event.preventDefault();
         if (isSideways) this.pan(event.deltaX || event.deltaY);
-        else this.#zoomAbout(this.#placeAt(Math.max(GUTTER, event.offsetX)), 1.0015 ** event.deltaY);
+        else this.#zoomAbout(this.#placeAt(Math.max(this.#gutter, event.offsetX)), 1.0015 ** event.deltaY);
       },
       { passive: false },
     );
@@ -157,13 +184,13 @@ export class RunStage {
       const pointer = this.#pointers.get(event.pointerId);
       this.#pointers.delete(event.pointerId);
       if (pointer === undefined || pointer.moved >= 5) return;
-      const lane = event.offsetX < GUTTER ? this.scene.laneAt(event.offsetY) : undefined;
+      const lane = event.offsetX < this.#gutter ? this.scene.laneAt(event.offsetY) : undefined;
       if (lane !== undefined) this.#owner.lane?.(lane);
       else this.#owner.select(this, this.#hit(event.offsetX, event.offsetY));
     });
     this.#map.addEventListener('pointerdown', (event) => {
       const { axis, window } = this.scene;
-      const centre = ((event.offsetX - GUTTER) / (this.root.clientWidth - GUTTER)) * axis.end;
+      const centre = ((event.offsetX - this.#gutter) / (this.root.clientWidth - this.#gutter)) * axis.end;
       const half = (window[1] - window[0]) / 2;
       this.#owner.show([centre - half, centre + half]);
     });
@@ -185,7 +212,7 @@ export class RunStage {
     pointer.y = event.offsetY;
     if (one !== undefined && other !== undefined) {
       const after = Math.abs(one.x - other.x);
-      const x = Math.max(GUTTER, (one.x + other.x) / 2);
+      const x = Math.max(this.#gutter, (one.x + other.x) / 2);
       if (before > 4 && after > 4) this.#zoomAbout(this.#placeAt(x), before / after);
     } else if (pointer.moved >= 5) this.pan(by);
   }

@@ -7,15 +7,21 @@ import { button, choice, element } from './elements.ts';
 
 /** What the controls do. */
 export interface ToolActions {
+  /** Shows the list of all runs. */
+  list(): void;
   show(run: number): void;
   compare(run: number | undefined): void;
   filter(filter: Shown): void;
+  /** Searches; returns what to say about it. */
   search(text: string): string;
+  /** Goes to another place at which the text was found; returns which one it is. */
+  found(by: 1 | -1): string;
+  expert(isExpert: boolean): void;
   breach(): void;
-  step(by: 1 | -1): void;
   zoom(factor: number): void;
   whole(): void;
   theme(): void;
+  copy(): Promise<boolean>;
   save(kind: 'svg' | 'png'): void;
 }
 
@@ -25,26 +31,16 @@ const KINDS: readonly (readonly [text: string, kinds: readonly MessageKind[]])[]
   ['upkeep', ['service']],
 ];
 
-/** The controls for a run. */
-export function toolsFor(runs: readonly Timeline[], shown: number, actions: ToolActions): HTMLElement {
+/** The controls for a run. @param isBroken true when it has a broken promise to go to */
+export function toolsFor(
+  runs: readonly Timeline[],
+  shown: number,
+  isBroken: boolean,
+  actions: ToolActions,
+): HTMLElement {
   const run = runs[shown] as Timeline;
   const bar = element('div', { class: 'tools', role: 'group', 'aria-label': 'Controls' });
-  if (runs.length > 1) {
-    const options = runs.map(({ title }, i) => [String(i), title] as const);
-    const choose = choice('Run', options, (value) => actions.show(Number(value)));
-    const select = choose.querySelector('select');
-    if (select !== null) select.value = String(shown);
-    const others = [['', 'nothing'] as const, ...options.filter(([value]) => value !== String(shown))];
-    bar.append(
-      choose,
-      choice('Compare with', others, (value) => actions.compare(value === '' ? undefined : Number(value))),
-    );
-  }
-  bar.append(
-    button('\u25c0 Back', () => actions.step(-1)),
-    button('Next \u25b6', () => actions.step(1)),
-  );
-  if (run.overlaps.length > 0) bar.append(button('To the broken promise', actions.breach));
+  if (isBroken) bar.append(button('To the broken promise', actions.breach));
   bar.append(
     together(
       button('\u2212', () => actions.zoom(1.5), { 'aria-label': 'Zoom out' }),
@@ -53,10 +49,19 @@ export function toolsFor(runs: readonly Timeline[], shown: number, actions: Tool
     ),
   );
   const more = element('div', { class: 'tools' });
+  if (runs.length > 1) addRuns(more, runs, shown, actions);
   addFilters(more, run, actions);
   addSearch(more, actions);
+  const copied = element('span', { role: 'status' });
+  const copy = button('Copy as Markdown', () => {
+    void actions.copy().then((done) => {
+      copied.textContent = done ? 'Copied.' : 'The browser does not allow it.';
+    });
+  });
   more.append(
     button('Dark or light', actions.theme),
+    copy,
+    copied,
     together(
       button('SVG', () => actions.save('svg')),
       button('PNG', () => actions.save('png')),
@@ -67,15 +72,28 @@ export function toolsFor(runs: readonly Timeline[], shown: number, actions: Tool
   return bar;
 }
 
+function addRuns(bar: HTMLElement, runs: readonly Timeline[], shown: number, actions: ToolActions): void {
+  const options = runs.map(({ title }, i) => [String(i), title] as const);
+  const choose = choice('Run', options, (value) => actions.show(Number(value)));
+  const select = choose.querySelector('select');
+  if (select !== null) select.value = String(shown);
+  const others = [['', 'nothing'] as const, ...options.filter(([value]) => value !== String(shown))];
+  bar.append(
+    choose,
+    choice('Compare with', others, (value) => actions.compare(value === '' ? undefined : Number(value))),
+    button('All runs', actions.list),
+  );
+}
+
 /** Controls that stay on one line. */
 function together(...controls: readonly Node[]): HTMLElement {
   return element('span', { class: 'together' }, ...controls);
 }
 
-/** Controls that are folded up on a small screen, so that the drawing is not far below. */
+/** Controls that are folded up unless the screen is wide, so that the drawing is not far below. */
 function folded(title: string, controls: HTMLElement): HTMLElement {
   const made = element('details', {}, element('summary', {}, title), controls);
-  const wide = matchMedia('(min-width: 901px)');
+  const wide = matchMedia('(min-width: 1200px)');
   made.open = wide.matches;
   wide.addEventListener('change', () => {
     made.open = wide.matches;
@@ -98,6 +116,19 @@ function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void
     });
     bar.append(element('label', {}, box, ` ${text}`));
   }
+  const repeats = element('input', { type: 'checkbox' });
+  repeats.addEventListener('change', () => change({ repeats: repeats.checked }));
+  const expert = element('input', { type: 'checkbox' });
+  expert.addEventListener('change', () => actions.expert(expert.checked));
+  bar.append(
+    element('label', {}, repeats, ' repeats'),
+    element(
+      'label',
+      { title: 'Next goes from message to message, and details show bytes' },
+      expert,
+      ' expert',
+    ),
+  );
   const keys = [...new Set([...run.holds, ...run.keys].map(({ key }) => key))];
   const all = (names: readonly string[]): (readonly [string, string])[] => [
     ['', 'all'],
@@ -110,8 +141,12 @@ function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void
 function addSearch(bar: HTMLElement, actions: ToolActions): void {
   const field = element('input', { type: 'search', placeholder: 'command, key' });
   const found = element('span', { role: 'status' });
+  field.addEventListener('input', () => {
+    found.textContent = actions.search(field.value);
+  });
   field.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') found.textContent = actions.search(field.value);
+    if (event.key !== 'Enter' || found.textContent === 'nothing found') return;
+    found.textContent = actions.found(event.shiftKey ? -1 : 1);
   });
   bar.append(element('label', {}, 'Search ', field), found);
 }

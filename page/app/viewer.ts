@@ -1,19 +1,25 @@
-/** The page as a whole: header, controls, drawings, story and details, and the keys that step through a run. */
-import { Axis, timeText } from '../drawing/axis.ts';
+/** The page as a whole: verdict, controls, drawings, story and details, and the keys that step through a run. */
+import { Axis } from '../drawing/axis.ts';
+import { isBroken } from '../drawing/numbers.ts';
 import { type Theme, themes } from '../drawing/theme.ts';
 import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.ts';
-import type { StoryStep, Timeline, TimelineMessage } from '../format.ts';
-import { plainSentence } from '../plain.ts';
-import { readable } from '../text.ts';
-import { showDetails, verdictWord } from './details.ts';
-import { button, element } from './elements.ts';
+import type { Timeline } from '../format.ts';
+import { markdownOf } from '../markdown.ts';
+import { runNames } from '../names.ts';
+import { addressOf, readAddress, showAddress } from './address.ts';
+import { answerFor, type CurePair, pairOf } from './answer.ts';
+import { contentsOf } from './contents.ts';
+import { showDetails } from './details.ts';
+import { copyText, element } from './elements.ts';
 import { savePicture } from './saving.ts';
+import { type Hit, searchIn } from './search.ts';
 import { RunStage } from './stage.ts';
+import { StepBar } from './step-bar.ts';
+import { StoryList } from './story-list.ts';
 import { toolsFor } from './tools.ts';
 
 const HELP: readonly (readonly [keys: string, what: string])[] = [
-  ['\u2190 \u2192', 'events'],
-  ['\u2191 \u2193', 'sentences'],
+  ['\u2190 \u2192', 'step'],
   ['b', 'broken promise'],
   ['+ \u2212', 'zoom'],
   ['0', 'whole run'],
@@ -21,20 +27,37 @@ const HELP: readonly (readonly [keys: string, what: string])[] = [
 
 /** The width of a printed drawing in CSS pixels: that of A4 between its margins. */
 const PRINTED = 718;
+/** From this width on, the list of sentences stands beside the drawing, in CSS pixels. */
+const WIDE = 901;
 
-/** Shows one run, or two on the same axis. */
+/** Shows one run, or two on the same axis, or the list of all runs. */
 export class Viewer {
   readonly #root: HTMLElement;
   readonly #runs: readonly Timeline[];
+  readonly #names: readonly string[];
   #stages: RunStage[] = [];
   /** The stage in which events are selected: the first one, or the one that was clicked on. */
   #chosen: RunStage | undefined;
   #shown = 0;
-  #sentence = -1;
-  #sentences: HTMLButtonElement[] = [];
-  /** The events of the run in the order of time, for stepping. */
+  #pair: CurePair | undefined;
+  /** The sentence that is shown; -1 for none: then all of the run is. */
+  #step = -1;
+  #isExpert = false;
+  #story = new StoryList(
+    [],
+    () => {},
+    () => {},
+  );
+  /** The events of the run in the order of time, for stepping through messages. */
   #events: Selection[] = [];
-  readonly #details = element('section', { 'aria-live': 'polite', 'aria-label': 'Details' });
+  #hits: readonly Hit[] = [];
+  #hit = -1;
+  readonly #bar = new StepBar((by) => this.#next(by));
+  readonly #details = element('section', {
+    'aria-live': 'polite',
+    'aria-label': 'Details',
+    class: 'details',
+  });
   #theme: 'light' | 'dark' | undefined;
   #awaitsFrame = false;
   #isPrinting = false;
@@ -42,6 +65,7 @@ export class Viewer {
   constructor(root: HTMLElement, runs: readonly Timeline[]) {
     this.#root = root;
     this.#runs = runs;
+    this.#names = runNames(runs);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
     new ResizeObserver(() => this.#redraw()).observe(root);
     // Until something has the focus, the keys step through the run.
@@ -50,15 +74,46 @@ export class Viewer {
     });
     addEventListener('beforeprint', () => this.#print(true));
     addEventListener('afterprint', () => this.#print(false));
+    addEventListener('popstate', () => this.open());
   }
 
-  /** Shows a run, with another one below it if wanted. */
-  show(shown: number, beside?: number): void {
+  /** Shows what the address names: a run, a sentence of it, or the list of runs, with which a file of several begins. */
+  open(): void {
+    const { list, run, step } = readAddress(location.hash, this.#names);
+    if (list || (run === undefined && this.#runs.length > 2)) {
+      this.#list();
+      return;
+    }
+    this.#show(run ?? 0);
+    if (step !== undefined) this.#tell(Math.min(step, this.#run.story.length - 1));
+  }
+
+  #list(): void {
+    this.#stages = [];
+    this.#root.className = '';
+    this.#root.replaceChildren(...contentsOf(this.#runs, this.#names, (run) => this.#go(run)));
+    scrollTo(0, 0);
+  }
+
+  /** Shows another run, which the history remembers. */
+  #go(run: number): void {
+    showAddress(addressOf(this.#names[run] as string), true);
+    this.#show(run);
+  }
+
+  /** @param beside another run, to be shown below it */
+  #show(shown: number, beside?: number): void {
     this.#shown = shown;
-    this.#sentence = -1;
+    this.#step = -1;
+    this.#hits = [];
+    this.#pair = pairOf(this.#runs, shown, this.#pair);
     const run = this.#run;
     const other = beside === undefined ? undefined : this.#runs[beside];
-    const axis = new Axis([...momentsOf(run), ...(other === undefined ? [] : momentsOf(other))]);
+    const { without, with: cured } = this.#pair ?? {};
+    // With and without the cure, the axis is the same: so the eye sees what changes.
+    const measured = [run, other, this.#runs[without ?? -1], this.#runs[cured ?? -1]];
+    const moments = new Set(measured.filter((each) => each !== undefined));
+    const axis = new Axis([...moments].flatMap(momentsOf));
     const runs = other === undefined ? [run] : [run, other];
     this.#stages = runs.map(
       (each) =>
@@ -103,9 +158,9 @@ export class Viewer {
   }
 
   #build(beside: number | undefined): void {
-    const focused = document.activeElement?.getAttribute('name');
+    const focused = document.activeElement;
+    const [name, label] = [focused?.getAttribute('name'), focused?.textContent];
     const run = this.#run;
-    const header = this.#header(beside);
     const region = element(
       'div',
       {
@@ -117,63 +172,49 @@ export class Viewer {
       ...this.#stages.map(({ root }) => root),
     );
     region.addEventListener('keydown', (event) => this.#key(event));
-    const story = element('ol', { class: 'story' });
-    this.#sentences = run.story.map((step, i) => this.#sentenceOf(step, i));
-    for (const sentence of this.#sentences) story.append(element('li', {}, sentence));
-    story.addEventListener('keydown', (event) => this.#key(event));
-    const help = element(
-      'p',
-      { class: 'keys' },
-      ...HELP.flatMap(([keys, what]) => [element('kbd', {}, keys), ` ${what}  `]),
+    this.#story = new StoryList(
+      run.story,
+      (index) => this.#tell(index),
+      () => this.#number(),
     );
+    this.#number();
+    this.#story.root.addEventListener('keydown', (event) => this.#key(event));
+    const help = HELP.flatMap(([keys, what]) => [element('kbd', {}, keys), ` ${what}  `]);
     const aside = element(
       'aside',
       { class: 'told', 'aria-label': 'Story and details' },
       element('h2', {}, 'What happened'),
-      story,
+      this.#story.root,
       this.#details,
-      help,
+      element('p', { class: 'keys help' }, ...help),
     );
     const tools = this.#tools();
-    const compared = tools.querySelectorAll('select')[1];
-    if (beside !== undefined && compared !== undefined) compared.value = String(beside);
-    this.#root.replaceChildren(header, tools, element('main', {}, region, aside), this.#footer());
+    const compared = tools.querySelector<HTMLSelectElement>('select[name="Compare with"]');
+    if (beside !== undefined && compared !== null) compared.value = String(beside);
+    this.#root.className = 'run';
+    this.#root.replaceChildren(
+      element('header', {}, element('h1', {}, run.title)),
+      answerFor(this.#runs, this.#shown, this.#pair, (other) => this.#go(other)),
+      this.#bar.root,
+      tools,
+      element('main', {}, region, aside),
+      this.#footer(),
+    );
     showDetails(this.#details, run, undefined, (to) => this.#select(to));
-    const again = [...tools.querySelectorAll('select')].find(({ name }) => name === focused);
+    this.#tellStep();
+    // Where a control is built anew, the focus stays on it.
+    const again = [...this.#root.querySelectorAll<HTMLElement>('select, .toggle button')].find((each) =>
+      each.matches('select')
+        ? name !== null && each.getAttribute('name') === name
+        : each.textContent === label && focused?.closest('.toggle') !== null,
+    );
     again?.focus({ preventScroll: true });
   }
 
-  /** What was played, how it ended, and why. */
-  #header(beside: number | undefined): HTMLElement {
-    const run = this.#run;
-    const { verdict } = run;
-    const header = element('header', {}, element('h1', {}, run.title));
-    const plain = plainSentence(run);
-    if (verdict === undefined && plain !== undefined)
-      header.append(element('p', { class: 'verdict' }, plain));
-    if (verdict !== undefined) {
-      const word = element('strong', {}, verdictWord(verdict));
-      const look = { class: verdict.safe ? 'verdict safe' : 'verdict' };
-      // Why two holders do no harm matters more than how there came to be two.
-      const first = verdict.safe ? undefined : plain;
-      header.append(element('p', look, word, ` ${first ?? verdict.why}`));
-      if (first !== undefined)
-        header.append(
-          element('details', {}, element('summary', {}, 'Details'), element('p', {}, verdict.why)),
-        );
-      if (verdict.cure !== undefined)
-        header.append(
-          element('p', {}, `What would have prevented it: ${verdict.cure} `, ...this.#cureButton(beside)),
-        );
-    }
-    return header;
-  }
-
-  /** Shows the run in which the loss is prevented beside this one, on the same axis. */
-  #cureButton(beside: number | undefined): HTMLElement[] {
-    const cured = this.#run.verdict?.cured;
-    if (cured === undefined || this.#runs[cured] === undefined || cured === beside) return [];
-    return [button('Show that run below', () => this.show(this.#shown, cured))];
+  /** The sentences that are shown have their numbers in the drawing. */
+  #number(): void {
+    this.#first.scene.numbers = this.#story.shown;
+    this.#redraw();
   }
 
   #footer(): HTMLElement {
@@ -184,31 +225,34 @@ export class Viewer {
     return element('footer', { class: 'keys' }, `lostlock, ${clock} clock.${again}`);
   }
 
-  #sentenceOf(step: StoryStep, index: number): HTMLButtonElement {
-    const made = button('', () => this.#tell(index));
-    made.append(element('time', {}, timeText(step.at)), element('span', { class: moodOf(step) }, step.text));
-    return made;
-  }
-
   #tools(): HTMLElement {
-    return toolsFor(this.#runs, this.#shown, {
-      show: (run) => this.show(run),
-      compare: (run) => this.show(this.#shown, run),
+    return toolsFor(this.#runs, this.#shown, this.#breakAt !== undefined, {
+      list: () => {
+        showAddress('#runs', true);
+        this.#list();
+      },
+      show: (run) => this.#go(run),
+      compare: (run) => this.#show(this.#shown, run),
       filter: (filter) => {
         for (const { scene } of this.#stages) scene.filter = filter;
         this.#listEvents();
         this.#redraw();
       },
       search: (text) => this.#search(text),
+      found: (by) => this.#found(by),
+      expert: (isExpert) => {
+        this.#isExpert = isExpert;
+        this.#showDetails();
+      },
       breach: () => this.#breach(),
-      step: (by) => this.#step(by),
       zoom: (factor) => this.#stage.zoom(factor),
-      whole: () => this.#move(this.#scene.whole()),
+      whole: () => this.#whole(),
       theme: () => {
         this.#theme = this.#colours() === themes.dark ? 'light' : 'dark';
         document.documentElement.dataset.theme = this.#theme;
         this.#redraw();
       },
+      copy: () => copyText(markdownOf(this.#run)),
       save: (kind) => {
         const scenes = this.#stages.map(({ scene }) => scene);
         savePicture(kind, scenes, this.#colours(), this.#first.root.clientWidth);
@@ -217,16 +261,16 @@ export class Viewer {
   }
 
   #key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.#stages.length === 0) return;
     const actions: Record<string, () => void> = {
-      ArrowRight: () => this.#step(1),
-      ArrowLeft: () => this.#step(-1),
-      ArrowDown: () => this.#tell(Math.min(this.#sentence + 1, this.#sentences.length - 1)),
-      ArrowUp: () => this.#tell(Math.max(this.#sentence - 1, 0)),
+      ArrowRight: () => this.#next(1),
+      ArrowLeft: () => this.#next(-1),
+      ArrowDown: () => this.#stepStory(1),
+      ArrowUp: () => this.#stepStory(-1),
       b: () => this.#breach(),
       '+': () => this.#stage.zoom(1 / 1.5),
       '-': () => this.#stage.zoom(1.5),
-      0: () => this.#move(this.#scene.whole()),
+      0: () => this.#whole(),
     };
     const action = actions[event.key];
     if (action === undefined) return;
@@ -239,7 +283,10 @@ export class Viewer {
     const messages = run.messages.flatMap((_, index): Selection[] =>
       this.#scene.shows(index) ? [{ type: 'message', index }] : [],
     );
-    const marks = run.marks.map((_, index): Selection => ({ type: 'mark', index }));
+    // What the drawing does not show is no step.
+    const marks = run.marks.flatMap(({ kind }, index): Selection[] =>
+      kind === 'event' || kind === 'follow' ? [] : [{ type: 'mark', index }],
+    );
     const overlaps = run.overlaps.flatMap(({ key }, index): Selection[] =>
       this.#scene.showsKey(key) ? [{ type: 'overlap', index }] : [],
     );
@@ -250,8 +297,20 @@ export class Viewer {
     this.#events = timed.sort((a, b) => a.at - b.at).map(({ each }) => each);
   }
 
-  /** Selects the next or previous event. */
-  #step(by: 1 | -1): void {
+  /** To the next or the previous sentence; for experts, message. */
+  #next(by: 1 | -1): void {
+    if (this.#isExpert || this.#run.story.length === 0) this.#stepEvents(by);
+    else this.#stepStory(by);
+  }
+
+  /** Before the first sentence stands all of the run. */
+  #stepStory(by: 1 | -1): void {
+    const next = Math.min(this.#step + by, this.#run.story.length - 1);
+    if (next < 0) this.#untell();
+    else this.#tell(next);
+  }
+
+  #stepEvents(by: 1 | -1): void {
     const { selection } = this.#scene;
     const now = this.#events.findIndex(
       ({ type, index }) => type === selection?.type && index === selection.index,
@@ -261,35 +320,87 @@ export class Viewer {
     if (event !== undefined) this.#select(event);
   }
 
-  /** Selects a sentence of the story, and the event that it tells. */
+  /** Shows a sentence of the story, and the event that it tells; what comes later is faint. */
   #tell(index: number): void {
-    const { about, at } = this.#run.story[index] ?? {};
-    this.#sentence = index;
-    if (about === undefined) {
-      this.#choose(this.#first);
-      this.#showTimes(at ?? 0, at ?? 0);
-      this.#markSentence();
-      return;
+    const step = this.#run.story[index];
+    if (step === undefined) return;
+    const { about, at } = step;
+    const [type, number] = Object.entries(about ?? {})[0] ?? [];
+    const selection = type === undefined ? undefined : ({ type, index: Number(number) } as Selection);
+    this.#choose(this.#first);
+    this.#scene.select(selection);
+    this.#step = index;
+    this.#showDetails();
+    const [from, to] = selection === undefined ? [at, at] : this.#scene.timesOf(selection);
+    this.#showTimes(Math.min(from, at), Math.max(at, Math.min(to, at)));
+    this.#tellStep();
+    this.#redraw();
+  }
+
+  /** Shows no sentence, but all of the run. */
+  #untell(): void {
+    this.#step = -1;
+    this.#scene.select(undefined);
+    this.#showDetails();
+    this.#tellStep();
+    this.#redraw();
+  }
+
+  #tellStep(): void {
+    const { story } = this.#run;
+    for (const { scene } of this.#stages) {
+      scene.step = scene === this.#first.scene && this.#step >= 0 ? this.#step : undefined;
+      scene.now = this.#step < 0 ? undefined : story[this.#step]?.at;
     }
-    if ('message' in about) this.#select({ type: 'message', index: about.message }, this.#first, index);
-    else if ('mark' in about) this.#select({ type: 'mark', index: about.mark }, this.#first, index);
-    else this.#select({ type: 'overlap', index: about.overlap }, this.#first, index);
+    const sentence = this.#story.mark(this.#step);
+    if (sentence !== undefined) showInside(sentence, this.#details);
+    this.#bar.show(this.#run, this.#step);
+    if (this.#runs.length > 1 || this.#step >= 0 || location.hash !== '')
+      showAddress(addressOf(this.#names[this.#shown] as string, this.#step), false);
   }
 
+  /** The first sentence that says that a promise is broken. */
+  get #breakAt(): number | undefined {
+    const index = this.#run.story.findIndex(isBroken);
+    return index === -1 ? undefined : index;
+  }
+
+  /** Shows the broken promise from near: what led to it, and how it begins. */
   #breach(): void {
-    if (this.#run.overlaps.length > 0) this.#select({ type: 'overlap', index: 0 }, this.#first);
+    const index = this.#breakAt;
+    if (index === undefined) return;
+    this.#tell(index);
+    const { story, tenures = [] } = this.#run;
+    const { axis } = this.#scene;
+    const at = story[index]?.at ?? 0;
+    const ends = tenures.flatMap(({ to }) => (to !== null && to <= at ? [to] : []));
+    const [begun, broken] = [axis.place(Math.max(0, ...ends)), axis.place(at)];
+    const size = Math.max(broken - begun, axis.end * 0.12);
+    this.#move([broken - 1.3 * size, broken + 0.7 * size]);
   }
 
-  #select(selection: Selection | undefined, stage = this.#stage, sentence?: number): void {
+  #whole(): void {
+    this.#move(this.#scene.whole());
+    this.#untell();
+  }
+
+  /** Selects an event, as with a click; its sentence is marked, if it has one. */
+  #select(selection: Selection | undefined, stage = this.#stage): void {
     this.#choose(stage);
     this.#scene.select(selection);
     // The story is that of the first run.
-    const told = stage === this.#first ? (sentence ?? this.#sentenceAbout(selection)) : -1;
-    this.#sentence = told ?? this.#sentence;
-    showDetails(this.#details, this.#scene.run, selection, (to) => this.#select(to));
-    this.#markSentence();
+    this.#step = stage === this.#first ? this.#sentenceAbout(selection) : -1;
+    this.#showDetails();
     if (selection !== undefined) this.#showTimes(...this.#scene.timesOf(selection));
+    this.#tellStep();
+    if (this.#step === -1 && this.#isExpert && selection !== undefined)
+      this.#scene.now = this.#scene.timesOf(selection)[1];
     this.#redraw();
+  }
+
+  #showDetails(): void {
+    const { run, selection } = this.#scene;
+    showDetails(this.#details, run, selection, (to) => this.#select(to), this.#isExpert);
   }
 
   /** Makes a stage the one whose events are selected and stepped through. */
@@ -300,21 +411,11 @@ export class Viewer {
     this.#listEvents();
   }
 
-  #sentenceAbout(selection: Selection | undefined): number | undefined {
-    const found = this.#run.story.findIndex(({ about }) => {
+  #sentenceAbout(selection: Selection | undefined): number {
+    return this.#run.story.findIndex(({ about }) => {
       const [type, index] = Object.entries(about ?? {})[0] ?? [];
-      return type === selection?.type && index === selection?.index;
+      return type !== undefined && type === selection?.type && index === selection.index;
     });
-    return found === -1 ? undefined : found;
-  }
-
-  #markSentence(): void {
-    for (const [i, sentence] of this.#sentences.entries()) {
-      if (i === this.#sentence) {
-        sentence.setAttribute('aria-current', 'true');
-        showInside(sentence, this.#details);
-      } else sentence.removeAttribute('aria-current');
-    }
   }
 
   /** Moves the window so that a time is in it. */
@@ -338,21 +439,27 @@ export class Viewer {
     this.#redraw();
   }
 
+  /** Finds a text, and shows the first place. Returns what to say about it. */
   #search(text: string): string {
+    this.#hits = searchIn(this.#scene, this.#events, this.#run.story, text);
+    this.#hit = -1;
+    this.#scene.found = new Set(
+      this.#hits.flatMap(({ selection }) => (selection?.type === 'message' ? [selection.index] : [])),
+    );
+    this.#redraw();
     if (text === '') return '';
-    const lower = text.toLowerCase();
-    const { messages, marks } = this.#scene.run;
-    const fits = ({ type, index }: Selection): boolean => {
-      const found =
-        type === 'message' ? searched(messages[index]) : type === 'mark' ? marks[index]?.text : undefined;
-      return found?.toLowerCase().includes(lower) === true;
-    };
-    const hits = this.#events.filter(fits);
-    const { selection } = this.#scene;
-    const now = hits.findIndex(({ type, index }) => type === selection?.type && index === selection.index);
-    const next = hits[(now + 1) % Math.max(1, hits.length)];
-    if (next !== undefined) this.#select(next);
-    return next === undefined ? 'nothing found' : `${hits.indexOf(next) + 1} of ${hits.length}`;
+    return this.#hits.length === 0 ? 'nothing found' : this.#found(1);
+  }
+
+  /** Goes to the next place at which the text was found, or to the previous one. */
+  #found(by: 1 | -1): string {
+    const { length } = this.#hits;
+    if (length === 0) return '';
+    this.#hit = (this.#hit + by + length) % length;
+    const hit = this.#hits[this.#hit];
+    if (hit?.sentence !== undefined) this.#tell(hit.sentence);
+    else this.#select(hit?.selection);
+    return `${this.#hit + 1} of ${length}`;
   }
 
   #redraw(): void {
@@ -365,13 +472,21 @@ export class Viewer {
   }
 
   #draw(): void {
-    for (const stage of this.#stages) stage.draw(this.#isPrinting ? PRINTED : undefined);
+    const below = innerWidth < WIDE ? this.#bar.root.offsetHeight : 8;
+    const room = this.#isPrinting ? undefined : (innerHeight - below) / Math.max(1, this.#stages.length);
+    for (const stage of this.#stages) stage.draw(room, this.#isPrinting ? PRINTED : undefined);
   }
 
-  /** Draws as for paper, or as on the screen again. */
+  /** Draws the whole run as for paper, or as on the screen again. */
   #print(isPrinting: boolean): void {
     this.#isPrinting = isPrinting;
+    const before = this.#stages.map(({ scene: { now, step, window } }) => ({ now, step, window }));
+    if (isPrinting)
+      for (const { scene } of this.#stages)
+        Object.assign(scene, { now: undefined, step: undefined, window: scene.whole() });
     this.#draw();
+    for (const [i, { scene }] of this.#stages.entries()) Object.assign(scene, before[i]);
+    this.#story.root.classList.toggle('whole', isPrinting);
   }
 }
 
@@ -385,16 +500,4 @@ function showInside(sentence: HTMLElement, details: HTMLElement): void {
   const bottom = box.bottom - details.offsetHeight;
   if (own.top < box.top) list.scrollTop -= box.top - own.top;
   else if (own.bottom > bottom) list.scrollTop += own.bottom - bottom;
-}
-
-/** Red is for what is broken: two holders, and a promise. What only harms is bold. */
-function moodOf({ mood, about, lane }: StoryStep): string {
-  return mood !== 'bad' || lane === '*' || (about !== undefined && 'overlap' in about) ? mood : 'harm';
-}
-
-/** Where a search looks. A shortened text lacks the rest of a long key. */
-function searched(
-  { text, bytes }: Pick<TimelineMessage, 'text' | 'bytes'> = { text: '', bytes: '' },
-): string {
-  return text.includes('...') ? `${text} ${readable(bytes)}` : text;
 }

@@ -9,12 +9,14 @@ export interface AnswerPart {
   readonly holders: readonly string[];
   /** True while two of them must not hold it together. */
   readonly broken: boolean;
+  /** What the part says, where it is not who has it. */
+  readonly text?: string;
 }
 
-/** A row: a lock and its holders, or a resource and who is inside. */
+/** A row: a lock and its holders, how many of several servers granted it to whom, or a resource and who is inside. */
 export interface AnswerRow {
   readonly key: string;
-  readonly kind: TimelineHold['kind'];
+  readonly kind: TimelineHold['kind'] | 'votes';
   readonly parts: readonly AnswerPart[];
 }
 
@@ -27,6 +29,8 @@ export function holdEnd(hold: TimelineHold, end: number): number {
 const MOST = 3;
 /** The height of a row. */
 export const ROW = 28;
+/** How long a run may be, in grants, for the row of votes: it is drawn anew in each frame. */
+const GRANTS = 2000;
 
 /** The rows of a run: locks first, and those before the others that two clients held. */
 export function answersOf(run: Timeline): AnswerRow[] {
@@ -40,7 +44,35 @@ export function answersOf(run: Timeline): AnswerRow[] {
   const chosen = [...names.values()].sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
   return chosen
     .sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'lock' ? -1 : 1))
-    .map(({ key, kind }) => ({ key, kind, parts: partsOf(run, key, kind) }));
+    .flatMap(({ key, kind }, i) => {
+      const row: AnswerRow = { key, kind, parts: partsOf(run, key, kind) };
+      return i === 0 && kind === 'lock' ? [row, ...votesOf(run, key)] : [row];
+    });
+}
+
+/** Of several independent servers: how many have granted the lock to whom, from moment to moment. */
+function votesOf(run: Timeline, key: string): AnswerRow[] {
+  const { primaries, tenures = [], end } = run;
+  const own = tenures.filter((tenure) => tenure.key === key);
+  if (primaries === undefined || own.length === 0 || own.length > GRANTS) return [];
+  const edges = [...new Set([0, end, ...own.flatMap(({ from, to }) => [from, to ?? end])])];
+  const sorted = edges.filter((at) => at >= 0 && at <= end).sort((a, b) => a - b);
+  const clients = [...new Set(own.map(({ client }) => client))].sort();
+  const parts: AnswerPart[] = [];
+  for (const [i, from] of sorted.entries()) {
+    const to = sorted[i + 1];
+    if (to === undefined) continue;
+    const standing = own.filter((tenure) => tenure.from <= from && (tenure.to ?? end) >= to);
+    const counts = clients.flatMap((client) => {
+      const nodes = new Set(standing.filter((each) => each.client === client).map(({ node }) => node));
+      return nodes.size === 0 ? [] : [{ client, text: `${client} ${nodes.size}` }];
+    });
+    const text = counts.length === 0 ? '' : `${counts.map((each) => each.text).join(', ')} of ${primaries}`;
+    const before = parts.at(-1);
+    if (before !== undefined && before.text === text) parts[parts.length - 1] = { ...before, to };
+    else parts.push({ from, to, holders: counts.map(({ client }) => client), broken: false, text });
+  }
+  return [{ key, kind: 'votes', parts }];
 }
 
 /** What the row says from moment to moment. */
@@ -72,7 +104,8 @@ function partsOf(run: Timeline, key: string, kind: TimelineHold['kind']): Answer
 }
 
 /** Who has it, in words: `free`, `A`, `A and B`. */
-export function partText({ holders }: AnswerPart): string {
+export function partText({ holders, text }: AnswerPart): string {
+  if (text !== undefined) return text;
   if (holders.length === 0) return 'free';
   return holders.length === 1
     ? (holders[0] as string)

@@ -3,10 +3,10 @@ import type { Timeline, TimelineKey } from '../format.ts';
 import { readable } from '../text.ts';
 import { holdEnd } from './answers.ts';
 import { barsOf } from './crowd.ts';
-import type { Pen } from './pen.ts';
+import { writeInside } from './labels.ts';
 import type { Sheet } from './sheet.ts';
 import type { Theme } from './theme.ts';
-import { GUTTER, type RunView } from './view.ts';
+import type { RunView } from './view.ts';
 
 /** The places at which the holds and keys of a run begin and end, one after the other. */
 interface BarPlaces {
@@ -105,32 +105,38 @@ function keyEnd({ holds, end }: Timeline, view: TimelineKey, owners: BarPlaces['
 
 /** Draws them. Bars that are narrower than a pixel are drawn together, column by column. */
 export function drawBars(sheet: Sheet): void {
-  const { scene, theme } = sheet;
+  const { scene, theme, unit } = sheet;
   const { holds, keys, holdRows, keyRows, owners } = placesOf(scene);
   const colourOf = (holder: string): string => inkOf(scene, theme, holder);
   const { run } = scene;
   const clients = run.lanes.filter(({ kind }) => kind === 'client').map(({ name }) => name);
   eachBar(
-    { sheet, places: holds, rows: holdRows, thick: 22, colourOf },
+    { sheet, places: holds, rows: holdRows, thick: 22 * unit, colourOf },
     run.holds,
     ({ client, key }) => [client, client, key],
     (hold, y, place) => drawHold(sheet, hold, y, place, colourOf(hold.client)),
   );
   eachBar(
-    { sheet, places: holds, thick: VISIT, colourOf },
+    { sheet, places: holds, thick: VISIT * unit, colourOf },
     run.holds,
     ({ client, key, kind }) => [kind === 'visit' ? key : '', client, key],
     (hold, y, place) =>
-      drawVisit(sheet, hold, y + VISIT * ((owners.get(hold.client) ?? 0) % 4), place, colourOf(hold.client)),
+      drawVisit(
+        sheet,
+        hold,
+        y + VISIT * unit * ((owners.get(hold.client) ?? 0) % 4),
+        place,
+        colourOf(hold.client),
+      ),
   );
   eachBar(
-    { sheet, places: keys, rows: keyRows, thick: 16, colourOf },
+    { sheet, places: keys, rows: keyRows, thick: 16 * unit, colourOf },
     run.keys,
     ({ node, holder, key }) => [node, holder, key],
     (view, y, place) => {
       const owner = owners.get(view.holder) ?? -1;
       // Permits of several clients stand below each other.
-      const row = view.permit === true ? PERMIT * ((Math.max(0, owner) % 4) - 1) : 0;
+      const row = view.permit === true ? PERMIT * unit * ((Math.max(0, owner) % 4) - 1) : 0;
       drawKey(sheet, view, y + row, place, colourOf(view.holder), clients[owner]);
     },
   );
@@ -147,14 +153,14 @@ interface BarLook {
 
 /** Hands out the bars in view that are wide enough, and draws the others. */
 function eachBar<T>(
-  { sheet: { scene, width, pen }, places, rows, thick, colourOf }: BarLook,
+  { sheet: { scene, width, pen, gutter }, places, rows, thick, colourOf }: BarLook,
   all: readonly T[],
   partiesOf: (bar: T) => readonly [lane: string, holder: string, key: string],
   draw: (bar: T, y: number, place: readonly [number, number]) => void,
 ): void {
   const [from, to] = scene.window;
-  const scale = (width - GUTTER) / (to - from);
-  const columns = Math.max(1, Math.ceil(width - GUTTER));
+  const scale = (width - gutter) / (to - from);
+  const columns = Math.max(1, Math.ceil(width - gutter));
   const narrow = new Map<string, Uint8Array>();
   for (let i = 0; i < all.length; i++) {
     const a = ((places[2 * i] as number) - from) * scale;
@@ -166,7 +172,7 @@ function eachBar<T>(
     if (middle === undefined || !scene.showsKey(key)) continue;
     const y = middle + (rows?.[i] ?? 0) * (thick + BETWEEN);
     if (b - a >= 1) {
-      draw(bar, y, [GUTTER + a, GUTTER + b]);
+      draw(bar, y, [gutter + a, gutter + b]);
       continue;
     }
     const name = `${y} ${colourOf(holder)}`;
@@ -176,81 +182,71 @@ function eachBar<T>(
   }
   for (const [name, taken] of narrow) {
     const [y = '', colour = ''] = name.split(' ');
-    pen.bars(barsOf(taken, Number(y) - thick / 2, thick), colour, 1);
+    pen.bars(barsOf(taken, Number(y) - thick / 2, thick, gutter), colour, 1);
   }
 }
 
 function drawHold(
-  { pen, theme, width, x, taken }: Sheet,
+  sheet: Sheet,
   { client, key, kind, fence, renewals, shared, permit }: RunView['run']['holds'][number],
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
 ): void {
-  const thick = kind === 'visit' ? 8 : 22;
-  const top = kind === 'visit' ? y + 12 : y - 11;
+  const { pen, theme, width, x, gutter, unit } = sheet;
+  const isVisit = kind === 'visit';
+  const thick = (isVisit ? 8 : 22) * unit;
+  const top = isVisit ? y + 12 * unit : y - 11 * unit;
   pen.rect(a, top, Math.max(2, b - a), thick, colour, 1, b - a < 6 ? 0 : 3);
   for (const renewal of renewals)
     pen.lines([x(renewal), top - 4, x(renewal), top + thick], { colour: theme.ink, width: 2 });
-  const left = Math.max(a, GUTTER) + 6;
-  const verb =
-    kind === 'visit' ? 'inside' : permit === true ? 'has a permit of' : shared === true ? 'reads' : 'holds';
+  if (isVisit) return;
+  const left = Math.max(a, gutter) + 6;
+  const verb = permit === true ? 'has a permit of' : shared === true ? 'reads' : 'holds';
   const text = `${client} ${verb} ${readable(key)}${fence === undefined ? '' : ` (fence ${fence})`}`;
-  if (thick <= 10) return;
-  const end = fitted(pen, left, y + 5, Math.min(b, width) - left - 4, text, theme.holderInk);
-  if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
+  inside(sheet, left, y + 5 * unit, Math.min(b, width) - left - 4, text, 13);
 }
 
 /** Who is inside a resource, in its lane: each client has a row. */
 function drawVisit(
-  { pen, theme, width }: Sheet,
+  sheet: Sheet,
   { client, fence }: RunView['run']['holds'][number],
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
 ): void {
-  pen.rect(a, y - 2 * VISIT, Math.max(2, b - a), VISIT - 1, colour);
-  const left = Math.max(a, GUTTER) + 5;
+  const { pen, width, gutter, unit } = sheet;
+  const height = VISIT * unit;
+  pen.rect(a, y - 2 * height, Math.max(2, b - a), height - 1, colour);
+  const left = Math.max(a, gutter) + 5;
   const text = `${client} is inside${fence === undefined ? '' : ` (fence ${fence})`}`;
-  fitted(pen, left, y - VISIT - 4, Math.min(b, width) - left - 3, text, theme.holderInk, 11);
+  inside(sheet, left, y - height - 4 * unit, Math.min(b, width) - left - 3, text, 11);
 }
 
 function drawKey(
-  { pen, theme, width, taken }: Sheet,
+  sheet: Sheet,
   { key, holder, to, permit }: RunView['run']['keys'][number],
   y: number,
   [a, b]: readonly [number, number],
   colour: string,
   client: string | undefined,
 ): void {
+  const { pen, theme, width, gutter, unit } = sheet;
   const right = to === null ? Math.max(b, Math.min(width, a + 60)) : b;
-  pen.rect(a, y - 8, Math.max(2, right - a), 16, colour, 0.85, right - a < 6 ? 0 : 3);
-  if (right - a > 3) pen.lines([a, y + 8, right, y + 8], { colour: theme.faint, dash: [2, 2] });
-  const left = Math.max(a, GUTTER) + 5;
+  const half = 8 * unit;
+  pen.rect(a, y - half, Math.max(2, right - a), 2 * half, colour, 0.85, right - a < 6 ? 0 : 3);
+  if (right - a > 3) pen.lines([a, y + half, right, y + half], { colour: theme.faint, dash: [2, 2] });
+  const left = Math.max(a, gutter) + 5;
   const whose = client === undefined || client === holder ? readable(holder) : `token of ${client}`;
   const label = permit === true ? `permit of ${client ?? readable(holder)}` : `${readable(key)} = ${whose}`;
-  const end = fitted(pen, left, y + 4, Math.min(right, width) - left - 3, label, theme.holderInk);
-  if (end !== undefined) taken.push([left, y - 8, end, y + 8]);
+  inside(sheet, left, y + 4 * unit, Math.min(right, width) - left - 3, label, 13);
 }
 
-/** Writes a text, or what fits of it. Returns where it ends; undefined when nothing fits. */
-export function fitted(
-  pen: Pen,
-  x: number,
-  y: number,
-  room: number,
-  text: string,
-  colour: string,
-  size = 13,
-): number | undefined {
-  if (room < 20) return undefined;
-  const look = { colour, size, bold: true };
-  let shown = text;
-  if (pen.widthOf(shown, look) > room) {
-    const letters = Math.floor((room / Math.max(1, pen.widthOf(text, look))) * text.length) - 2;
-    if (letters < 3) return undefined;
-    shown = `${text.slice(0, letters)}..`;
-  }
-  pen.text(x, y, shown, look);
-  return x + pen.widthOf(shown, look);
+function inside(sheet: Sheet, x: number, y: number, room: number, text: string, size: number): void {
+  const look = {
+    colour: sheet.theme.holderInk,
+    size: Math.max(10, Math.round(size * sheet.unit)),
+    bold: true,
+  };
+  writeInside(sheet, [x, y], room, text, look);
 }

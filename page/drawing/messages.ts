@@ -1,8 +1,9 @@
 /** Draws messages as slanted arrows: lost ones are broken off, and late ones wait at the gate. */
 import type { MessageKind, TimelineMessage } from '../format.ts';
 import { drawCrowd } from './crowd.ts';
+import { type TextPlace, writeLabel } from './labels.ts';
 import type { Sheet } from './sheet.ts';
-import { GUTTER, LANE, type RunView } from './view.ts';
+import type { RunView } from './view.ts';
 
 /** With more messages than this in view, arrow heads and texts are left out. */
 const DETAILED = 400;
@@ -16,8 +17,8 @@ interface Route {
   readonly arrives: boolean;
 }
 
-/** How far from its lane a message is broken off that never arrives, and one waits that comes late: beside the bars. */
-const [BROKEN, WAITING] = [LANE / 2, LANE * 0.15];
+/** How far from its lane a message is broken off that never arrives, and one waits that comes late, in lanes: beside the bars. */
+const [BROKEN, WAITING] = [0.5, 0.15];
 
 /** The line of a message. */
 export function routeOf(
@@ -31,7 +32,7 @@ export function routeOf(
   const start = x(sent);
   const above = Math.sign(from - to);
   if (arrived === null) {
-    const y = to + above * BROKEN;
+    const y = to + above * BROKEN * scene.lane;
     const until = fate === 'waiting' ? scene.run.end : (died ?? due);
     const stop = Math.max(start + 4, x(Math.min(due, Math.max(until, sent))));
     return {
@@ -41,7 +42,7 @@ export function routeOf(
     };
   }
   if (arrived - due < 2) return { points: [start, from, x(arrived), to], waits: [], arrives: true };
-  const y = to + above * WAITING;
+  const y = to + above * WAITING * scene.lane;
   return {
     points: [start, from, x(due), y, x(arrived), y, x(arrived), to],
     waits: [x(due), y, x(arrived), y],
@@ -49,9 +50,29 @@ export function routeOf(
   };
 }
 
+/** Where the crosses of messages are that never arrived: no number may cover them. */
+export function crossesIn({ scene, x }: Sheet): (readonly [x: number, y: number])[] {
+  const { axis, window } = scene;
+  const { first, last } = scene.inView(axis.time(window[0]), axis.time(window[1]));
+  const found: (readonly [number, number])[] = [];
+  for (let i = first; i < last && found.length < DETAILED; i++) {
+    const message = scene.run.messages[i];
+    if (
+      scene.shown[i] === 0 ||
+      message === undefined ||
+      message.arrived !== null ||
+      message.fate === 'waiting'
+    )
+      continue;
+    const waits = routeOf(scene, message, x)?.waits;
+    if (waits !== undefined) found.push([waits[2] as number, waits[3] as number]);
+  }
+  return found;
+}
+
 /** Draws the messages in view. */
 export function drawMessages(sheet: Sheet): void {
-  const { scene, pen, theme, width, x } = sheet;
+  const { scene, pen, theme, x, gutter } = sheet;
   const [from, to] = scene.window;
   const inView = scene.inView(scene.axis.time(from), scene.axis.time(to));
   const indices: number[] = [];
@@ -70,7 +91,7 @@ export function drawMessages(sheet: Sheet): void {
     if (route === undefined) continue;
     const { points, waits, arrives } = route;
     const last = points.length - 2;
-    if ((points[last] as number) < GUTTER && (waits[2] ?? 0) < GUTTER) continue;
+    if ((points[last] as number) < gutter && (waits[2] ?? 0) < gutter) continue;
     if (points.length === 4) lines[message.kind].push(...points);
     else lines[message.kind].push(...points.slice(0, 4), ...points.slice(4, 8));
     if (waits.length > 0) gates.push(...waits);
@@ -88,8 +109,9 @@ export function drawMessages(sheet: Sheet): void {
   }
   pen.lines(gates, { colour: theme.stream, width: 2, dash: [2, 4] });
   pen.lines(broken, { colour: theme.ink, width: 3.5 });
+  drawFound(sheet);
   drawWay(sheet);
-  if (indices.length <= DETAILED) drawTexts(sheet, indices, width);
+  if (indices.length <= DETAILED) drawTexts(sheet, indices);
 }
 
 function cross(x: number, y: number): number[] {
@@ -100,6 +122,16 @@ function head([x1 = 0, y1 = 0, x2 = 0, y2 = 0]: readonly number[]): number[] {
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [dx, dy] = [((x2 - x1) / length) * 9, ((y2 - y1) / length) * 9];
   return [x2, y2, x2 - dx - dy * 0.42, y2 - dy + dx * 0.42, x2 - dx + dy * 0.42, y2 - dy - dx * 0.42];
+}
+
+/** What a search has found stands out. */
+function drawFound({ scene, pen, theme, x }: Sheet): void {
+  for (const index of scene.found) {
+    const message = scene.run.messages[index];
+    const points = message === undefined ? [] : (routeOf(scene, message, x)?.points ?? []);
+    for (let i = 0; i + 3 < points.length; i += 2)
+      pen.lines(points.slice(i, i + 4), { colour: theme.mark, width: 6, opacity: 0.35 });
+  }
 }
 
 /** The selected message stands out, with all that led to it and all that it caused. */
@@ -118,61 +150,46 @@ function drawWay({ scene, pen, theme, x }: Sheet): void {
   }
 }
 
-/** Where a text begins: its left end, and its base line. */
-type TextPlace = readonly [left: number, y: number];
+/** In a narrow drawing, only what grants a lock and what is lost has a text. */
+const NARROW = 600;
 
-/** Texts beside the arrows, as far as they do not cover each other; what is lost comes first. */
-function drawTexts({ scene, pen, theme, x, taken }: Sheet, indices: readonly number[], width: number): void {
-  const crosses: TextPlace[] = [];
+/** Texts beside the arrows, as far as there is room; what is lost comes first. */
+function drawTexts(sheet: Sheet, indices: readonly number[]): void {
+  const { scene, theme, x, width } = sheet;
+  const grants = new Set(scene.run.holds.map(({ grant }) => grant));
   const order = [...indices].sort((a, b) => rank(scene, a) - rank(scene, b) || a - b);
   for (const index of order) {
     const message = scene.run.messages[index] as TimelineMessage;
     const route = routeOf(scene, message, x);
     if (route === undefined || message.kind === 'ack') continue;
     const lost = message.arrived === null;
+    if (!lost && width < NARROW && !grants.has(index) && !scene.way.has(index)) continue;
     const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = route.points;
     const shown = message.text.replace(/^SELECT \d+; /, '');
     const cut = shown.length > 34 ? `${shown.slice(0, 32)}...` : shown;
-    const offset = message.offsets === undefined ? '' : ` (offset ${message.offsets[1]})`;
     const look = {
       colour: message.fate === 'waiting' ? theme.faint : lost ? theme.ink : theme[message.kind],
       size: 12,
       bold: lost && message.fate !== 'waiting',
       behind: theme.ground,
     };
+    if (!lost) {
+      const along = (part: number, by = 0): TextPlace => [
+        x1 + (x2 - x1) * part + 7,
+        y1 + (y2 - y1) * part + 4 + by,
+      ];
+      const places = [along(0.5), along(0.5, 18), along(0.5, -18), along(0.3), along(0.7)];
+      writeLabel(sheet, { texts: [cut], places: () => places, look, at: message.sent });
+      continue;
+    }
     const [end = 0, last = 0] = route.waits.slice(2);
-    const room = lost ? width - end - 18 : width;
     const waits = message.due > scene.run.end ? 'still on its way' : 'still waiting';
     const fate = message.fate === 'waiting' ? waits : 'never arrived';
-    const texts = lost ? [`${fate}: ${cut}${offset}`, `${fate}: ${cut}`, fate] : [cut];
-    const text = texts.find((each) => pen.widthOf(each, look) < room) ?? (texts.at(-1) as string);
-    const size = pen.widthOf(text, look);
-    const leftOf = (x: number): number =>
-      Math.min(Math.max(x, GUTTER + 4), Math.max(GUTTER + 4, width - size - 6));
-    const boxAt = ([left, y]: TextPlace): [number, number, number, number] => [
-      left - 4,
-      y - 13,
-      left + size + 4,
-      y + 5,
-    ];
-    const isFree = ([l, t, r, b]: readonly [number, number, number, number]): boolean =>
-      t > scene.top - 8 &&
-      !taken.some((other) => l < other[2] && r > other[0] && t < other[3] && b > other[1]);
-    const along = (part: number, by = 0): TextPlace => [
-      leftOf(x1 + (x2 - x1) * part + 7),
-      y1 + (y2 - y1) * part + 4 + by,
-    ];
-    const near: readonly TextPlace[] = lost
-      ? [4, 23, -6, -14, 44].flatMap((by) => [12, 90].map((far): TextPlace => [leftOf(end + far), last + by]))
-      : [along(0.5), along(0.5, 18), along(0.5, -18), along(0.3), along(0.7)];
-    // Of what is lost at the same place, one message at least has its text.
-    const isNamed = crosses.some(([x, y]) => y === last && Math.abs(x - end) < 60);
-    const first = lost && !isNamed ? near[0] : undefined;
-    const place = near.find((each) => isFree(boxAt(each))) ?? first;
-    if (place === undefined) continue;
-    if (lost) crosses.push([end, last]);
-    taken.push(boxAt(place));
-    pen.text(...place, text, look);
+    // What is lost has its text right at its cross, or else below it or above.
+    const places = (size: number): TextPlace[] =>
+      [16, -16 - size].flatMap((far) => [4, 20, -12].map((by): TextPlace => [end + far, last + by]));
+    const at = message.died ?? message.due;
+    writeLabel(sheet, { texts: [`${fate}: ${cut}`, fate], places, look, at });
   }
 }
 

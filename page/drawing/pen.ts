@@ -1,4 +1,5 @@
 /** What drawings are made with: one interface for the canvas of the page and for SVG files. */
+import { type Theme, themes } from './theme.ts';
 
 /** How lines and texts look. */
 export interface Ink {
@@ -51,7 +52,17 @@ export function fontOf({ size = 13, bold = false }: Lettering): string {
   return `${bold ? '600 ' : ''}${size}px ${FONT}`;
 }
 
-/** Writes SVG. */
+const [NARROW, WIDE, CAPITAL] = [/[ijlfrt.,:;'|!() ]/, /[mwMW@\u2192]/, /[A-Z]/];
+
+/** The colours of a drawing on dark ground, by those on light ground. */
+const DARK = new Map(
+  Object.entries(themes.light).flatMap(([name, light]) => {
+    const dark = themes.dark[name as keyof Theme];
+    return typeof light === 'string' && typeof dark === 'string' && light !== dark ? [[light, dark]] : [];
+  }),
+);
+
+/** Writes SVG. Drawn in the light theme, it has the dark one for those who prefer dark pages. */
 export class SvgPen implements Pen {
   readonly #parts: string[] = [];
   readonly #width: number;
@@ -113,8 +124,12 @@ export class SvgPen implements Pen {
     );
   }
 
-  widthOf(text: string, { size = 13 }: Lettering): number {
-    return text.length * size * 0.56;
+  /** Rather too wide than too narrow: which font shows the file is not known. */
+  widthOf(text: string, { size = 13, bold = false }: Lettering): number {
+    let ems = 0;
+    for (const letter of text)
+      ems += NARROW.test(letter) ? 0.38 : WIDE.test(letter) ? 0.96 : CAPITAL.test(letter) ? 0.7 : 0.63;
+    return ems * size * (bold ? 1.08 : 1);
   }
 
   clipped(x: number, y: number, width: number, height: number, draw: () => void): void {
@@ -137,8 +152,15 @@ export class SvgPen implements Pen {
     const size = `width="${this.#width}" height="${this.#height}" viewBox="0 0 ${this.#width} ${this.#height}"`;
     const font = FONT.replaceAll('"', "'");
     const drawing = this.#parts.join('\n');
-    const own = `clip-${checksum(title + drawing)}-`;
-    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="${font}" role="img"><title>${escaped(title)}</title>\n${drawing.replaceAll(OWN, own)}\n</svg>\n`;
+    const id = `drawing-${checksum(title + drawing)}`;
+    // By its own id: a page may have several drawings in it.
+    const rules = [...DARK].flatMap(([light, dark]) =>
+      ['fill', 'stroke'].flatMap((what) =>
+        drawing.includes(`${what}="${light}"`) ? [`#${id} [${what}="${light}"]{${what}:${dark}}`] : [],
+      ),
+    );
+    const style = `<style>@media (prefers-color-scheme:dark){${rules.join('')}}</style>`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" id="${id}" ${size} font-family="${font}" role="img"><title>${escaped(title)}</title>\n${style}\n${drawing.replaceAll(OWN, `clip-${id}-`)}\n</svg>\n`;
   }
 }
 

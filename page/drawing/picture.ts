@@ -1,5 +1,6 @@
 /** Draws the scenes of a page below each other, for files. */
 import { drawScene } from './draw.ts';
+import { sceneHeight } from './legend.ts';
 import type { Pen } from './pen.ts';
 import { sheetOf } from './sheet.ts';
 import type { Theme } from './theme.ts';
@@ -9,14 +10,14 @@ import type { RunView } from './view.ts';
 const TITLE = 34;
 
 /** How high the picture is. One scene has no title in it. */
-export function pictureHeight(scenes: readonly RunView[]): number {
+export function pictureHeight(scenes: readonly RunView[], width: number): number {
   const titles = scenes.length > 1 ? scenes.length * TITLE : 0;
-  return scenes.reduce((sum, { height }) => sum + height, titles);
+  return scenes.reduce((sum, scene) => sum + sceneHeight(scene, width), titles);
 }
 
 /** Draws the present windows of the scenes. */
 export function drawPicture(pen: Pen, scenes: readonly RunView[], theme: Theme, width: number): void {
-  pen.rect(0, 0, width, pictureHeight(scenes), theme.ground);
+  pen.rect(0, 0, width, pictureHeight(scenes, width), theme.ground);
   let y = 0;
   for (const scene of scenes) {
     if (scenes.length > 1) {
@@ -24,6 +25,6 @@ export function drawPicture(pen: Pen, scenes: readonly RunView[], theme: Theme, 
       y += TITLE;
     }
     pen.shifted(y, () => drawScene(sheetOf(pen, scene, theme, width)));
-    y += scene.height;
+    y += sceneHeight(scene, width);
   }
 }

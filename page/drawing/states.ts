@@ -32,18 +32,45 @@ export function absencesOf({ marks }: Timeline): Absence[] {
   return all;
 }
 
+/** A time in which a clock does not show what it should. */
+export interface WrongClock {
+  readonly lane: string;
+  readonly from: number;
+  /** null when it lasts to the end of the run. */
+  readonly to: number | null;
+  /** By how much it is ahead, in microseconds; negative when it is behind. */
+  readonly ahead: number;
+  /** How fast it runs; 1 is exact. */
+  readonly rate: number;
+}
+
+/** When clocks were wrong. A clock that has run too fast stays ahead when it is exact again. */
+export function wrongClocksOf({ marks }: Timeline): WrongClock[] {
+  const all: WrongClock[] = [];
+  for (const { at, lane, kind, ahead = 0, rate } of marks) {
+    if (kind !== 'clock') continue;
+    const index = all.findIndex((each) => each.lane === lane && each.to === null);
+    const before = all[index];
+    if (before !== undefined) all[index] = { ...before, to: at };
+    const now = rate ?? before?.rate ?? 1;
+    if (ahead !== 0 || now !== 1) all.push({ lane, from: at, to: null, ahead, rate: now });
+  }
+  return all;
+}
+
 /** The roles that each node had, one after the other. Empty when no node of the run follows another. */
 export function rolesOf({ lanes, marks }: Timeline): ReadonlyMap<string, readonly string[]> {
-  const nodes = lanes.filter(({ kind }) => kind === 'node').map(({ name }) => name);
+  const nodes = lanes.filter(({ kind }) => kind === 'node');
   const changes = marks.filter(({ kind }) => kind === 'follow' || kind === 'promote');
   const roles = new Map<string, string[]>();
-  if (changes.length === 0) return roles;
-  // A node that never becomes a replica, and one whose first change is not a promotion, begins as a primary.
-  for (const name of nodes) {
+  if (changes.length === 0 && !nodes.some(({ role }) => role !== undefined)) return roles;
+  for (const { name, role: begun } of nodes) {
     const own = changes.filter(({ lane }) => lane === name);
     const first = own[0];
-    const told =
+    // A node that never becomes a replica, and one whose first change is not a promotion, begins as a primary.
+    const guessed =
       first?.kind === 'follow' && first.at <= 0 ? [] : [first?.kind === 'promote' ? 'replica' : 'primary'];
+    const told: string[] = begun === undefined ? guessed : [begun];
     for (const { kind } of own) {
       const role = kind === 'promote' ? 'primary' : 'replica';
       if (told.at(-1) !== role) told.push(role);

@@ -56,7 +56,7 @@ export const themes: { readonly light: Theme; readonly dark: Theme } = {
     service: '#77828d',
     bad: '#ff6b62',
     badInk: '#ff9a93',
-    onBad: '#14181c',
+    onBad: '#14181d',
     mark: '#c8a6f0',
     holders: HOLDERS,
     holderInk: '#14181c',

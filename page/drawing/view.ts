@@ -1,9 +1,10 @@
 /** A timeline prepared for drawing: where its lanes are, what is shown, and what is selected. */
-import type { MessageKind, Timeline } from '../format.ts';
+import type { MessageKind, Timeline, TimelineLane } from '../format.ts';
 import { type AnswerRow, answersOf, holdEnd, ROW } from './answers.ts';
 import { Axis } from './axis.ts';
+import { type Fold, foldedIn, foldsOf } from './folds.ts';
 import { type InView, MessagePlaces } from './places.ts';
-import { type Absence, absencesOf, rolesOf } from './states.ts';
+import { type Absence, absencesOf, rolesOf, type WrongClock, wrongClocksOf } from './states.ts';
 
 /** What is selected: an event of the run. */
 export interface Selection {
@@ -18,6 +19,8 @@ export interface Shown {
   readonly key: string;
   /** Only messages from or to this party; empty for all. */
   readonly party: string;
+  /** True when repeated requests are drawn one by one. */
+  readonly repeats: boolean;
 }
 
 /** The filter at first: everything but what connections do by themselves. */
@@ -25,22 +28,25 @@ export const FIRST_FILTER: Shown = {
   kinds: new Set(['request', 'reply', 'stream', 'ack']),
   key: '',
   party: '',
+  repeats: false,
 };
 
-/** Left of the drawing, the names of the lanes. */
-export const GUTTER = 118;
+/** Left of the drawing, the names of the lanes: how wide, in a drawing of this width. */
+export function gutterOf(width: number): number {
+  return width < 600 ? 84 : 118;
+}
 /** Above the lanes, the axis. */
 export const HEAD = 34;
-/** The height of a lane. */
+/** The height of a lane, where the page does not choose another one. */
 export const LANE = 74;
-/** Below the lanes, what the lines mean. */
-const FOOT = 52;
 
-/** The moments of a run at which something happens. Service messages do not count: they are hidden at first. */
+/** The moments of a run at which something happens. What is hidden at first does not count: service messages and repeats. */
 export function momentsOf(run: Timeline): number[] {
   const moments: number[] = [];
-  for (const { kind, sent, due, arrived, died } of run.messages) {
-    if (kind === 'service') continue;
+  const folded = foldedIn(run);
+  const beats = heartbeatsOf(run);
+  for (const [i, { kind, sent, due, arrived, died }] of run.messages.entries()) {
+    if (kind === 'service' || folded.has(i) || beats.has(i)) continue;
     moments.push(sent, arrived ?? due);
     if (died !== undefined) moments.push(died);
   }
@@ -56,23 +62,38 @@ export function momentsOf(run: Timeline): number[] {
 export class RunView {
   readonly run: Timeline;
   axis: Axis;
-  filter: Shown = FIRST_FILTER;
   selection: Selection | undefined;
   /** The messages on the way of the selected one. */
   way: ReadonlySet<number> = new Set();
+  /** The messages that a search has found. */
+  found: ReadonlySet<number> = new Set();
   /** The visible places: from and to. */
   window: [number, number];
   /** Where this run parts from the one that it is compared with, in microseconds. */
   parting: number | undefined;
   /** Up to where the run is drawn, in microseconds; undefined for all of it. */
   playhead: number | undefined;
+  /** From where on the run is drawn faintly, in microseconds; undefined when nothing is. */
+  now: number | undefined;
+  /** The sentence of the story that is shown, from 0; undefined for none. */
+  step: number | undefined;
+  /** How many sentences of the story have their numbers in the drawing. */
+  numbers = 0;
   /** Who holds each lock, and who is inside of each resource. */
   readonly answers: readonly AnswerRow[];
   /** When parties were dead or stood still. */
   readonly absences: readonly Absence[];
   /** The roles of the nodes, one after the other. */
   readonly roles: ReadonlyMap<string, readonly string[]>;
-  readonly #lanes: ReadonlyMap<string, number>;
+  /** When clocks were wrong. */
+  readonly clocks: readonly WrongClock[];
+  /** Requests that were repeated, and are drawn as one at first. */
+  readonly folds: readonly Fold[];
+  readonly #lanes = new Map<string, number>();
+  readonly #idle: ReadonlySet<string>;
+  readonly #folded: ReadonlySet<number>;
+  #filter: Shown = FIRST_FILTER;
+  #lane = LANE;
   readonly #latest: number[];
   readonly #sent: number[];
   readonly #effects = new Map<number, number[]>();
@@ -89,7 +110,11 @@ export class RunView {
     this.answers = answersOf(run);
     this.absences = absencesOf(run);
     this.roles = rolesOf(run);
-    this.#lanes = new Map(run.lanes.map(({ name }, i) => [name, this.top + LANE * i + LANE / 2]));
+    this.clocks = wrongClocksOf(run);
+    this.folds = foldsOf(run);
+    this.#folded = foldedIn(run);
+    this.#idle = idleLanes(run, this.#heartbeats);
+    this.#arrange();
     // For each message, the latest time at which it or an earlier one is still on its way: bounds what can be in view.
     this.#sent = run.messages.map(({ sent }) => sent);
     let latest = -Infinity;
@@ -100,6 +125,40 @@ export class RunView {
     for (const [i, { cause }] of run.messages.entries()) {
       if (cause !== undefined) this.#effects.set(cause, [...(this.#effects.get(cause) ?? []), i]);
     }
+  }
+
+  /** What is shown. */
+  get filter(): Shown {
+    return this.#filter;
+  }
+
+  set filter(filter: Shown) {
+    this.#filter = filter;
+    this.#arrange();
+  }
+
+  /** The height of a lane, in CSS pixels. */
+  get lane(): number {
+    return this.#lane;
+  }
+
+  set lane(height: number) {
+    if (height === this.#lane) return;
+    this.#lane = height;
+    this.#arrange();
+  }
+
+  /** The lanes that are drawn: without those of nodes at which nothing happens, as most shards of a cluster. */
+  get lanes(): readonly TimelineLane[] {
+    if (this.#filter.kinds.has('service') || this.#filter.party !== '') return this.run.lanes;
+    return this.run.lanes.filter(({ name }) => !this.#idle.has(name));
+  }
+
+  #arrange(): void {
+    this.#lanes.clear();
+    for (const [i, { name }] of this.lanes.entries())
+      this.#lanes.set(name, this.top + this.#lane * (i + 0.5));
+    this.#places = undefined;
   }
 
   /** True when two clients held a lock and nothing was broken by it. */
@@ -113,18 +172,14 @@ export class RunView {
     return [-margin, this.axis.end + margin];
   }
 
-  /** Where the lanes end, and what the lines mean begins. */
+  /** Where the lanes end. */
   get foot(): number {
-    return this.height - FOOT + 12;
+    return this.top + this.#lane * this.lanes.length + 4;
   }
 
   /** Where the lanes begin: below the axis and the answers. */
   get top(): number {
     return HEAD + ROW * this.answers.length;
-  }
-
-  get height(): number {
-    return this.top + LANE * this.run.lanes.length + FOOT;
   }
 
   /** The height of a lane's line; undefined for a party without a lane. */
@@ -134,7 +189,7 @@ export class RunView {
 
   /** The name of the lane at a height. */
   laneAt(y: number): string | undefined {
-    return this.run.lanes[Math.floor((y - this.top) / LANE)]?.name;
+    return this.lanes[Math.floor((y - this.top) / this.#lane)]?.name;
   }
 
   /** The messages as numbers, for crowds. */
@@ -171,7 +226,8 @@ export class RunView {
     const message = this.run.messages[index];
     if (message === undefined || !this.filter.kinds.has(message.kind)) return false;
     if (this.#heartbeats.has(index) && !this.filter.kinds.has('service')) return false;
-    const { key, party } = this.filter;
+    const { key, party, repeats } = this.filter;
+    if (!repeats && this.#folded.has(index)) return false;
     if (party !== '' && message.from !== party && message.to !== party) return false;
     // The text of a message is shortened, and some of its bytes are escaped.
     if (key === '' || message.bytes.includes(key)) return true;
@@ -226,6 +282,22 @@ function heartbeatsOf({ messages }: Timeline): Set<number> {
     else confirmed.set(way, offset);
   }
   return beats;
+}
+
+/** The nodes and Sentinels at which nothing happens but upkeep. */
+function idleLanes(run: Timeline, beats: ReadonlySet<number>): Set<string> {
+  const idle = new Set(
+    run.lanes.flatMap(({ name, kind }) => (kind === 'node' || kind === 'sentinel' ? [name] : [])),
+  );
+  for (const [i, { kind, from, to }] of run.messages.entries()) {
+    if (kind === 'service' || beats.has(i)) continue;
+    idle.delete(from);
+    idle.delete(to);
+  }
+  for (const { kind, lane } of run.marks) if (kind !== 'follow' && kind !== 'event') idle.delete(lane);
+  for (const { node } of run.keys) idle.delete(node);
+  for (const { lane } of run.story) idle.delete(lane);
+  return idle;
 }
 
 function firstAtLeast(sorted: readonly number[], value: number): number {

@@ -1,12 +1,13 @@
 /** The playground: choices, a film of the run, faults by hand, the code of the clients, and the address that says it all. */
 
-import { showDetails, verdictWord } from '../../page/app/details.ts';
+import { showDetails } from '../../page/app/details.ts';
 import { button, element, refill } from '../../page/app/elements.ts';
 import { RunStage } from '../../page/app/stage.ts';
 import { Axis, timeText } from '../../page/drawing/axis.ts';
 import { type Theme, themes } from '../../page/drawing/theme.ts';
 import { momentsOf, RunView, type Selection } from '../../page/drawing/view.ts';
 import type { Timeline } from '../../page/format.ts';
+import { verdictWord } from '../../page/plain.ts';
 import { caseText, type PlayCase, type PlayStep, readCase } from '../cases/case.ts';
 import { FIRST_CASE } from '../cases/first.ts';
 import { codeOf } from '../cases/locks.ts';

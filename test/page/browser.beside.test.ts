@@ -119,7 +119,7 @@ test.skipIf(chromiumProgram === undefined)(
 );
 
 test.skipIf(chromiumProgram === undefined)(
-  'the run in which the loss is prevented is shown beside it, on the same axis (needs chromium)',
+  'with and without the cure, the same picture changes, each with its verdict (needs chromium)',
   async () => {
     const [lost, cured] = await Promise.all([namedStories.failover?.(7), namedStories.wait?.(7)]);
     const verdict = { ...lost?.timeline?.verdict, cure: 'A asks WAIT 1.', cured: 1 };
@@ -127,11 +127,157 @@ test.skipIf(chromiumProgram === undefined)(
       { ...lost?.timeline, verdict },
       cured?.timeline,
     ] as Timeline[]);
+    const choices = page.locator('.toggle button');
+    expect(await choices.count()).toBe(2);
+    expect(await page.locator('.toggle').textContent()).toBe(
+      'Without it: Broken: A and B both have it.With it: Held by B alone.',
+    );
+    expect(await page.locator('.answer').textContent()).toContain('A asks WAIT 1.');
+    await page.click('.toggle button:text("With it")');
+    expect(await page.locator('h1').textContent()).toBe(cured?.timeline?.title);
+    expect(await page.locator('.toggle [aria-pressed=true]').textContent()).toBe('With it: Held by B alone.');
     expect(await page.locator('.stage').count()).toBe(1);
-    await page.click('header button');
-    expect(await page.locator('.stage').count()).toBe(2);
-    expect(await page.locator('header button').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('With it: Held by B alone.');
+    await page.click('.toggle button:text("Without it")');
+    expect(await page.locator('h1').textContent()).toBe(lost?.timeline?.title);
     expect(said).toEqual([]);
+    await page.close();
+  },
+);
+
+/** Opens the ten stories in one file, at an address. */
+async function openAll(hash: string): Promise<Page> {
+  const runs = await Promise.all(Object.values(namedStories).map(async (tell) => (await tell(7)).timeline));
+  const file = join(folder, 'all.html');
+  await writeTimeline(file, runs as Timeline[]);
+  const page = await (browser as Browser).newPage({ viewport: { width: 1280, height: 800 } });
+  await page.goto(`${pathToFileURL(file).href}${hash}`);
+  await page.waitForSelector('h1');
+  return page;
+}
+
+test.skipIf(chromiumProgram === undefined)(
+  'a file of several runs begins with their verdicts, and each run and sentence has a link (needs chromium)',
+  async () => {
+    const page = await openAll('');
+    expect(await page.locator('ol.runs li').count()).toBe(10);
+    expect(await page.locator('ol.runs li:first-child').textContent()).toContain(
+      'FailoverBroken: A and B both have it. redis-1 told A yes.',
+    );
+    expect(await broken(page)).toEqual([]);
+    await page.click('ol.runs li:nth-child(2) a');
+    expect(await page.evaluate('location.hash')).toBe('#run=wait');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    expect(await page.evaluate('location.hash')).toBe('#run=wait&step=2');
+    expect(await page.locator('[aria-current=true] .number').textContent()).toBe('2');
+    await page.evaluate('history.back()');
+    await page.waitForSelector('ol.runs');
+    await page.evaluate("location.hash = '#run=failover&step=4'");
+    await page.waitForSelector('[aria-current=true]');
+    expect(await page.locator('h1').textContent()).toBe('Failover');
+    expect(await page.locator('[aria-current=true] .number').textContent()).toBe('4');
+    expect(await page.locator('.steps .count').textContent()).toBe('4 of 8');
+    await page.close();
+    const again = await openAll('#run=redlock-clock&step=3');
+    expect(await again.locator('[aria-current=true]').textContent()).toContain('The clock of redis-3 jumps');
+    await again.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'Next goes from number to number with a playhead, for experts from message to message; a search answers at once (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const { page, said } = await open('steps', [run]);
+    const count = page.locator('.steps .count');
+    expect(await count.textContent()).toBe('8 steps');
+    const shade = (): Promise<unknown> =>
+      page.evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => {
+        const canvas = document.querySelector('.stage canvas:not(.map)');
+        drawn([...canvas.getContext('2d').getImageData(canvas.width * 0.5, 50, 1, 1).data].join());
+      })))`);
+    const whole = await shade();
+    await page.click('.steps button:text("Next")');
+    expect(await count.textContent()).toBe('1 of 8');
+    expect(await shade()).not.toBe(whole);
+    for (let i = 0; i < 20; i++) await page.click('.steps button:text("Next")');
+    expect(await count.textContent()).toBe('8 of 8');
+    for (let i = 0; i < 8; i++) await page.click('.steps button:text("Back")');
+    expect(await count.textContent()).toBe('8 steps');
+    expect(await shade()).toBe(whole);
+    const bytes = page.locator('section.details details[open]');
+    await page.click('label:has-text("expert") input');
+    for (let i = 0; i < 3; i++) await page.click('.steps button:text("Next")');
+    expect(await bytes.count()).toBe(1);
+    await page.fill('input[type=search]', 'zzz');
+    expect(await page.locator('[aria-label=Controls]').textContent()).toContain('nothing found');
+    await page.fill('input[type=search]', 'set my:lock');
+    expect(await page.locator('[aria-label=Controls]').textContent()).toMatch(/1 of \d+/);
+    await page.evaluate("document.querySelector('input[type=search]').focus()");
+    await page.keyboard.press('Enter');
+    expect(await page.locator('[aria-label=Controls]').textContent()).toMatch(/2 of \d+/);
+    await page.fill('input[type=search]', '');
+    expect(await page.locator('[aria-label=Controls]').textContent()).not.toMatch(/nothing found|\d of \d/);
+    // What this test reads of the canvas makes the browser say so.
+    expect(said.filter((text) => !text.includes('willReadFrequently'))).toEqual([]);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'on a phone the drawing comes first, with a sentence and two large buttons below it in the window (needs chromium)',
+  async () => {
+    const run = (await namedStories['redlock-restart']?.(7))?.timeline as Timeline;
+    const { page } = await open('phone', [run], 390);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const boxes = `(() => {
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const [next] = [...document.querySelectorAll('.steps button')].slice(-1);
+      return { drawing: box('.drawing').top, steps: box('.steps'), next: next.getBoundingClientRect(), text: document.querySelector('.sentence').textContent };
+    })()`;
+    interface Box {
+      readonly top: number;
+      readonly bottom: number;
+      readonly height: number;
+      readonly width: number;
+    }
+    const look = async () =>
+      (await page.evaluate(boxes)) as { drawing: number; steps: Box; next: Box; text: string };
+    const first = await look();
+    expect(first.drawing).toBeLessThan(120);
+    expect(first.steps.bottom).toBeLessThanOrEqual(845);
+    expect(first.next.height).toBeGreaterThanOrEqual(44);
+    expect(first.next.width).toBeGreaterThan(100);
+    expect(first.text).toContain('started again without its data');
+    await page.click('.steps button:text("Next")');
+    const second = await look();
+    expect(second.text).toBe(run.story[0]?.text);
+    expect(second.steps.bottom).toBeLessThanOrEqual(845);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
+  'To the broken promise zooms to it, and Copy as Markdown copies the story (needs chromium)',
+  async () => {
+    const run = (await namedStories['redlock-clock']?.(7))?.timeline as Timeline;
+    const { page } = await open('breach', [run]);
+    const texts = async (): Promise<number> => [...(await savedSvg(page)).matchAll(/<text/g)].length;
+    expect(await savedSvg(page)).toMatch(/>10\.\d+ s</);
+    await page.click('button:text("To the broken promise")');
+    expect(await page.locator('.steps .count').textContent()).toBe('6 of 6');
+    const near = await savedSvg(page);
+    expect(near).not.toMatch(/>10\.\d+ s</);
+    expect(near).toContain('both hold it');
+    expect(await texts()).toBeGreaterThan(10);
+    await page.evaluate(
+      "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } })",
+    );
+    await page.click('button:text("Copy as Markdown")');
+    const copied = String(await page.evaluate('window.copied'));
+    expect(copied).toContain(`## ${run.title}`);
+    expect(copied).toContain('3. 63.5 ms: The clock of redis-3 jumps by 11000 ms.');
     await page.close();
   },
 );

@@ -120,7 +120,7 @@ test.skipIf(chromiumProgram === undefined)(
     await page.waitForSelector(notHash(calm));
     await page.evaluate(press('To the start'));
     await page.evaluate("document.querySelector('.drawing').focus()");
-    for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowRight');
+    for (let i = 0; i < 7; i++) await page.keyboard.press('ArrowRight');
     const held = await hashOf(page);
     await page.evaluate(press('redis-1'));
     await page.evaluate(press('Crash and fail over'));

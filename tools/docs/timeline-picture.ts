@@ -1,6 +1,7 @@
 /** Draws the pictures of timelines in docs/ from runs of the demo's stories. */
 import { namedStories } from '../../lab/demo/stories.ts';
 import { drawScene } from '../../page/drawing/draw.ts';
+import { sceneHeight } from '../../page/drawing/legend.ts';
 import { SvgPen } from '../../page/drawing/pen.ts';
 import { sheetOf } from '../../page/drawing/sheet.ts';
 import { themes } from '../../page/drawing/theme.ts';
@@ -41,7 +42,7 @@ export async function timelinePictures(): Promise<ReadonlyMap<string, string>> {
     const run = (await namedStories[story]?.(7))?.timeline;
     if (run === undefined) throw new Error(`the story ${story} has no timeline`);
     const scene = new RunView(run);
-    const pen = new SvgPen(WIDTH, scene.height);
+    const pen = new SvgPen(WIDTH, sceneHeight(scene, WIDTH));
     drawScene(sheetOf(pen, scene, themes.light, WIDTH));
     const svg = pen.svg(title);
     pictures.set(file, svg);
