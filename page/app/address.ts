@@ -1,7 +1,7 @@
 /** The address of what is shown: `#run=failover&step=4`, or `#runs` for the list of runs. */
 
 /** What an address names. Undefined members are not named. */
-export interface Address {
+export interface ShownRun {
   readonly list: boolean;
   /** The index of the run. */
   readonly run: number | undefined;
@@ -10,7 +10,7 @@ export interface Address {
 }
 
 /** Reads the address bar. @param names the runs' short names; a number counts from 1 */
-export function readAddress(hash: string, names: readonly string[]): Address {
+export function readAddress(hash: string, names: readonly string[]): ShownRun {
   const members = new URLSearchParams(hash.replace(/^#/, ''));
   const name = members.get('run') ?? '';
   const known = names.indexOf(name);

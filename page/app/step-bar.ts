@@ -4,7 +4,6 @@ import type { Timeline } from '../format.ts';
 import { answerOf } from '../plain.ts';
 import { button, element } from './elements.ts';
 
-/** The bar. */
 export class StepBar {
   readonly #back: HTMLButtonElement;
   readonly #next: HTMLButtonElement;

@@ -7,7 +7,6 @@ import { button, element } from './elements.ts';
 /** So many sentences after the broken promise are shown at once. */
 const AFTERMATH = 3;
 
-/** The list. */
 export class StoryList {
   readonly root = element('ol', { class: 'story' });
   readonly #sentences: HTMLButtonElement[];

@@ -6,7 +6,7 @@ import { type TextPlace, writeLabel } from './labels.ts';
 import { drawLegend, sceneHeight } from './legend.ts';
 import { drawMessages } from './messages.ts';
 import { drawNumbers } from './numbers.ts';
-import { clockText, drawAbsences, drawAnswerNames, drawAnswers, drawClocks, drawFolds } from './rows.ts';
+import { clockText, drawAbsences, drawAnswerNames, drawAnswers, drawClocks, drawRepeats } from './rows.ts';
 import type { Sheet } from './sheet.ts';
 import { roleText } from './states.ts';
 import { HEAD, type RunView } from './view.ts';
@@ -40,7 +40,7 @@ export function drawScene(sheet: Sheet): Spot[] {
     drawMarks(sheet, spots);
     drawClocks(sheet);
     drawTold(sheet);
-    drawFolds(sheet);
+    drawRepeats(sheet);
     drawMessages(sheet);
     fade(sheet);
     for (const write of sheet.late) write();

@@ -8,18 +8,18 @@ const [LENGTH, ROW, BETWEEN] = [20, 18, 14];
 const SIZE = 12;
 
 /** A thing of the drawing: what it is called, and how it is drawn left of that, around a height. */
-interface Entry {
+interface LegendEntry {
   readonly text: string;
   draw(pen: Pen, theme: Theme, x: number, y: number): void;
 }
 
 const line =
-  (colour: (theme: Theme) => string, dash: readonly number[] = [], width = 2): Entry['draw'] =>
+  (colour: (theme: Theme) => string, dash: readonly number[] = [], width = 2): LegendEntry['draw'] =>
   (pen, theme, x, y) =>
     pen.lines([x, y, x + LENGTH, y], { colour: colour(theme), width, dash });
 
 const box =
-  (colour: (theme: Theme) => string, height: number, opacity = 1): Entry['draw'] =>
+  (colour: (theme: Theme) => string, height: number, opacity = 1): LegendEntry['draw'] =>
   (pen, theme, x, y) =>
     pen.rect(x, y - height / 2, LENGTH, height, colour(theme), opacity);
 
@@ -69,16 +69,16 @@ export function badge(
   pen.text(x, y + size * 0.36, text, { colour: ink, size, bold: true, anchor: 'middle' });
 }
 
-interface Found {
+interface LegendFound {
   readonly filter: Shown;
   readonly numbered: boolean;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LegendEntry[];
 }
 
-const known = new WeakMap<RunView, Found>();
+const known = new WeakMap<RunView, LegendFound>();
 
 /** What the run has of it. A frame must not look through a hundred thousand messages. */
-function entriesOf(scene: RunView): readonly Entry[] {
+function entriesOf(scene: RunView): readonly LegendEntry[] {
   const { filter } = scene;
   const numbered = scene.numbers > 0;
   let found = known.get(scene);
@@ -87,8 +87,8 @@ function entriesOf(scene: RunView): readonly Entry[] {
   return found.entries;
 }
 
-function findEntries(scene: RunView): Entry[] {
-  const { run, absences, clocks, axis, folds, filter } = scene;
+function findEntries(scene: RunView): LegendEntry[] {
+  const { run, absences, clocks, axis, repeats, filter } = scene;
   const kinds = new Set<string>();
   const fates = new Set<string>();
   for (const [i, { kind, arrived, due, fate }] of run.messages.entries()) {
@@ -98,7 +98,7 @@ function findEntries(scene: RunView): Entry[] {
     if (arrived !== null && arrived - due >= 2) fates.add('waits');
   }
   const renews = run.holds.some(({ renewals }) => renewals.length > 0);
-  const all: readonly (readonly [boolean, string, Entry['draw']])[] = [
+  const all: readonly (readonly [boolean, string, LegendEntry['draw']])[] = [
     [scene.numbers > 0, 'sentence', number],
     [kinds.has('request'), 'request', line((theme) => theme.request)],
     [kinds.has('reply'), 'reply', line((theme) => theme.reply)],
@@ -118,7 +118,7 @@ function findEntries(scene: RunView): Entry[] {
     [absences.some(({ why }) => why === 'dead'), 'dead', hatched],
     [absences.some(({ why }) => why === 'paused'), 'stands still', box((theme) => theme.line, 12, 0.3)],
     [clocks.length > 0, 'clock is wrong', line((theme) => theme.mark, [6, 2, 1, 2])],
-    [folds.length > 0 && !filter.repeats, 'repeats', line((theme) => theme.request, [1, 3], 4)],
+    [repeats.length > 0 && !filter.repeats, 'repeats', line((theme) => theme.request, [1, 3], 4)],
     [axis.gaps.length > 0, 'time left out', box((theme) => theme.line, 12, 0.4)],
   ];
   return all.flatMap(([is, text, draw]) => (is ? [{ text, draw }] : []));
@@ -130,7 +130,10 @@ function roomOf(text: string): number {
 }
 
 /** Where each entry stands: the left end, and the number of its row. */
-function placed(entries: readonly Entry[], width: number): { readonly x: number; readonly row: number }[] {
+function placed(
+  entries: readonly LegendEntry[],
+  width: number,
+): { readonly x: number; readonly row: number }[] {
   let [x, row] = [10, 0];
   return entries.map(({ text }) => {
     const room = roomOf(text);

@@ -106,10 +106,10 @@ export function drawClocks(sheet: Sheet): void {
 }
 
 /** Draws requests that were repeated as one dotted line, with their number. */
-export function drawFolds(sheet: Sheet): void {
+export function drawRepeats(sheet: Sheet): void {
   const { pen, scene, theme, width, x, gutter } = sheet;
   if (scene.filter.repeats) return;
-  for (const { client, from, to, count } of scene.folds) {
+  for (const { client, from, to, count } of scene.repeats) {
     const y = scene.laneY(client);
     const [a, b] = [Math.max(gutter, x(from)), Math.min(width, x(to))];
     if (y === undefined || b <= a) continue;

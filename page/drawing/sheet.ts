@@ -3,7 +3,7 @@ import type { Pen } from './pen.ts';
 import type { Theme } from './theme.ts';
 import { gutterOf, LANE, type RunView } from './view.ts';
 
-/** Left, top, right and bottom. */
+/** A rectangle that a text takes, in CSS pixels. */
 export type Box = readonly [left: number, top: number, right: number, bottom: number];
 
 /** What a drawing is made of. */

@@ -2,8 +2,8 @@
 import type { MessageKind, Timeline, TimelineLane } from '../format.ts';
 import { type AnswerRow, answersOf, holdEnd, ROW } from './answers.ts';
 import { Axis } from './axis.ts';
-import { type Fold, foldedIn, foldsOf } from './folds.ts';
 import { type InView, MessagePlaces } from './places.ts';
+import { type Repeats, repeatedIn, repeatsOf } from './repeats.ts';
 import { type Absence, absencesOf, rolesOf, type WrongClock, wrongClocksOf } from './states.ts';
 
 /** What is selected: an event of the run. */
@@ -43,10 +43,10 @@ export const LANE = 74;
 /** The moments of a run at which something happens. What is hidden at first does not count: service messages and repeats. */
 export function momentsOf(run: Timeline): number[] {
   const moments: number[] = [];
-  const folded = foldedIn(run);
+  const repeated = repeatedIn(run);
   const beats = heartbeatsOf(run);
   for (const [i, { kind, sent, due, arrived, died }] of run.messages.entries()) {
-    if (kind === 'service' || folded.has(i) || beats.has(i)) continue;
+    if (kind === 'service' || repeated.has(i) || beats.has(i)) continue;
     moments.push(sent, arrived ?? due);
     if (died !== undefined) moments.push(died);
   }
@@ -88,10 +88,10 @@ export class RunView {
   /** When clocks were wrong. */
   readonly clocks: readonly WrongClock[];
   /** Requests that were repeated, and are drawn as one at first. */
-  readonly folds: readonly Fold[];
+  readonly repeats: readonly Repeats[];
   readonly #lanes = new Map<string, number>();
   readonly #idle: ReadonlySet<string>;
-  readonly #folded: ReadonlySet<number>;
+  readonly #repeated: ReadonlySet<number>;
   #filter: Shown = FIRST_FILTER;
   #lane = LANE;
   readonly #latest: number[];
@@ -111,8 +111,8 @@ export class RunView {
     this.absences = absencesOf(run);
     this.roles = rolesOf(run);
     this.clocks = wrongClocksOf(run);
-    this.folds = foldsOf(run);
-    this.#folded = foldedIn(run);
+    this.repeats = repeatsOf(run);
+    this.#repeated = repeatedIn(run);
     this.#idle = idleLanes(run, this.#heartbeats);
     this.#arrange();
     // For each message, the latest time at which it or an earlier one is still on its way: bounds what can be in view.
@@ -227,7 +227,7 @@ export class RunView {
     if (message === undefined || !this.filter.kinds.has(message.kind)) return false;
     if (this.#heartbeats.has(index) && !this.filter.kinds.has('service')) return false;
     const { key, party, repeats } = this.filter;
-    if (!repeats && this.#folded.has(index)) return false;
+    if (!repeats && this.#repeated.has(index)) return false;
     if (party !== '' && message.from !== party && message.to !== party) return false;
     // The text of a message is shortened, and some of its bytes are escaped.
     if (key === '' || message.bytes.includes(key)) return true;

@@ -142,3 +142,24 @@ test('acknowledgements that confirm nothing new are upkeep', async () => {
   scene.filter = { ...FIRST_FILTER, kinds: new Set([...FIRST_FILTER.kinds, 'service']) };
   expect(acks()).toBeGreaterThan(3);
 });
+
+test('what a waiter asks again and again is drawn as one, but not what the story tells, and a filter shows it all', async () => {
+  await using pair = await startPair({ clock: 'virtual' });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  await a.set('k', 'A', 'PX', 60_000, 'NX');
+  for (let i = 0; i < 30; i++) {
+    await b.set('k', `B-${i}`, 'PX', 60_000, 'NX');
+    await pair.advance(50);
+  }
+  await a.del('k');
+  await b.set('k', 'B', 'PX', 60_000, 'NX');
+  const scene = new RunView(pair.timelineData());
+  const requests = (): number =>
+    scene.run.messages.filter(({ kind, from }, i) => kind === 'request' && from === 'B' && scene.shows(i))
+      .length;
+  // The first is told: B does not get it. Then one more, and the last before the grant, and the grant.
+  expect(requests()).toBe(4);
+  expect(scene.repeats).toEqual([expect.objectContaining({ client: 'B', count: 27 })]);
+  scene.filter = { ...scene.filter, repeats: true };
+  expect(requests()).toBe(31);
+});

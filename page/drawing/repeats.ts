@@ -2,7 +2,7 @@
 import type { Timeline, TimelineMessage } from '../format.ts';
 
 /** Repeats that are drawn as one. */
-export interface Fold {
+export interface Repeats {
   readonly client: string;
   readonly from: number;
   readonly to: number;
@@ -12,33 +12,33 @@ export interface Fold {
 
 /** The longest group of requests that is looked for: what a lock sends for one try. */
 const LONGEST = 4;
-/** How often a group must follow itself until it is folded. The first and the last time are drawn. */
+/** How often a group must follow itself until it is drawn as one. The first and the last time are drawn. */
 const TIMES = 4;
 
-interface Folded {
-  readonly folds: readonly Fold[];
+interface RepeatsIn {
+  readonly repeats: readonly Repeats[];
   readonly messages: ReadonlySet<number>;
 }
 
-const known = new WeakMap<Timeline, Folded>();
+const known = new WeakMap<Timeline, RepeatsIn>();
 
 /** The repeats of a run, in the order of time. */
-export function foldsOf(run: Timeline): readonly Fold[] {
-  return read(run).folds;
+export function repeatsOf(run: Timeline): readonly Repeats[] {
+  return read(run).repeats;
 }
 
 /** The indices of the messages that the repeats hide. */
-export function foldedIn(run: Timeline): ReadonlySet<number> {
+export function repeatedIn(run: Timeline): ReadonlySet<number> {
   return read(run).messages;
 }
 
-function read(run: Timeline): Folded {
+function read(run: Timeline): RepeatsIn {
   let found = known.get(run);
   if (found === undefined) known.set(run, (found = find(run)));
   return found;
 }
 
-function find({ messages, holds, story, lanes }: Timeline): Folded {
+function find({ messages, holds, story, lanes }: Timeline): RepeatsIn {
   const clients = new Set(lanes.flatMap(({ name, kind }) => (kind === 'client' ? [name] : [])));
   const effects = new Map<number, number[]>();
   for (const [i, { cause }] of messages.entries()) {
@@ -60,14 +60,14 @@ function find({ messages, holds, story, lanes }: Timeline): Folded {
     else all.push(i);
   }
   const hidden = new Set<number>();
-  const folds: Fold[] = [];
+  const runs: Repeats[] = [];
   for (const requests of ways.values()) {
     const signs = requests.map((index) => signOf(messages, index, effects, kept));
     for (const [first, last] of repeatsIn(signs)) {
       const own = requests.slice(first, last);
       for (const index of own) hide(index, effects, hidden);
       const { from: client } = messages[own[0] as number] as TimelineMessage;
-      folds.push({
+      runs.push({
         client,
         from: messages[own[0] as number]?.sent ?? 0,
         to: messages[own.at(-1) as number]?.sent ?? 0,
@@ -75,7 +75,7 @@ function find({ messages, holds, story, lanes }: Timeline): Folded {
       });
     }
   }
-  return { folds: joined(folds), messages: hidden };
+  return { repeats: joined(runs), messages: hidden };
 }
 
 /** What a request says and is answered, without numbers and tokens; one that is kept is like no other. */
@@ -126,13 +126,13 @@ function hide(index: number, effects: ReadonlyMap<number, readonly number[]>, hi
 }
 
 /** Repeats of a client to several nodes at the same time are one. */
-function joined(folds: readonly Fold[]): Fold[] {
-  const all: Fold[] = [];
-  for (const fold of [...folds].sort((a, b) => a.from - b.from)) {
-    const before = all.findLastIndex(({ client, to }) => client === fold.client && to >= fold.from);
+function joined(runs: readonly Repeats[]): Repeats[] {
+  const all: Repeats[] = [];
+  for (const next of [...runs].sort((a, b) => a.from - b.from)) {
+    const before = all.findLastIndex(({ client, to }) => client === next.client && to >= next.from);
     const one = all[before];
-    if (one === undefined) all.push(fold);
-    else all[before] = { ...one, to: Math.max(one.to, fold.to), count: one.count + fold.count };
+    if (one === undefined) all.push(next);
+    else all[before] = { ...one, to: Math.max(one.to, next.to), count: one.count + next.count };
   }
   return all;
 }
