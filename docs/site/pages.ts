@@ -45,6 +45,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('commands-of-your-own', 'Commands of your own'),
       doc('time', 'Time in the lab'),
       doc('lab', "The lab's controls"),
+      doc('lab-commands', 'LAB commands'),
       doc('explore', 'Explorations'),
       doc('programs', 'Programs in any language'),
       doc('timeline', 'Timelines'),

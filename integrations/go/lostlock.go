@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,17 +21,26 @@ var ready = regexp.MustCompile(`(Lab ready|Ready to accept connections) tcp (\d+
 
 // Server is a running lostlock.
 type Server struct {
+	t testing.TB
+	// Where it answers LAB, and the connection that asks it, once there is one.
+	labAddr, password string
+	lab               *labConn
 	// Addr is the address for clients, such as 127.0.0.1:40001.
 	Addr string
 	// URL is the address for clients, such as redis://127.0.0.1:40001.
 	URL string
 }
 
+// labConn is the connection to the port that answers LAB. Goroutines may share it.
+type labConn struct {
+	once sync.Once
+	conn *Conn
+	err  error
+}
+
 // Pair is a primary with replicas. Its address leads to the primary, also after a failover.
 type Pair struct {
 	Server
-	t   testing.TB
-	lab *Conn
 	// The streams that Hold has stopped: from and to.
 	held [][2]string
 }
@@ -59,27 +70,35 @@ func Command() []string {
 // Start starts a server for the test, which stops it at its end. The flags are those of npx lostlock --help.
 func Start(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	return server(start(t, flags)["Ready to accept connections"])
+	return server(t, start(t, flags), flags)
 }
 
 // StartPair starts a primary with a replica for the test, which stops them at its end.
 func StartPair(t testing.TB, flags ...string) *Pair {
 	t.Helper()
 	ports := start(t, append([]string{"--lab"}, flags...))
-	lab, err := Dial("127.0.0.1:" + ports["Lab ready"])
-	if err != nil {
-		t.Fatalf("lostlock: %v", err)
-	}
-	t.Cleanup(func() { lab.Close() })
-	return &Pair{Server: *server(ports["Ready to accept connections"]), t: t, lab: lab}
+	return &Pair{Server: *server(t, ports, flags)}
 }
 
-// Lab sends a LAB command, such as Lab("CRASH", "redis-1"). An error ends the test.
-func (p *Pair) Lab(words ...string) any {
-	p.t.Helper()
-	reply, err := p.lab.Do(append([]string{"LAB"}, words...)...)
+// Lab sends a LAB command, such as Lab("ADVANCE", "30000"). An error ends the test.
+func (s *Server) Lab(words ...string) any {
+	s.t.Helper()
+	s.lab.once.Do(func() {
+		s.lab.conn, s.lab.err = Dial(s.labAddr)
+		if s.lab.err != nil {
+			return
+		}
+		s.t.Cleanup(func() { s.lab.conn.Close() })
+		if s.password != "" {
+			_, s.lab.err = s.lab.conn.Do("AUTH", s.password)
+		}
+	})
+	if s.lab.err != nil {
+		s.t.Fatalf("lostlock: %v", s.lab.err)
+	}
+	reply, err := s.lab.conn.Do(append([]string{"LAB"}, words...)...)
 	if err != nil {
-		p.t.Fatalf("LAB %s: %v", strings.Join(words, " "), err)
+		s.t.Fatalf("LAB %s: %v", strings.Join(words, " "), err)
 	}
 	return reply
 }
@@ -126,8 +145,20 @@ func (p *Pair) Failover() []Lost {
 	return lost
 }
 
-func server(port string) *Server {
-	return &Server{Addr: "127.0.0.1:" + port, URL: "redis://127.0.0.1:" + port}
+// server is the server at these ports, with the password that the flags give it.
+func server(t testing.TB, ports map[string]string, flags []string) *Server {
+	addr := "127.0.0.1:" + ports["Ready to accept connections"]
+	s := &Server{t: t, Addr: addr, URL: "redis://" + addr, labAddr: addr, lab: &labConn{}}
+	if port := ports["Lab ready"]; port != "" {
+		s.labAddr = "127.0.0.1:" + port
+	}
+	for i := 0; i+1 < len(flags); i++ {
+		if flags[i] == "--requirepass" {
+			s.password = flags[i+1]
+			s.URL = "redis://:" + url.QueryEscape(s.password) + "@" + addr
+		}
+	}
+	return s
 }
 
 // start runs the command until it listens, and returns its ports. Its standard input ends with the test.

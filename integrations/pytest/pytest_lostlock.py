@@ -1,5 +1,6 @@
 """pytest fixtures that start lostlock: a server for each test, one for the whole run, and a pair whose primary a test can crash."""
 
+import json
 import os
 import re
 import shlex
@@ -7,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+from urllib.parse import quote
 
 import pytest
 
@@ -67,15 +69,19 @@ class Resp:
 class Server:
     """A running lostlock: `url`, `host` and `port` are the address for clients."""
 
-    def __init__(self, process, ports):
+    def __init__(self, process, ports, password=None):
         self._process = process
         self._ports = ports
+        self._password = password
+        self._control = None
+        self._turn = threading.Lock()
         # A server whose pipe is full would wait, so its log is read to the end.
         self._log = threading.Thread(target=self._drain, name="lostlock's log", daemon=True)
         self._log.start()
         self.host = "127.0.0.1"
         self.port = ports["Ready to accept connections"]
-        self.url = f"redis://{self.host}:{self.port}"
+        login = f":{quote(password, safe='')}@" if password else ""
+        self.url = f"redis://{login}{self.host}:{self.port}"
 
     def _drain(self):
         for _ in self._process.stdout:
@@ -85,8 +91,49 @@ class Server:
         """Opens a plain connection, for tests that use no Redis client."""
         return Resp(self.host, self.port)
 
+    def lab(self, *words):
+        """Sends a LAB command, such as lab("ADVANCE", 30000), and returns its reply; records are dictionaries."""
+        with self._turn:
+            if self._control is None:
+                control = Resp(self.host, self._ports.get("Lab ready", self.port))
+                control.command("HELLO", 3, *(("AUTH", "default", self._password) if self._password else ()))
+                self._control = control
+        return self._control.command("LAB", *words)
+
+    def intercept(self, act, *value, client=None, node=None, command=None, key=None, argument=None, nth=None):
+        """Adds a rule for requests, and returns its id: intercept("DISCONNECT-AFTER", command="set", key="my:*", nth=1). The acts
+        are DISCONNECT, DISCONNECT-AFTER, REPLY-LOST, and with a value ERROR, REPLY and DELAY (milliseconds)."""
+        return self.lab("INTERCEPT", "ADD", *_filters(client, node, command, key, argument), *_pair("NTH", nth), act, *value)
+
+    def rules(self):
+        """The rules, as dictionaries with id, rule, matches and hits."""
+        return self.lab("INTERCEPT", "LIST")
+
+    def remove(self, *ids):
+        """Removes rules by their ids."""
+        self.lab("INTERCEPT", "REMOVE", *ids)
+
+    def requests(self, client=None, node=None, command=None, key=None, argument=None):
+        """The requests of clients, as dictionaries with at, node, client, connection, command and reply. A server that is no pair
+        records them from the first call on."""
+        return self.lab("REQUESTS", *_filters(client, node, command, key, argument))
+
+    def seed(self, data):
+        """Stores keys in one step: a dictionary of keys and values, or what `dump` returned."""
+        self.lab("SEED", json.dumps(data))
+
+    def dump(self):
+        """Every key, as dictionaries with db, key, type, value and, if the key expires, expiresAt."""
+        return json.loads(self.lab("DUMP"))
+
+    def advance(self, ms):
+        """Lets time pass at once on the server, in milliseconds. The test's own timers are not moved."""
+        self.lab("ADVANCE", ms)
+
     def stop(self):
         """Stops the server. Standard input ends, and the server with it, also when the tests are killed."""
+        if self._control is not None:
+            self._control.close()
         self._process.stdin.close()
         self._process.wait(timeout=30)
         self._log.join(timeout=30)
@@ -96,15 +143,9 @@ class Server:
 class Pair(Server):
     """A primary with replicas. `url` leads to the primary, also after a failover."""
 
-    def __init__(self, process, ports):
-        super().__init__(process, ports)
-        self._lab = Resp(self.host, ports["Lab ready"])
-        self._lab.command("HELLO", 3)
+    def __init__(self, process, ports, password=None):
+        super().__init__(process, ports, password)
         self._held = []
-
-    def lab(self, *words):
-        """Sends a LAB command, such as lab("CRASH", "redis-1"), and returns its reply."""
-        return self._lab.command("LAB", *words)
 
     def hold(self):
         """Stops replication: no replica receives anything until `release`."""
@@ -126,9 +167,54 @@ class Pair(Server):
         and client. `lab("LOST")` lists those of all failovers."""
         return self.lab("FAILOVER", *(["CRASH"] if crash else []))["lost"]
 
-    def stop(self):
-        self._lab.close()
-        super().stop()
+    def actor(self, name):
+        """A URL for one client, whose links, requests and lost writes have its name."""
+        return self.lab("ACTOR", name)
+
+    def holders(self, key):
+        """The clients that hold a lock now, or believe so, or are inside, as dictionaries with client, believes, granted, inside and
+        so on."""
+        return self.lab("HOLDERS", key)
+
+    def overlaps(self):
+        """The times in which two clients believed that they held one lock, or were inside one resource, as dictionaries with lock,
+        clients, from, to and inside. Empty when no lock was lost."""
+        return self.lab("OVERLAPS")
+
+    def enter(self, client, resource, fence=None, shared=False):
+        """Says that a client is inside a resource from now on."""
+        self.lab("ENTER", client, resource, *_pair("FENCE", fence), *(["SHARED"] if shared else []))
+
+    def leave(self, client, resource):
+        """Says that a client has left a resource."""
+        self.lab("LEAVE", client, resource)
+
+    def note(self, text, client=None):
+        """Adds a sentence to the story."""
+        self.lab("NOTE", *([] if client is None else [client]), text)
+
+    def story(self):
+        """What happened so far, as sentences."""
+        return self.lab("TRACE", "STORY")
+
+    def new(self):
+        """Starts the nodes anew, as at the beginning and at the same URL, for the next test."""
+        self.lab("NEW")
+        self._held = []
+
+
+def _pair(word, value):
+    return [] if value is None else [word, value]
+
+
+def _filters(client, node, command, key, argument):
+    words = {"FROM": client, "ON": node, "COMMAND": command, "KEY": key, "ARGUMENT": argument}
+    return [word for name, value in words.items() for word in _pair(name, value)]
+
+
+def _password(flags):
+    found = [flags[i + 1] for i, flag in enumerate(flags[:-1]) if flag == "--requirepass"]
+    return found[-1] if found else None
 
 
 def start(command, *flags):
@@ -147,7 +233,7 @@ def start(command, *flags):
             if ready:
                 ports[ready[1]] = int(ready[2])
             if "Ready to accept connections" in ports:
-                return (Pair if "--lab" in flags else Server)(process, ports)
+                return (Pair if "--lab" in flags else Server)(process, ports, _password(flags))
         process.stdin.close()
         status = process.wait(timeout=30)
         errors.seek(0)

@@ -1,20 +1,16 @@
 package lostlock;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** A primary with replicas. Its address leads to the primary, also after a failover. */
 public final class LostlockPair extends LostlockServer {
-  private final RespConnection lab;
   /** The streams that {@link #hold} has stopped: from and to. */
   private final List<String[]> held = new ArrayList<>();
 
   private LostlockPair(Launched launched) {
     super(launched);
-    lab = new RespConnection(host(), labPort());
   }
 
   /** Starts a primary and a replica with further flags. */
@@ -27,16 +23,6 @@ public final class LostlockPair extends LostlockServer {
     List<String> all = new ArrayList<>(List.of("--lab"));
     all.addAll(flags);
     return new LostlockPair(launch(command, all));
-  }
-
-  /**
-   * Sends a LAB command, such as lab("CRASH", "redis-1"), and returns its reply. Several threads may call this; one command
-   * follows the other.
-   */
-  public Object lab(String... words) {
-    List<String> all = new ArrayList<>(List.of("LAB"));
-    all.addAll(Arrays.asList(words));
-    return lab.command(all.toArray(new String[0]));
   }
 
   /** Stops replication: no replica receives anything until {@link #release}. */
@@ -72,22 +58,45 @@ public final class LostlockPair extends LostlockServer {
    * holder and client. {@code lab("LOST")} lists those of all failovers.
    */
   public List<Map<String, Object>> failover() {
-    List<Map<String, Object>> lost = new ArrayList<>();
-    for (Object write : (List<?>) fields(lab("FAILOVER", "CRASH")).get("lost")) lost.add(fields(write));
-    return lost;
+    return records(fields(lab("FAILOVER", "CRASH")).get("lost"));
   }
 
-  /** A reply of names and values in turn as a map. */
-  private static Map<String, Object> fields(Object reply) {
-    List<?> words = (List<?>) reply;
-    Map<String, Object> fields = new HashMap<>();
-    for (int i = 0; i + 1 < words.size(); i += 2) fields.put((String) words.get(i), words.get(i + 1));
-    return fields;
+  /** A URL for one client, whose links, requests and lost writes have its name. */
+  public String actor(String name) {
+    return (String) lab("ACTOR", name);
   }
 
-  @Override
-  public void close() {
-    lab.close();
-    super.close();
+  /** The clients that hold a lock now, or believe so, or are inside, each with client, believes, granted, inside and so on. */
+  public List<Map<String, Object>> holders(String key) {
+    return records(lab("HOLDERS", key));
+  }
+
+  /**
+   * The times in which two clients believed that they held one lock, or were inside one resource, each with lock, clients, from, to
+   * and inside. Empty when no lock was lost.
+   */
+  public List<Map<String, Object>> overlaps() {
+    return records(lab("OVERLAPS"));
+  }
+
+  /** Says that a client is inside a resource from now on. */
+  public void enter(String client, String resource) {
+    lab("ENTER", client, resource);
+  }
+
+  /** Says that a client has left a resource. */
+  public void leave(String client, String resource) {
+    lab("LEAVE", client, resource);
+  }
+
+  /** Adds a sentence about a client to the story. */
+  public void note(String client, String sentence) {
+    lab("NOTE", client, sentence);
+  }
+
+  /** Starts the nodes anew, as at the beginning and at the same address, for the next test. */
+  public void startAnew() {
+    lab("NEW");
+    held.clear();
   }
 }
