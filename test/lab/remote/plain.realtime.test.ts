@@ -1,4 +1,5 @@
 /** LAB at a server without a lab: rules, requests, data and time; the rest names the flag --lab. */
+import { readFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
@@ -49,4 +50,14 @@ test('a server without a lab knows the name of each subcommand of a lab', async 
   expect(new Set([...names, 'help'])).toEqual(new Set(plain.subcommands?.keys()));
   expect(LAB_ONLY.length).toBe(new Set(LAB_ONLY).size);
   expect(lackSyntax([plain])).toEqual([]);
+});
+
+test('the page about LAB commands has each subcommand, and each field of a reply', async () => {
+  const page = await readFile('docs/lab-commands.md', 'utf8');
+  const names = [...(labCommand(NO_PAIR, NO_PAIR).subcommands?.keys() ?? [])];
+  expect(names.filter((name) => !page.includes(`LAB ${name.toUpperCase()}`))).toEqual([]);
+  const replies = await readFile('lab/remote/replies.ts', 'utf8');
+  const fields = replies.match(/(?<=^ {4}\[')[a-z-]+(?=', )/gm) ?? [];
+  expect(fields.length).toBeGreaterThan(25);
+  expect(fields.filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
 });
