@@ -3,7 +3,7 @@ import type { Tenure } from '../../lab/account/tenures.ts';
 import { beginning } from '../../page/text.ts';
 import { leaseEnd } from '../cause/cause.ts';
 import type { Cause, CauseGrant } from '../cause/reason.ts';
-import { accountOfWorld } from '../cause/recorded.ts';
+import { accountOfWorld, micros } from '../cause/recorded.ts';
 import { textOf } from '../cause/request.ts';
 import type { PlayedWorld, StoryLine } from '../played-world.ts';
 import type { Breach, FindingEvent } from '../visit.ts';
@@ -80,6 +80,7 @@ class PossibleEvents {
     yield* this.#repetitions();
     yield* this.#errors();
     yield* this.#freeing();
+    yield* this.#afterOverwriting();
     yield* this.#refusal();
     yield* this.#left();
     yield* this.#waitingAndLost();
@@ -102,8 +103,11 @@ class PossibleEvents {
   }
 
   *#faults(): Iterable<PossibleEvent> {
+    const resent = new Set(this.#cause.twice.map(({ first }) => first.client));
+    // The request whose reply was lost is told by itself.
     for (const { at, who, what, kind } of this.#world.lines)
-      if (kind === 'fault') yield this.#maybe(at, who, what, 5);
+      if (kind === 'fault')
+        yield this.#maybe(at, who, resent.has(who) ? what.replace(/, and a reply is lost$/, '') : what, 5);
   }
 
   /** Of a client that freed another's lock: how it lost its own. */
@@ -245,6 +249,29 @@ class PossibleEvents {
     else if (how === 'lost') yield this.#kept(at, who, `the lock of ${owner} is lost by ${what}`);
     else if (how === 'expired')
       yield this.#kept(at, who, `the lease of ${owner}'s lock ends${this.#renewedText(tenure)}`);
+  }
+
+  /** What removed the key that an overwriting left, before the last client got the lock. */
+  *#afterOverwriting(): Iterable<PossibleEvent> {
+    const { freedBy, grants } = this.#cause;
+    const last = grants.at(-1);
+    if (freedBy?.how !== 'overwritten' || last?.executed == null || last.call === freedBy.request?.call)
+      return;
+    const key = freedBy.tenure?.key;
+    const { writes } = accountOfWorld(this.#world).run;
+    const since = micros(freedBy.at);
+    const overwriting = writes.findIndex(
+      ({ at, write }) => write.key === key && write.client === freedBy.by && at >= since,
+    );
+    const removed = writes.find(
+      ({ at, write }, i) =>
+        i > overwriting && write.key === key && write.type === 'none' && at <= micros(last.executed ?? 0),
+    );
+    if (removed === undefined) return;
+    const { at, node, write } = removed;
+    const text = textOf({ name: (write.command[0] ?? '').toLowerCase(), words: write.command });
+    if (write.client === undefined) yield this.#kept(at / 1000, node, `the lease of ${key} ends`);
+    else yield this.#kept(at / 1000, write.client, `${text} on ${node} removes ${key}`);
   }
 
   #renewedText(tenure: Tenure | undefined): string {

@@ -1,7 +1,8 @@
-/** Says in one sentence why a promise broke, and what would have prevented it. */
+/** Says in one sentence why a promise broke. */
 import type { Cause } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { Breach } from '../visit.ts';
+import { isApart } from './blame.ts';
 import { namesText, timeText } from './text.ts';
 
 /** What happened, in one sentence. */
@@ -42,11 +43,14 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
   const second = newer?.client === first ? `another life of ${first}` : (newer?.client ?? '');
   const isLater = (older?.at ?? 0) > (newer?.at ?? 0);
   // What a client sent while it had the lock may arrive much later.
+  const granted = cause.grants.at(-1)?.executed;
   const head = what.startsWith('a write of ')
     ? sentence(what).slice(0, -1)
     : isLater
       ? `${first} went in while ${second} was inside`
-      : `${second} got the lock while ${first} was inside`;
+      : granted != null && granted < (older?.at ?? 0)
+        ? `${first} and ${second} were inside together`
+        : `${second} got the lock while ${first} was inside`;
   return `${head}: ${reason}.`;
 }
 
@@ -89,8 +93,12 @@ function reasonOf(cause: Cause): string {
       return `${older}'s lock was lost by ${what}${told}`;
     case 'never taken':
       return `${role === 'second holder' ? newer : older} had no lock, because ${what}`;
-    case 'together':
-      return what;
+    case 'together': {
+      const [one, other] = [grants[0]?.nodes ?? [], grants.at(-1)?.nodes ?? []];
+      return isApart(freedBy)
+        ? `${namesText(one)} granted it to ${older}, and ${namesText(other)} to ${newer}`
+        : what;
+    }
     default:
       return 'it is not known what freed the lock';
   }
@@ -102,64 +110,4 @@ function ofLeft({ left, twice }: Cause): string {
   const others = renewedByOthers ? ', and other clients renew it' : '';
   const again = twice.length > 0 ? `; ${twice[0]?.again.kind} was executed twice` : '';
   return `Nobody gets ${lock}: ${client} took it with ${grant?.kind ?? 'a grant'}${lease}, and ${client} ${why}${others}${again}.`;
-}
-
-/** What would have prevented it; empty when that is not known. */
-export function preventionOf(cause: Cause): string {
-  const { freedBy, left, lost, refused, twice, entries } = cause;
-  if (left !== undefined) return preventionOfLeft(cause);
-  if (lost !== undefined)
-    return lost.by === 'failover'
-      ? 'WAIT after the write, and an error when too few replicas have it'
-      : 'appendfsync always, or a disk that keeps what was acknowledged';
-  if (freedBy === undefined) return '';
-  if (cause.shape.startsWith('fences: '))
-    return freedBy.how === 'lost'
-      ? 'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer'
-      : 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
-  const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
-  switch (freedBy.how) {
-    case 'deleted':
-      return 'a release that compares the token of its own grant, and deletes the key in the same script';
-    case 'flushed':
-      return 'a database of their own for locks, which nobody flushes';
-    case 'released':
-      return isRepeated
-        ? 'a new token for each acquisition, which the release compares'
-        : 'a release after the last act under the lock, and no act after it';
-    case 'overwritten':
-      return 'SET NX, which the server refuses while another has the lock';
-    case 'changed':
-      return isRepeated
-        ? 'a release that may be executed twice: a script that looks whether the caller still has the lock'
-        : 'a release that looks whether the caller still has the lock';
-    case 'expired':
-      if (refused !== undefined) return 'to stop as soon as a renewal finds that the lock is gone';
-      return isEntryLate(entries, freedBy)
-        ? 'to count the lease from when the request was sent, and not to go in when it is over'
-        : 'a fencing token that the resource checks; a longer lease or a renewal makes it rarer';
-    case 'clock':
-      return "a fencing token that the resource checks; servers' clocks that are never set";
-    case 'evicted':
-      return 'maxmemory-policy noeviction on the server of the locks';
-    case 'lost':
-      return 'a fencing token that the resource checks; WAIT before going in makes it rarer';
-    case 'never taken':
-      return 'to go in only after a reply that grants the lock; an error is a refusal';
-    case 'together':
-      return freedBy.what.startsWith('different servers')
-        ? 'a grant only by more than half of the servers'
-        : 'one key for all who need the same resource';
-    default:
-      return '';
-  }
-}
-
-function preventionOfLeft({ left }: Cause): string {
-  const { endless, renewedByOthers, why } = left as NonNullable<typeof left>;
-  if (renewedByOthers) return 'a lease that only its holder renews: SET NX PX in one command';
-  if (endless) return 'a lease, set by the command that takes the lock: SET NX PX';
-  return /answered/.test(why)
-    ? 'to try the release again until it is done, or a shorter lease'
-    : 'a shorter lease';
 }

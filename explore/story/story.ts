@@ -3,8 +3,9 @@ import { causeOf } from '../cause/cause.ts';
 import type { Cause } from '../cause/reason.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Breach, FindingEvent } from '../visit.ts';
+import { faultOf, preventionOf } from './blame.ts';
 import { eventsOf } from './events.ts';
-import { preventionOf, sentenceOf } from './sentence.ts';
+import { sentenceOf } from './sentence.ts';
 import { storyText } from './text.ts';
 
 /** The story of a breach. */
@@ -26,6 +27,6 @@ export function storyOf(world: PlayedWorld, breach: Breach, title: string): Brea
     cause,
     sentence,
     events,
-    text: storyText({ title, sentence, prevention: preventionOf(cause) }, events),
+    text: storyText({ title, sentence, fault: faultOf(cause), prevention: preventionOf(cause) }, events),
   };
 }

@@ -7,6 +7,8 @@ export interface StoryWords {
   readonly title: string;
   /** What happened, in one sentence. */
   readonly sentence: string;
+  /** Whose fault it is; empty when that is not known. */
+  readonly fault: string;
   /** What would have prevented it; empty when that is not known. */
   readonly prevention: string;
 }
@@ -23,9 +25,9 @@ export function numberText(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** The story: its title, what happened in one sentence, the events, and what would have prevented it. */
+/** The story: its title, what happened in one sentence, the events, whose fault it is, and what would have prevented it. */
 export function storyText(
-  { title, sentence, prevention }: StoryWords,
+  { title, sentence, fault, prevention }: StoryWords,
   events: readonly FindingEvent[],
 ): string {
   const width = Math.max(...events.map(({ who }) => who.length), 4);
@@ -34,7 +36,8 @@ export function storyText(
     const time = `${numberText(Number(whole))}.${fraction}`;
     return `${time.padStart(10)} ms  ${who.padEnd(width)}  ${text}`;
   });
-  return [title, sentence, ...lines, prevention === '' ? '' : `prevented by: ${prevention}`]
+  const last = Object.entries({ 'at fault': fault, 'prevented by': prevention });
+  return [title, sentence, ...lines, ...last.map(([head, text]) => (text === '' ? '' : `${head}: ${text}`))]
     .filter((line) => line !== '')
     .join('\n');
 }

@@ -10,7 +10,8 @@ import { playWorld } from '../play.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { brokenText } from '../promises/broken.ts';
 import { survey } from '../search/survey.ts';
-import { preventionOf, sentenceOf } from '../story/sentence.ts';
+import { preventionOf } from '../story/blame.ts';
+import { sentenceOf } from '../story/sentence.ts';
 import type { Breach } from '../visit.ts';
 import { playedTimeline } from './played.ts';
 

@@ -9,7 +9,7 @@ import {
   type History,
   replay,
 } from '../../explore/index.ts';
-import { preventionOf } from '../../explore/story/sentence.ts';
+import { preventionOf } from '../../explore/story/blame.ts';
 import { storyOf } from '../../explore/story/story.ts';
 import { numberText, seeText, timeText } from '../../explore/story/text.ts';
 import { playBroken } from './play-finding.ts';
@@ -172,4 +172,32 @@ test('what would have prevented a fence that came twice is said of the counter, 
   expect(preventionOf({ ...cause, shape: `fences: ${cause.shape}` })).toMatch(
     /^a counter of fences that a failover/,
   );
+});
+
+test('the story says what freed a lock that came of an overwriting, and whose fault it is', async () => {
+  const { findings } = await explore({
+    name: 'renews blindly',
+    clients: 3,
+    budget: { worlds: 20 },
+    seed: 1,
+    faults: ['node-pause'],
+    promises: ['mutual-exclusion'],
+    async client({ redis, name, sleep, resource }) {
+      while ((await redis.set('lock', name, 'PX', LEASE, 'NX')) !== 'OK') await sleep(50);
+      const inside = resource('stock').enter();
+      for (let i = 0; i < 3; i++) {
+        await sleep(LEASE / 3);
+        inside.write();
+        await redis.set('lock', name, 'PX', LEASE);
+      }
+      inside.leave();
+      if ((await redis.get('lock')) === name) await redis.del('lock');
+    },
+  });
+  const story =
+    findings.map((each) => each.story).find((text) => /overwrites the lock of [ABC]\n/.test(text)) ?? '';
+  expect(story).toMatch(
+    /SET lock (\w) PX 1000 on redis-1 overwrites the lock of [^\n]*\n(?:[^\n]*\n)*[^\n]* \1 +DEL lock on redis-1 removes lock\n/,
+  );
+  expect(story).toMatch(/\nat fault: the code of (\w): its SET\n/);
 });

@@ -1,0 +1,137 @@
+/** Says whose fault a broken promise is, and what would have prevented it. */
+import type { FreedBy } from '../cause/freed.ts';
+import type { Cause } from '../cause/reason.ts';
+import { isEntryLate } from '../cause/shape.ts';
+
+/** True when servers that do not know of each other granted one lock. */
+export function isApart({ what }: FreedBy): boolean {
+  return what.startsWith('different servers');
+}
+
+/** What would have prevented it; empty when that is not known. */
+export function preventionOf(cause: Cause): string {
+  const { freedBy, left, lost, refused, twice, entries } = cause;
+  if (left !== undefined) return preventionOfLeft(cause);
+  if (lost !== undefined)
+    return lost.by === 'failover'
+      ? 'WAIT after the write, and an error when too few replicas have it'
+      : 'appendfsync always, or a disk that keeps what was acknowledged';
+  if (freedBy === undefined) return '';
+  if (cause.shape.startsWith('fences: '))
+    return freedBy.how === 'lost'
+      ? 'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer'
+      : 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
+  const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
+  switch (freedBy.how) {
+    case 'deleted':
+      return 'a release that compares the token of its own grant, and deletes the key in the same script';
+    case 'flushed':
+      return 'a database of their own for locks, which nobody flushes';
+    case 'released':
+      return isRepeated
+        ? 'a new token for each acquisition, which the release compares'
+        : 'a release after the last act under the lock, and no act after it';
+    case 'overwritten':
+      return isAcquisition(cause, freedBy)
+        ? 'SET NX, which the server refuses while another has the lock'
+        : 'a renewal that compares the token, and sets the lease in the same script';
+    case 'changed':
+      return isRepeated
+        ? 'a request that does no harm when it is executed twice: a script that looks first what is there'
+        : 'a release that looks whether the caller still has the lock';
+    case 'expired':
+      if (refused !== undefined) return 'to stop as soon as a renewal finds that the lock is gone';
+      return isEntryLate(entries, freedBy)
+        ? 'to count the lease from when the request was sent, and not to go in when it is over'
+        : 'a fencing token that the resource checks; a longer lease or a renewal makes it rarer';
+    case 'clock':
+      return "a fencing token that the resource checks; servers' clocks that are never set";
+    case 'evicted':
+      return 'maxmemory-policy noeviction on the server of the locks';
+    case 'lost':
+      if (isRestart(freedBy))
+        return 'appendfsync always on a disk that is kept, or a restart only after the longest lease; a fencing token that the resource checks';
+      return 'a fencing token that the resource checks; WAIT before going in makes it rarer';
+    case 'never taken':
+      return 'to go in only after a reply that grants the lock; an error is a refusal';
+    case 'together':
+      return isApart(freedBy)
+        ? 'a grant only by more than half of the servers, or one server for all'
+        : 'one key for all who need the same resource';
+    default:
+      return '';
+  }
+}
+
+/** True unless a former holder renewed what it had no longer, with another request than those that take the lock. */
+function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
+  return role !== 'former holder' || grants.some(({ kind }) => kind === request?.kind);
+}
+
+function preventionOfLeft({ left }: Cause): string {
+  const { endless, renewedByOthers, why } = left as NonNullable<typeof left>;
+  if (renewedByOthers)
+    return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';
+  if (endless) return 'a lease, set by the command that takes the lock: SET NX PX';
+  return /answered/.test(why)
+    ? 'to try the release again until it is done, or a shorter lease'
+    : 'a shorter lease';
+}
+
+function isRestart({ what }: FreedBy): boolean {
+  return what.startsWith('the restart');
+}
+
+/** Whose fault it is: code, servers, or a limit that every lease has; empty when that is not known. */
+export function faultOf(cause: Cause): string {
+  const { freedBy, left, lost, waiter, refused, entries } = cause;
+  const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
+  if (left !== undefined) return faultOfLeft(cause);
+  if (waiter !== undefined) return `the code of ${waiter.client}, which relies on being woken`;
+  if (lost !== undefined)
+    return lost.by === 'failover'
+      ? 'the servers, which copy to replicas after they answer'
+      : 'the disk of the server';
+  if (freedBy === undefined) return '';
+  const { how, by, request, role, node } = freedBy;
+  if (cause.shape.startsWith('fences: ') && how === 'lost')
+    return 'the counter of fences, which is kept where a failover can set it back';
+  switch (how) {
+    case 'deleted':
+    case 'overwritten':
+    case 'flushed':
+    case 'released':
+    case 'changed':
+      return by === undefined ? '' : `the code of ${by}: its ${request?.kind ?? freedBy.what}`;
+    case 'expired':
+      if (refused !== undefined) return `the code of ${older}, which does not look at the reply`;
+      return isEntryLate(entries, freedBy)
+        ? `the code of ${older}, which does not look at the time`
+        : 'a limit of leases, which end while their holders stand still; or a lease that is shorter than the work';
+    case 'clock':
+      return `the clock of ${node ?? 'the server'}`;
+    case 'evicted':
+      return `the memory policy of ${node ?? 'the server'}`;
+    case 'lost':
+      return isRestart(freedBy)
+        ? 'the server, which restarts without its data'
+        : 'the servers, which copy to replicas after they answer';
+    case 'never taken':
+      return `the code of ${role === 'second holder' ? newer : older}, which goes in without a grant`;
+    case 'together':
+      return isApart(freedBy)
+        ? 'the code, for which the grant of one server is enough'
+        : 'the code, which uses two locks for one resource';
+    default:
+      return '';
+  }
+}
+
+function faultOfLeft({ left }: Cause): string {
+  const { client, endless, renewedByOthers, why } = left as NonNullable<typeof left>;
+  if (renewedByOthers) return 'the code of the clients that renew a lock which they do not have';
+  if (endless) return `the code of ${client}, which takes the lock without a lease`;
+  return /answered/.test(why)
+    ? `the code of ${client}, which does not try its release again`
+    : 'nobody: a lock that is not given back stays until its lease ends';
+}
