@@ -47,6 +47,9 @@ const MOST_ERRORS = 5;
 /** So many worlds with one fault are kept for a second one. */
 const MOST_SECONDS = 5000;
 
+/** So many times the budget's time may be used, for reducing what was found last. */
+const LATE = 1.1;
+
 /** When strategies have drawn nothing so often in a row, there is nothing left. */
 const MOST_IDLE = 50;
 
@@ -346,8 +349,9 @@ export class Explorer {
     const play = landmarksByPlan((plan) => this.#playWorld(past, plan));
     const first = withAnchors(reducible(failing));
     const attempt = async (plan: WorldPlan): Promise<Reducible | undefined> => {
-      // After Ctrl-C, or an abort, the story is told as it is.
-      if (this.#options.signal?.aborted === true) return undefined;
+      // After Ctrl-C, an abort, or a limit that is well past, the story is told as it is.
+      const { signal, budget } = this.#options;
+      if (signal?.aborted === true || this.#time > budget.ms * LATE) return undefined;
       try {
         return await this.#attempt(rules, await timed(plan, play), first);
       } catch {
@@ -389,7 +393,7 @@ export class Explorer {
       ...(this.#all !== undefined && { exhaustive: { ...this.#all, orders: { ...this.#all.orders } } }),
     };
     const interrupted = this.#options.signal?.aborted === true;
-    const { name } = this.#options;
+    const { name, hint } = this.#options;
     return new ExploreReport({
       versions: { lostlock: LOSTLOCK_VERSION, node: process.version },
       name,
@@ -401,6 +405,7 @@ export class Explorer {
       ms: this.#time,
       interrupted,
       output: this.#output,
+      ...(hint !== undefined && { hint }),
       ...(this.#notRepeatable !== undefined && { notRepeatable: this.#notRepeatable }),
     });
   }

@@ -7,6 +7,7 @@ import { checkCode } from '../lab/checks.ts';
 import type { ClientCode } from './client.ts';
 import { DEFAULT_FAULTS, FAULTS, type FaultName } from './faults/index.ts';
 import { checkAccept, LEASE_LIMITS } from './fingerprint.ts';
+import { boundHint } from './in-test.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
 import type { Asked, Coverage } from './report-data.ts';
@@ -118,6 +119,8 @@ export interface FullOptions
   readonly exhaustive: 1 | 2 | undefined;
   readonly late: { readonly alone: number; readonly besideFault: number };
   readonly signal: AbortSignal | undefined;
+  /** How to bound the exploration in the test that runs it; undefined where nothing is to be said. */
+  readonly hint: string | undefined;
   /** The text of the client's code; empty for code that is loaded from a file. */
   readonly text: string;
   /** What the user named, and what is left to the defaults. */
@@ -186,7 +189,6 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     progress,
     signal,
     exhaustive,
-    late: lateOf(options),
     stopAtFirst,
     accept,
   };
@@ -195,7 +197,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     clients: clientNames(options.clients),
     budget: { worlds, ms },
     ...promisesOf(options.promises),
-    named: namedIn(options),
+    ...{ named: namedIn(options), hint: boundHint(options), late: lateOf(options) },
   };
 }
 

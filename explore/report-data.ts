@@ -190,6 +190,8 @@ export interface ReportData {
   readonly interrupted: boolean;
   /** What the code under test printed: its first lines, and how many there were. */
   readonly output: Captured;
+  /** Set in a test whose runner does not end the exploration: how to bound it. */
+  readonly hint?: string;
   /**
    * Set when a world did not repeat: the first event that differs, and the likely source. Findings are played twice, so are
    * some of the worlds that break nothing, and the world without faults.

@@ -93,6 +93,7 @@ function happenedLines(report: ReportData, width: number): string[] {
     gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,
     ...Object.entries(errors).map(([text, count]) => `  ${count} x ${text}`),
     left.length > 0 && `not checked: ${left.map(({ name }) => name).join(', ')}`,
+    report.hint !== undefined && report.hint,
     ...reasonsOf(report).map(({ kind, what }) => `inconclusive (${kind}): ${what}`),
   ];
   return lines.filter((line) => line !== false).flatMap((line) => wrapped(line, width, '  '));

@@ -46,6 +46,8 @@ export class ExploreReport implements ReportData {
   readonly interrupted: boolean;
   /** What the code under test printed. */
   readonly output: Captured;
+  /** Set in a test whose runner does not end the exploration: how to bound it. */
+  readonly hint?: string;
   /** Set when a world did not repeat: the first event that differs, and the likely source. */
   readonly notRepeatable?: string;
 
@@ -63,6 +65,7 @@ export class ExploreReport implements ReportData {
     this.ms = data.ms;
     this.interrupted = data.interrupted;
     this.output = data.output;
+    if (data.hint !== undefined) this.hint = data.hint;
     if (data.notRepeatable !== undefined) this.notRepeatable = data.notRepeatable;
   }
 

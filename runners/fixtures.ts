@@ -37,28 +37,78 @@ export async function startReadable(options?: StartOptions): Promise<LostlockSer
   return server;
 }
 
-/** Explores, and rejects with the stories when a promise breaks, and with the reasons when the report is inconclusive. */
-export async function exploreInTest(
-  { allow = [], ...options }: TestExploreOptions,
-  testName: string,
-): Promise<ExploreReport> {
-  const { explore } = await import('../explore/index.ts');
-  const report = await explore({ name: testName, ...options });
-  report.assertNone({ allow });
-  return report;
+/** What ends the explorations of a test, apart from their own options. */
+export interface TestLimits {
+  /** The time limit of the test in milliseconds: 0 or Infinity for none, undefined where the runner does not tell. */
+  readonly ms?: number | undefined;
+  /** Aborts when the runner ends the test. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the runners allow a test whose limit cannot be read, in milliseconds: the default of most of them. */
+const USUAL_LIMIT = 5000;
+/** The part of the limit that an exploration may use: the rest is for its last story, and for the test. */
+const PART = 0.8;
+/** The usual limit of an exploration, in milliseconds. */
+const EXPLORATION = 60_000;
+
+/** The explorations of one test: they end with the test, and with a report before its time limit. */
+export class TestExplorations {
+  readonly #running = new Set<Promise<unknown>>();
+  #over = new AbortController();
+  #begun: number | undefined;
+
+  /**
+   * Explores until `budget.ms`: by default until four fifths of the test's time limit are over since its first exploration, or the
+   * usual minute if that is less. Rejects with the stories when a promise breaks, and with the reasons when the report is inconclusive.
+   */
+  async explore(options: TestExploreOptions, testName: string, limits: TestLimits): Promise<ExploreReport> {
+    const { allow = [], ...rest } = options;
+    const { ms: limit = USUAL_LIMIT } = limits;
+    const begun = (this.#begun ??= performance.now());
+    const signals = [this.#over.signal, limits.signal, options.signal].filter((each) => each !== undefined);
+    const running = import('../explore/index.ts').then(({ explore }) => {
+      const all = limit === 0 ? Infinity : limit * PART;
+      const left = Math.max(1, Math.floor(all - (performance.now() - begun)));
+      const ms = options.exhaustive === undefined ? Math.min(EXPLORATION, left) : left;
+      const budget = { ms, ...options.budget };
+      return explore({ name: testName, ...rest, budget, signal: AbortSignal.any(signals) });
+    });
+    this.#running.add(running);
+    const report = await running.finally(() => this.#running.delete(running));
+    // The runner has given up the test, and hears of no error any more.
+    if (limits.signal?.aborted === true) process.stderr.write(`\n${report}\n`);
+    report.assertNone({ allow });
+    return report;
+  }
+
+  /** Ends what still runs, and waits until it has ended: nothing goes on behind the next tests. */
+  async end(): Promise<void> {
+    this.#over.abort();
+    await Promise.allSettled(this.#running);
+    this.#over = new AbortController();
+    this.#begun = undefined;
+  }
 }
 
 /** Starts what one test asks for, and ends all of it, the newest first. */
 export class TestFixtures {
   /** The name of the test, for the reports of explorations. */
   readonly #name: () => string;
+  /** @internal What ends the running test. */
+  readonly limits: () => TestLimits;
+  readonly #explorations = new TestExplorations();
   readonly #ends: (() => unknown)[] = [];
   readonly #pairs: Pair[] = [];
   #server: Promise<LostlockServer> | undefined;
 
-  /** @param name returns the name of the running test */
-  constructor(name: () => string) {
+  /**
+   * @param name returns the name of the running test
+   * @param limits returns what ends it
+   */
+  constructor(name: () => string, limits: () => TestLimits = () => ({})) {
     this.#name = name;
+    this.limits = limits;
   }
 
   /**
@@ -98,9 +148,12 @@ export class TestFixtures {
     return pair;
   }
 
-  /** Explores the code of a lock's clients, and rejects with the stories when a promise breaks. */
+  /**
+   * Explores the code of a lock's clients, and rejects with the stories when a promise breaks. It ends with a partial report when four
+   * fifths of the test's time limit are over (of 5 s where the runner does not tell it), unless `budget.ms` says otherwise.
+   */
   explore(options: TestExploreOptions): Promise<ExploreReport> {
-    return exploreInTest(options, this.#name());
+    return this.#explorations.explore(options, this.#name(), this.limits());
   }
 
   /**
@@ -120,6 +173,7 @@ export class TestFixtures {
         await explainFailure(this.#name(), reasons, { pairs, servers: server === undefined ? [] : [server] });
       });
     }
+    await this.#explorations.end();
     const errors: unknown[] = [];
     for (const end of ends) {
       try {

@@ -48,19 +48,32 @@ interface JestGlobals {
   readonly expect: { getState(): { readonly currentTestName?: string } };
 }
 
-/** Why the running test has failed. Jest tells its hooks nothing, but its runner keeps its state in a global. */
-function errorsOfTest(): unknown[] {
+/** What Jest's runner keeps in a global; undefined with another runner. Jest tells its hooks nothing. */
+function stateOfRunner(): JestState | undefined {
   const key = Object.getOwnPropertySymbols(globalThis).find(
     ({ description }) => description === 'JEST_STATE_SYMBOL',
   );
-  const state = key === undefined ? undefined : (Reflect.get(globalThis, key) as JestState | undefined);
+  return key === undefined ? undefined : (Reflect.get(globalThis, key) as JestState | undefined);
+}
+
+/** Why the running test has failed. */
+function errorsOfTest(): unknown[] {
+  const state = stateOfRunner();
   // Each is an error, or an error with another one that was made where the test was declared.
   return (state?.currentlyRunningTest?.errors ?? []).map((each) => (Array.isArray(each) ? each[0] : each));
 }
 
 /** What jest-circus keeps. */
 interface JestState {
-  readonly currentlyRunningTest?: { readonly errors: readonly unknown[] } | null;
+  readonly currentlyRunningTest?: { readonly errors: readonly unknown[]; readonly timeout?: number } | null;
+  /** The limit of tests that have none of their own, in milliseconds. */
+  readonly testTimeout?: number;
+}
+
+/** The time limit of the running test in milliseconds; undefined where Jest does not tell it. */
+function limitOfTest(): number | undefined {
+  const state = stateOfRunner();
+  return state?.currentlyRunningTest?.timeout ?? state?.testTimeout;
 }
 
 /**
@@ -74,7 +87,10 @@ interface JestState {
 export function fixtures(): TestFixtures {
   const { afterEach, expect } = globalThis as unknown as JestGlobals;
   checkHooks({ afterEach, expect }, 'jest', 'Jest');
-  const all = new TestFixtures(() => expect.getState().currentTestName ?? 'a test');
+  const all = new TestFixtures(
+    () => expect.getState().currentTestName ?? 'a test',
+    () => ({ ms: limitOfTest() }),
+  );
   afterEach(() => {
     const errors = errorsOfTest();
     return all.close(errors.length > 0, errors);

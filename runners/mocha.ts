@@ -35,7 +35,9 @@ interface MochaGlobals {
       readonly currentTest?: { readonly state?: string; readonly err?: unknown };
     }) => Promise<void>,
   ): void;
-  beforeEach(hook: (this: { readonly currentTest?: { fullTitle(): string } }) => void): void;
+  beforeEach(
+    hook: (this: { readonly currentTest?: { fullTitle(): string; timeout(): number } }) => void,
+  ): void;
 }
 
 /**
@@ -50,9 +52,14 @@ export function fixtures(): TestFixtures {
   const { beforeEach, afterEach } = globalThis as unknown as MochaGlobals;
   checkHooks({ beforeEach, afterEach }, 'mocha', 'Mocha');
   let name = 'a test';
-  const all = new TestFixtures(() => name);
+  let ms: number | undefined;
+  const all = new TestFixtures(
+    () => name,
+    () => ({ ms }),
+  );
   beforeEach(function () {
     name = this.currentTest?.fullTitle() ?? name;
+    ms = this.currentTest?.timeout();
   });
   afterEach(function () {
     return all.close(this.currentTest?.state === 'failed', [this.currentTest?.err]);

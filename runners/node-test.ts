@@ -8,6 +8,8 @@ export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 export interface TestContext {
   /** The name of the test. */
   readonly name: string;
+  /** Aborts when the runner ends the test. */
+  readonly signal?: AbortSignal;
   /** Why the test has failed, while its hooks run. */
   readonly error?: unknown;
   /** Registers a function that runs after the test. */
@@ -36,7 +38,11 @@ export function fixtures(context: TestContext): TestFixtures {
   }
   const earlier = known.get(context);
   if (earlier !== undefined) return earlier;
-  const all = new TestFixtures(() => context.name);
+  const all = new TestFixtures(
+    () => context.name,
+    // It has no limit unless one is given, which no test can read: the signal ends what still runs.
+    () => ({ ms: 0, signal: context.signal }),
+  );
   known.set(context, all);
   // `passed` is set only after the hooks, so it cannot be used here.
   context.after(() => {

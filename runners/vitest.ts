@@ -5,7 +5,7 @@ import type { ExploreReport } from '../explore/index.ts';
 import { type LostlockServer, type Pair, type StartOptions, startPair } from '../index.ts';
 import type { Redis } from '../lab/ioredis-types.ts';
 import { explainFailure } from './failure.ts';
-import { exploreInTest, openRedis, startReadable, type TestExploreOptions } from './fixtures.ts';
+import { openRedis, startReadable, TestExplorations, type TestExploreOptions } from './fixtures.ts';
 import { usualWorkers, WorkerServers } from './worker-servers.ts';
 
 export type { TestExploreOptions } from './fixtures.ts';
@@ -29,7 +29,10 @@ export interface Fixtures {
    * `lostlock-timelines`, or the one that the environment variable LOSTLOCK_TIMELINES names.
    */
   pair: Pair;
-  /** Explores the code of a lock's clients, and rejects with the stories when a promise breaks. */
+  /**
+   * Explores the code of a lock's clients, and rejects with the stories when a promise breaks. It ends with a partial report when four
+   * fifths of the test's time limit are over, unless `budget.ms` says otherwise.
+   */
   explore(options: TestExploreOptions): Promise<ExploreReport>;
 }
 
@@ -120,8 +123,10 @@ export function withServer(
       await use(pair);
       await pair.close();
     },
-    explore: async ({ task }, use) => {
-      await use((wanted) => exploreInTest(wanted, task.name));
+    explore: async ({ task, signal }, use) => {
+      const explorations = new TestExplorations();
+      await use((wanted) => explorations.explore(wanted, task.name, { ms: task.timeout, signal }));
+      await explorations.end();
     },
   });
   return extended as unknown as TestAPI<Fixtures>;

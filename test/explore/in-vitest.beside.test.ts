@@ -1,0 +1,19 @@
+/** Vitest's own fixture reads the time limit of its test. */
+import '../../lab/router.ts';
+import { expect } from 'vitest';
+import { withServer } from '../../runners/vitest.ts';
+
+withServer()('an exploration ends before the limit of its test', { timeout: 8000 }, async ({ explore }) => {
+  const exploring = explore({
+    ...{ clients: 2, topology: { replicas: 0 }, budget: { worlds: 1_000_000 } },
+    async client({ name, redis, resource, sleep }) {
+      while ((await redis.set('lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(5);
+      resource('stock').enter().leave();
+      await redis.del('lock');
+    },
+    promises: ['mutual-exclusion'],
+    accept: ['lease-limits'],
+    faults: ['client-pause', 'node-pause', 'connection-reset'],
+  });
+  await expect(exploring).rejects.toThrow(/unplayed: \d+ of \d+ worlds with one fault were played|is broken/);
+});
