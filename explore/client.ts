@@ -32,6 +32,8 @@ export interface Entrances {
   readonly entrances: number;
   /** Opens a client of a process, as which the caller must run. */
   open(name: string, options: RedisOptions | RedisClusterOptions, entrance: number): Redis;
+  /** Opens a client of a node that is a replica as the world begins; undefined where the stage has none. */
+  openReplica?(name: string, options: RedisOptions, entrance: number, index: number): Redis | undefined;
 }
 
 /** A client. Its process can be paused, killed and started again. */
@@ -141,6 +143,10 @@ export abstract class StageClient implements LedgerClient, ClientControls {
           throw new RangeError(`there is no primary ${primary}; there are ${entrances}`);
         return this.open(options, primary);
       },
+      replica: (options = {}, index = 0, primary = 0) => {
+        this.checkAlive(life);
+        return this.#openReplica(options, index, primary);
+      },
       sleep: (ms) => this.sleep(this.#longer(ms), life),
       block: (ms) => {
         checkMillis('block', ms);
@@ -159,6 +165,16 @@ export abstract class StageClient implements LedgerClient, ClientControls {
         };
       },
     };
+  }
+
+  #openReplica(options: RedisOptions, index: number, primary: number): Redis {
+    const light: RedisOptions = needsReadyCheck() ? {} : { enableReadyCheck: false };
+    const opened = this.#nodes.openReplica?.(this.name, { ...light, ...options }, primary, index);
+    if (opened !== undefined) return opened;
+    throw new RangeError(
+      `there is no replica ${index} of primary ${primary} to connect to: topology.replicas says how many there are; a client of a ` +
+        "cluster reads from replicas with connect({ scaleReads: 'slave' }); and replay on real servers has no replica()",
+    );
   }
 
   hang(ms: number, began: () => void = () => {}): void {

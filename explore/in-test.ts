@@ -1,5 +1,4 @@
 /** Knows whether an exploration runs in a test, whose runner ends the test at its time limit, and not what the test has started. */
-import type { ExploreOptions } from './options.ts';
 
 /** The variables by which test runners tell their processes who started them. */
 const RUNNERS: readonly (readonly [variable: string, name: string, fixture: string])[] = [
@@ -18,8 +17,14 @@ function runnerHere(): readonly [name: string, fixture: string] | undefined {
   return ['Mocha', ', or use fixtures() of lostlock/mocha'];
 }
 
+/** What bounds an exploration. */
+interface ExplorationBounds {
+  readonly signal?: AbortSignal;
+  readonly budget?: { readonly ms?: number };
+}
+
 /** How to bound an exploration in a test that has neither a signal nor a limit in time; undefined where nothing is to be said. */
-export function boundHint({ signal, budget }: ExploreOptions): string | undefined {
+export function boundHint({ signal, budget }: ExplorationBounds): string | undefined {
   if (signal !== undefined || budget?.ms !== undefined) return undefined;
   const runner = runnerHere();
   if (runner === undefined) return undefined;

@@ -35,6 +35,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       waiting: sum(({ coverage }) => coverage.waiting),
       fenced: sum(({ coverage }) => coverage.fenced),
       triedAgain: sum(({ coverage }) => coverage.triedAgain),
+      leaseEnded: sum(({ coverage }) => coverage.leaseEnded),
       calmErrors: [...new Set(reports.flatMap(({ coverage }) => coverage.calmErrors))],
       labErrors: reports.flatMap(({ coverage }) => coverage.labErrors),
       strategies,

@@ -103,6 +103,8 @@ export interface Coverage {
   readonly fenced: number;
   /** In how many worlds a client went in after it had been refused, or asked again. */
   readonly triedAgain: number;
+  /** In how many worlds a lease ended, by time, under a client that had set it and was inside. */
+  readonly leaseEnded: number;
   /** The errors that ended clients in the world without faults. */
   readonly calmErrors: readonly string[];
   /** The errors of the lab itself, which ended worlds. */

@@ -81,13 +81,14 @@ function exhaustiveLines({ exhaustive }: ReportData['coverage'], width: number):
 /** What did not happen, what went wrong with clients, and why the report proves nothing, as lines. */
 function happenedLines(report: ReportData, width: number): string[] {
   const { coverage, asked, worlds } = report;
-  const { faults, errors, gaveUp, waiting, fenced, triedAgain, singles } = coverage;
+  const { faults, errors, gaveUp, waiting, fenced, triedAgain, leaseEnded, singles, leases } = coverage;
   const idle = Object.keys(faults).filter((kind) => faults[kind as keyof typeof faults] === 0);
   const left = promises.filter(({ name, onRequest }) => onRequest !== true && !asked.promises.includes(name));
   const lines = [
     idle.length > 0 && `never struck: ${idle.join(', ')}`,
     singles.played < singles.share && `not played: ${singles.share - singles.played} worlds with one fault`,
     triedAgain === 0 && asked.clients.length > 1 && 'no client asked again before it went in',
+    leaseEnded === 0 && leases.length > 0 && 'in 0 worlds did a lease end under its holder',
     waiting > 0 && `in ${counted(waiting, 'world')} a client still waited at the end`,
     fenced === 0 && 'fences: none seen',
     gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,

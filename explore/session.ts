@@ -67,6 +67,15 @@ export interface ClientSession {
   readonly urls: readonly string[];
   /** Opens another ioredis client, to the first primary or the given one, or to the cluster. Options are ioredis' own. */
   connect(options?: RedisOptions | RedisClusterOptions, primary?: number): Redis;
+  /**
+   * Opens an ioredis client of a node that is a replica as the world begins, to read from it: what it answers may be old. It stays
+   * with that node, also when a failover makes it the primary. Throws RangeError where there is no such replica, in a cluster (there
+   * `connect({ scaleReads: 'slave' })` reads from replicas), and on real servers.
+   * @param options ioredis' own
+   * @param index which replica, from 0
+   * @param primary of which primary, from 0
+   */
+  replica(options?: RedisOptions, index?: number, primary?: number): Redis;
   /** Waits for `ms` virtual milliseconds. */
   sleep(ms: number): Promise<void>;
   /**

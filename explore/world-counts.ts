@@ -1,5 +1,5 @@
 /** Counts in how many worlds of an exploration something happened, so that a report can say what did not. */
-import { historyOf } from './history.ts';
+import { type History, historyOf } from './history.ts';
 import { isContended } from './overlap.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { gist } from './promises/broken.ts';
@@ -13,7 +13,15 @@ const MOST_ERRORS = 50;
 /** What is counted. */
 type Counted = Pick<
   Coverage,
-  'contended' | 'judged' | 'errors' | 'gaveUp' | 'waiting' | 'fenced' | 'triedAgain' | 'calmErrors'
+  | 'contended'
+  | 'judged'
+  | 'errors'
+  | 'gaveUp'
+  | 'waiting'
+  | 'fenced'
+  | 'triedAgain'
+  | 'leaseEnded'
+  | 'calmErrors'
 >;
 
 /** The counts of one exploration. */
@@ -23,6 +31,7 @@ export class WorldCounts {
   #waiting = 0;
   #fenced = 0;
   #triedAgain = 0;
+  #leaseEnded = 0;
   readonly #judged: Record<string, number>;
   readonly #errors: Record<string, number> = {};
   readonly #calmErrors: string[] = [];
@@ -51,6 +60,7 @@ export class WorldCounts {
       this.#waiting++;
     if (history.visits.some(({ fence }) => fence !== undefined)) this.#fenced++;
     if (hasTriedAgain(world)) this.#triedAgain++;
+    if (hasLeaseEnded(history, world.startedAt)) this.#leaseEnded++;
   }
 
   /** The counts so far. */
@@ -58,9 +68,35 @@ export class WorldCounts {
     return {
       ...{ contended: this.#contended, judged: this.#judged, errors: this.#errors, gaveUp: this.#gaveUp },
       ...{ waiting: this.#waiting, fenced: this.#fenced, triedAgain: this.#triedAgain },
-      calmErrors: this.#calmErrors,
+      ...{ leaseEnded: this.#leaseEnded, calmErrors: this.#calmErrors },
     };
   }
+}
+
+/** True when a key's lease ended by time while the client that had set it was inside. */
+function hasLeaseEnded({ writes, visits, endedAt }: History, startedAt: number): boolean {
+  const leases = new Map<string, { readonly client: string | undefined; readonly until: number }>();
+  const ended: { readonly client: string | undefined; readonly until: number }[] = [];
+  for (const { command, client, at } of writes) {
+    const key = command[1] ?? '';
+    const before = leases.get(key);
+    // The server's own DEL of a key whose lease has ended comes when somebody looks at it.
+    if (before !== undefined && before.until <= at) ended.push(before);
+    const until = deadlineOf(command) - startedAt;
+    if (until >= 0) leases.set(key, { client, until });
+    else leases.delete(key);
+  }
+  ended.push(...[...leases.values()].filter(({ until }) => until <= endedAt));
+  return visits.some(({ client, from, to }) =>
+    ended.some((lease) => lease.client === client && lease.until > from && lease.until < to),
+  );
+}
+
+/** When the lease ends that a write gives its key, in milliseconds since the epoch; NaN without one. */
+function deadlineOf(command: readonly string[]): number {
+  const words = command.map((word) => word.toUpperCase());
+  const px = words.indexOf('PXAT');
+  return Number(px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : Number.NaN);
 }
 
 /** True when a client sent the same request twice before it went in, and went in. */

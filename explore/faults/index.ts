@@ -39,6 +39,7 @@ import { restartDisk } from './nodes/restart-disk.ts';
 import { restartEmpty } from './nodes/restart-empty.ts';
 import { scriptEviction } from './nodes/script-eviction.ts';
 import { scriptFlush } from './nodes/script-flush.ts';
+import { slotMigration } from './nodes/slot-migration.ts';
 import type { Planned } from './planned.ts';
 
 /** The faults that a search draws. */
@@ -65,6 +66,7 @@ const allFaults = {
   'out-of-memory': outOfMemory,
   misconf,
   'sentinel-split': sentinelSplit,
+  'slot-migration': slotMigration,
   'replica-pause': replicaPause,
   'replica-crash': replicaCrash,
   'replica-lag': replicaLag,

@@ -2,6 +2,7 @@
 import type { Tenure } from '../../lab/account/tenures.ts';
 import type { HistoryWrite } from '../history.ts';
 import type { ClientLife } from '../lives.ts';
+import { PROBE } from '../visit.ts';
 import type { LockPromise } from './promise.ts';
 
 /** Commands that can end the lock of another client. */
@@ -13,9 +14,12 @@ export const releasedByHolder: LockPromise = {
   broken: 'A lock is released by somebody else',
   *ofHistory({ visits, lives }, writes, account) {
     if (!mayEnd(writes)) return;
+    const isClient = (name: string): boolean => name === PROBE || lives.some((life) => life.client === name);
     for (const tenure of account().tenures) {
       const { client, lock, end } = tenure;
-      if (end === undefined || !isTaken(tenure) || hasDied(lives, client, end.at / 1000)) continue;
+      // What an operator and nodes do, such as the move of a slot with its keys, is no release.
+      if (end === undefined || !isTaken(tenure) || !isClient(client) || !isClient(end.by ?? '')) continue;
+      if (hasDied(lives, client, end.at / 1000)) continue;
       const at = end.at / 1000;
       const inside = visits.filter((visit) => visit.client === client && visit.from <= at && at < visit.to);
       const what = `${end.by}'s ${end.what.replace(/^a /, '')} took ${lock} from ${client}, who still held it`;

@@ -94,6 +94,18 @@ test('a write is answered when it has arrived and come back, and refused for a s
   expect(answers).toEqual([true, true, false, true, false]);
 });
 
+test('a reset of its connections ends a write under way, and nobody knows whether it arrived', async () => {
+  const sending = async ({ resource }: ClientSession, note: (answer: unknown) => void): Promise<void> => {
+    const inside = resource('stock').enter();
+    await inside.send().then(note, (error: Error) => note(error.message));
+    inside.leave();
+  };
+  const unknown = 'the connection to stock broke, and nobody knows whether the write arrived';
+  // At 2.5 ms it has connected and sent.
+  expect(await answersOf(sending, 'connection-reset@2.5/A')).toEqual([unknown]);
+  expect(await answersOf(sending)).toEqual([true]);
+});
+
 test('a write that a client has sent arrives although the client dies, and its answer never comes', async () => {
   const what: ExploreOptions = {
     ...{ name: 'dies', clients: 1, topology: { replicas: 0 } },

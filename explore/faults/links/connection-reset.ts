@@ -9,7 +9,9 @@ export const connectionReset: Fault = {
   strike: async (context, { on, how }) => {
     if (clientOf(context, on)?.alive !== true) return;
     const nodes = farEnds(context, how);
-    for (const node of nodes) context.network.reset(on, node);
+    // All of them: those to the resources that it sends to as well.
+    const resources = how === '' ? context.resources : [];
+    for (const far of [...nodes, ...resources]) context.network.reset(on, far);
     context.tell(on, `its connections to ${nodes.join(', ')} break`);
   },
 };

@@ -1,7 +1,12 @@
 /** The nodes of a virtual world, as a topology asks for them, and how clients reach them. */
 import type { Redis, RedisOptions } from '../../../lab/ioredis-types.ts';
 import { startCluster, startPair, startServers } from '../../../lab/start.ts';
-import { loadClusterClient, loadIoredis } from '../../../lab/virtual/client.ts';
+import {
+  type IoredisConstructor,
+  loadClusterClient,
+  loadIoredis,
+  openClient,
+} from '../../../lab/virtual/client.ts';
 import type { LabCluster } from '../../../lab/virtual/cluster.ts';
 import { urlInWorld } from '../../../lab/virtual/network.ts';
 import type { LabNode } from '../../../lab/virtual/node.ts';
@@ -48,23 +53,28 @@ export async function startNodes(topology: Topology, seed: number, jitter: numbe
   }
   if (primaries > 1) {
     const servers = await startServers({ ...common, primaries, replicas });
-    return nodesOfSets(servers.world, servers.sets);
+    return nodesOfSets(servers.world, servers.sets, await loadIoredis());
   }
   const pair = await startPair({
     ...common,
     replicas,
     ...(sentinels > 0 && { sentinels: { count: sentinels, downAfter: DOWN_AFTER } }),
   });
-  return nodesOfSets(pair.world, [pair]);
+  return nodesOfSets(pair.world, [pair], await loadIoredis());
 }
 
-function nodesOfSets(world: World, sets: readonly ReplicaSet[]): VirtualNodes {
+function nodesOfSets(world: World, sets: readonly ReplicaSet[], ioredis: IoredisConstructor): VirtualNodes {
+  const replicas = sets.map((set) => [...set.replicas]);
   return {
     world,
     sets: sets.map((set) => new VirtualReplicaSet(set)),
     urls: sets.map(({ url }) => url),
     entrances: sets.length,
     open: (name, options, entrance) => (sets[entrance] as ReplicaSet).client(name, options as RedisOptions),
+    openReplica: (name, options, entrance, index) => {
+      const node = replicas[entrance]?.[index];
+      return node && openClient(ioredis, world, world.actor(name), () => node.address, options);
+    },
     enroll: (name) => {
       for (const set of sets) set.actor(name);
     },
