@@ -179,7 +179,17 @@ function reportOf(full: FullOptions, { soFar }: WorkerState, more: readonly Find
   const coverage = {
     ...{ faults: Object.fromEntries(full.faults.map((kind) => [kind, 0])), calm: 0, broken: {}, states: 0 },
     ...{ contended: 0, strategies: {}, singles: { all: 0, share: 0, played: 0, cut: 0 } },
-    ...{ leases: [], scale: 0, judged: {}, errors: {}, gaveUp: 0, waiting: 0, fenced: 0, triedAgain: 0, leaseEnded: 0 },
+    ...{
+      leases: [],
+      scale: 0,
+      judged: {},
+      errors: {},
+      gaveUp: 0,
+      waiting: 0,
+      fenced: 0,
+      triedAgain: 0,
+      leaseEnded: 0,
+    },
     ...{ calmErrors: [], labErrors: [] },
   };
   const { findings = [], ...rest } = soFar ?? { accepted: [] };

@@ -35,7 +35,17 @@ function report(change: Partial<ReportData> = {}): ReportData {
     contended: 1,
     strategies: { 'one fault': 9 },
     singles: { all: 20, share: 20, played: 9, cut: 3 },
-    ...{ leases: [], scale: 1000, judged: {}, errors: {}, gaveUp: 0, waiting: 0, fenced: 0, triedAgain: 1, leaseEnded: 0 },
+    ...{
+      leases: [],
+      scale: 1000,
+      judged: {},
+      errors: {},
+      gaveUp: 0,
+      waiting: 0,
+      fenced: 0,
+      triedAgain: 1,
+      leaseEnded: 0,
+    },
     ...{ calmErrors: [], labErrors: [] },
   };
   return {
