@@ -20,7 +20,7 @@ import { Vocabulary } from '../server/table/vocabulary.ts';
 import { sentinelTable } from './commands/table.ts';
 import { SentinelServer } from './server.ts';
 
-export interface SentinelOptions extends Pick<ServerOptions, 'settings' | 'log' | 'strict'> {
+export interface SentinelOptions extends Pick<ServerOptions, 'settings' | 'log' | 'strict' | 'elsewhere'> {
   /** The server to answer as. */
   readonly dialect?: DialectName;
   /** The id; by default a random one. */

@@ -15,7 +15,12 @@ export class SentinelServer extends Server {
   readonly sentinel: Sentinel;
   readonly #heartbeat: Heartbeat;
 
-  constructor(host: Host, path: RequestPath, options: Pick<ServerOptions, 'settings' | 'log'>, id?: Bytes) {
+  constructor(
+    host: Host,
+    path: RequestPath,
+    options: Pick<ServerOptions, 'settings' | 'log' | 'elsewhere'>,
+    id?: Bytes,
+  ) {
     super(host, path, { ...options, settings: { ...SETTINGS, ...options.settings } });
     this.sentinel = new Sentinel(this, id ?? this.randomHex(40));
     const onCrash = (): void => void host.clock.soon(() => this.onShutdown());

@@ -9,16 +9,12 @@ import { createNode } from '../server/index.ts';
 import type { Server, ServerOptions } from '../server/server.ts';
 import type { Settings } from '../server/settings/settings.ts';
 import type { TlsContext } from './certificates.ts';
+import { ELSEWHERE } from './elsewhere.ts';
 
 /** How far the port of the bus is from the port for clients, unless `cluster-port` names one. */
 const DISTANCE = 10_000;
 /** The highest port for clients from which the port of the bus follows. */
 const HIGHEST = 65535 - DISTANCE;
-
-/** What nodes without a lab answer to its command. No server has it, so the text need not be a server's. */
-const ELSEWHERE = new Map([
-  ['lab', "ERR unknown command 'LAB': this server has no lab; start lostlock with --lab"],
-]);
 
 /** Creates a node, as a member of a cluster if `cluster-enabled` is set. */
 export function createServerNode(

@@ -7,6 +7,7 @@ import { nodeClock, nodeHost } from '../server/host/node.ts';
 import { Listener } from '../server/host/tcp.ts';
 import type { LogLevel } from '../server/ports.ts';
 import type { TlsContext } from './certificates.ts';
+import { ELSEWHERE } from './elsewhere.ts';
 import { LostlockSentinel } from './running/sentinel.ts';
 import { type SentinelsOptions, watch } from './sentinel-options.ts';
 
@@ -34,6 +35,7 @@ export async function startSentinel(
 ): Promise<LostlockSentinel> {
   const { log, tls } = place;
   const node = createSentinel(nodeHost('.', nodeClock, tls?.connect), {
+    elsewhere: ELSEWHERE,
     ...(place.dialect && { dialect: place.dialect }),
     ...defined({ strict: place.strict }),
     ...(log && { log: (level, text) => log(level, text) }),

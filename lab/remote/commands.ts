@@ -219,7 +219,7 @@ function partyCommands(lab: () => RealClockPair): Command<Caller> {
     },
     actor: {
       ...about,
-      summary: 'Returns a URL for one client, whose links and lost writes have its name.',
+      summary: 'Returns a URL for one client, whose links, requests and lost writes have its name.',
       syntax: 'name',
       arity: 3,
       run(client, argv) {

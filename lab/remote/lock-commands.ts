@@ -14,14 +14,15 @@ export function lockCommands(lab: () => RealClockPair): Command<Caller> {
   return defineContainer('server', 'lab', HEAD, {
     holders: {
       ...about,
-      summary: 'Lists the clients that hold a lock now, or believe so.',
+      summary: 'Lists the clients that hold a lock now, or believe so, or are inside (ENTER).',
       syntax: 'key',
       arity: 3,
       run: (_client, argv) => lab().holders(argv[2]).map(holderReply),
     },
     overlaps: {
       ...about,
-      summary: 'Lists the times in which two clients believed that they held the same lock.',
+      summary:
+        'Lists the times in which two clients believed that they held the same lock, or were inside one resource (ENTER).',
       arity: 2,
       run: () => lab().overlaps().map(overlapReply),
     },

@@ -8,7 +8,7 @@ import { nodeHost } from '../../server/host/node.ts';
 import type { Listener } from '../../server/host/tcp.ts';
 import { createNode } from '../../server/index.ts';
 import type { Server } from '../../server/server.ts';
-import { defaultSettings, type Settings } from '../../server/settings/settings.ts';
+import { defaultSettings, parameters, type Settings } from '../../server/settings/settings.ts';
 import { Door } from '../../start/control/door.ts';
 import { listen, reachableHost } from '../../start/listening.ts';
 import { planTls, type TlsPlan } from '../../start/tls.ts';
@@ -162,13 +162,14 @@ function checkOptions(options: LabOptions): void {
 /**
  * Makes the disks of nodes, whose files are in a folder for each. A node begins with what its folder has now, also after LAB NEW.
  * @param dump the name of the dump file
+ * @param appended the name of the folder for append-only files
  * @param first the name of the node that begins as the primary
  */
-function disksIn(dir: string, dump: string, first: string): (node: string) => KeptDisk {
+function disksIn(dir: string, dump: string, appended: string, first: string): (node: string) => KeptDisk {
   const begun = new Map<string, Files>();
   const filesOf = (node: string): Files => {
     const own = filesIn(join(dir, node));
-    return own.size > 0 ? own : filesIn(dir, (name) => /^redis-\d+$/.test(name));
+    return own.size > 0 ? own : filesIn(dir, (name) => ![dump, appended].includes(name.split('/')[0] ?? ''));
   };
   return (node) => {
     let files = begun.get(node);
@@ -192,7 +193,14 @@ function starterOf(
   const command = labCommand(place, renew);
   const [[first = ''] = []] = nodeNames(options, 'startPair');
   const diskOf =
-    dir === undefined ? undefined : disksIn(resolve(dir), settings.dbfilename ?? 'dump.rdb', first);
+    dir === undefined
+      ? undefined
+      : disksIn(
+          resolve(dir),
+          settings.dbfilename ?? parameters.dbfilename.initial,
+          settings.appenddirname ?? parameters.appenddirname.initial,
+          first,
+        );
   const isProtected = password === undefined && settings['protected-mode'] !== false;
   const start = async (
     entrance: Entrance,

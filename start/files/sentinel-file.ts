@@ -15,6 +15,7 @@ import type { LogLevel } from '../../server/ports.ts';
 import { defaultSettings } from '../../server/settings/settings.ts';
 import { badLine, type Configuration } from '../configuration.ts';
 import { Door } from '../control/door.ts';
+import { ELSEWHERE } from '../elsewhere.ts';
 import { listen } from '../listening.ts';
 import { planTls } from '../tls.ts';
 import { addUsers, openAclFile } from '../users.ts';
@@ -70,6 +71,7 @@ export async function startSentinelFromFile(
   );
   const folder = toBuffer(dir ?? '.').toString();
   const node = createSentinel(nodeHost(folder, nodeClock, tls?.context.connect), {
+    elsewhere: ELSEWHERE,
     settings: {
       ...settings,
       ...defined({ bind }),

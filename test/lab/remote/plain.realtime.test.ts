@@ -61,3 +61,14 @@ test('the page about LAB commands has each subcommand, and each field of a reply
   expect(fields.length).toBeGreaterThan(25);
   expect(fields.filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
 });
+
+test('Sentinels and nodes of a cluster name the flag too', async () => {
+  await using server = await startServer({ sentinels: 1 });
+  const sentinel = new Redis(server.sentinels[0]?.port ?? 0);
+  await expect(sentinel.call('LAB', 'NODES')).rejects.toThrow('start lostlock with --lab');
+  sentinel.disconnect();
+  await using node = await startServer({ settings: { 'cluster-enabled': true } });
+  const client = new Redis(node.url);
+  await expect(client.call('LAB', 'NODES')).rejects.toThrow('start lostlock with --lab');
+  client.disconnect();
+});
