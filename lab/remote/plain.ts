@@ -1,8 +1,10 @@
 /** LAB at a server that is no lab: what a test in the server's own process can do to it, over the wire. */
+import { asciiUpper } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { defineContainer } from '../../server/commands/define.ts';
-import type { Caller } from '../../server/server.ts';
+import type { Caller, Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
+import { withHelp } from '../../server/table/help.ts';
 import type { Interception, Intervention, RequestFilter } from '../../start/control/interceptor.ts';
 import type { RequestRecording } from '../../start/control/recording.ts';
 import type { DumpEntry, Seed } from '../../start/dataset.ts';
@@ -14,6 +16,7 @@ import { timeCommands } from './time-commands.ts';
 
 /** A server as `startServer` returns it, as far as LAB needs it. */
 interface PlainServer {
+  readonly node: Pick<Server, 'dialect'>;
   intercept(filter: RequestFilter, intervention: Intervention): Interception;
   requests(): RequestRecording;
   seed(data: Seed): void;
@@ -28,8 +31,11 @@ export const LAB_ONLY = [
   ...['actor', 'trace', 'holders', 'overlaps', 'locks', 'enter', 'leave', 'note', 'new'],
 ] as const;
 
+const START = 'start lostlock with --lab';
+
+/** A subcommand that says where it works. */
 function refused(name: string): Command<Caller> {
-  const text = `ERR LAB ${name.toUpperCase()} needs a lab, and this server has none; start lostlock with --lab`;
+  const text = `ERR LAB ${asciiUpper(name)} needs a lab, and this server has none; ${START}`;
   return defineContainer('server', 'lab', HEAD, {
     [name]: {
       ...about,
@@ -54,5 +60,10 @@ export function plainLabCommand(server: PlainServer): Command<Caller> {
   const parts = [interceptCommands, dataCommands, timeCommands].map((part) => part(() => subject));
   const all = [...parts, ...LAB_ONLY.map(refused)];
   const subcommands = new Map(all.flatMap((part) => [...(part.subcommands ?? [])]));
-  return { ...(parts[0] as Command<Caller>), subcommands };
+  const helped = withHelp({ ...(parts[0] as Command<Caller>), subcommands }, server.node.dialect);
+  return {
+    ...helped,
+    arity: -1,
+    run: () => fail(`ERR LAB needs a subcommand; most need a lab: ${START}. Try LAB HELP.`),
+  };
 }

@@ -35,6 +35,8 @@ test('time passes, and rules, requests, seed and dump work, at a server that is 
   await expect(client.get('stock')).rejects.toThrow('LOADING by a rule');
   expect(await client.get('stock')).toBe('5');
   await expect(lab('HOLD', 'redis-1', 'redis-2')).rejects.toThrow('start lostlock with --lab');
+  await expect(client.call('LAB')).rejects.toThrow('start lostlock with --lab');
+  expect(await lab('HELP')).toEqual(expect.arrayContaining(['ADVANCE <milliseconds>', 'HOLD [<word> ...]']));
   await expect(lab('DUMP', 'redis-1')).rejects.toThrow("no node is called 'redis-1'");
   // The table of commands is that of the server whose dialect it has.
   expect(await client.call('COMMAND', 'INFO', 'lab')).toEqual([null]);
