@@ -45,7 +45,7 @@ const integrations: readonly Integration[] = [
     install(scratch) {
       const copy = join(scratch, 'plugin'); // pip writes into the folder that it builds.
       mkdirSync(copy);
-      for (const file of ['pyproject.toml', 'README.md', 'pytest_lostlock.py'])
+      for (const file of readdirSync(join(here, 'pytest')).filter((name) => /\.(py|toml|md)$/.test(name)))
         copyFileSync(join(here, 'pytest', file), join(copy, file));
       call(
         [

@@ -166,6 +166,11 @@ function optionsOf(values: Values, program: readonly string[]): ProgramOptions {
   };
 }
 
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** The command line that plays a world again. */
 function again(values: Values, program: readonly string[], replay: string): string {
   const kept = Object.entries(values).flatMap(([name, value]) => {
@@ -173,7 +178,8 @@ function again(values: Values, program: readonly string[], replay: string): stri
       return [];
     return value === true ? [`--${name}`] : [`--${name} ${value}`];
   });
-  return `lostlock explore ${[...kept, `--replay '${replay}'`, '--timeline world.html', '--', ...program].join(' ')}`;
+  const words = [...kept, `--replay '${replay}'`, '--timeline world.html', '--', ...program.map(quoted)];
+  return `lostlock explore ${words.join(' ')}`;
 }
 
 async function conclude(report: ExploreReport, values: Values, program: readonly string[]): Promise<number> {

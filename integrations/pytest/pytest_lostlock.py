@@ -1,10 +1,9 @@
-"""pytest fixtures that start lostlock: a server for each test, one for the whole run, and a pair whose primary a test can crash."""
+"""pytest fixtures that start lostlock: a server, a lab whose primary a test can crash, and explorations of your code with a lock."""
 
 import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import tempfile
 import threading
@@ -12,58 +11,10 @@ from urllib.parse import quote
 
 import pytest
 
+from lostlock import LostlockError, Resp, engine_command
+from lostlock_explore import Explorations
+
 _READY = re.compile(r"(Lab ready|Node \S+ ready|Ready to accept connections) tcp (\d+)")
-
-
-class LostlockError(Exception):
-    """The server did not start, or answered with an error."""
-
-
-class Resp:
-    """A connection that sends commands and reads replies, for tests that use no Redis client. Threads may share it."""
-
-    def __init__(self, host, port):
-        self._turn = threading.Lock()
-        self._socket = socket.create_connection((host, port), timeout=30)
-        self._input = self._socket.makefile("rb")
-
-    def command(self, *words):
-        """Sends one command and returns its reply. Raises LostlockError for an error reply."""
-        parts = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        head = b"*%d\r\n" % len(parts)
-        request = head + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
-        with self._turn:
-            self._socket.sendall(request)
-            reply = self._read()
-        if isinstance(reply, LostlockError):
-            raise reply
-        return reply
-
-    def close(self):
-        """Closes the connection."""
-        self._input.close()
-        self._socket.close()
-
-    def _read(self):
-        line = self._input.readline()
-        if not line.endswith(b"\r\n"):
-            raise LostlockError("the server closed the connection")
-        kind, rest = line[:1], line[1:-2].decode()
-        if kind == b"-":
-            return LostlockError(rest)
-        if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            if rest == "-1":
-                return None
-            return self._input.read(int(rest) + 2)[:-2].decode(errors="replace")
-        if kind == b"*":
-            return None if rest == "-1" else [self._read() for _ in range(int(rest))]
-        if kind == b"%":
-            return {self._read(): self._read() for _ in range(int(rest))}
-        if kind == b"_":
-            return None
-        return rest
 
 
 class Server:
@@ -242,18 +193,19 @@ def start(command, *flags):
 
 def pytest_addoption(parser):
     """Adds the setting `lostlock_command`."""
-    parser.addini("lostlock_command", "the command that starts lostlock", default="npx --no -- lostlock")
+    parser.addini("lostlock_command", "the command that starts lostlock, in place of the engine in the package", default="")
+    parser.addini("lostlock_seconds", "how long an exploration plays, in seconds", default="20")
 
 
 @pytest.fixture(scope="session")
 def lostlock_command(pytestconfig):
     """The words that start lostlock: from the environment's LOSTLOCK, or the setting lostlock_command."""
-    return shlex.split(os.environ.get("LOSTLOCK") or pytestconfig.getini("lostlock_command"))
+    return shlex.split(os.environ.get("LOSTLOCK") or pytestconfig.getini("lostlock_command")) or engine_command()
 
 
 @pytest.fixture
 def lostlock(lostlock_command, request):
-    """A server for this test. The marker `lostlock("--requirepass", "secret")` adds flags."""
+    """An empty server for this test. The marker `lostlock("--requirepass", "secret")` adds flags."""
     server = start(lostlock_command, *_flags(request))
     yield server
     server.stop()
@@ -273,6 +225,18 @@ def lostlock_pair(lostlock_command, request):
     pair = start(lostlock_command, "--lab", *_flags(request))
     yield pair
     pair.stop()
+
+
+@pytest.fixture
+def lostlock_lab(lostlock_pair):
+    """The same pair by another name."""
+    return lostlock_pair
+
+
+@pytest.fixture
+def explore(lostlock_command, request):
+    """Explores a client: `explore(client, clients=3)`. Fails the test with the story of what breaks. See lostlock_explore.py."""
+    return Explorations(lostlock_command, request)
 
 
 def pytest_configure(config):

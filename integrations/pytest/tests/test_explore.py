@@ -1,0 +1,158 @@
+"""The fixture `explore`: what it finds, how clients run, and what it says when it cannot run them."""
+
+import asyncio
+import os
+import sys
+import time
+
+import pytest
+
+import lostlock
+
+pytest_plugins = ["pytester"]
+
+#: A lock of two commands with `lostlock.Resp`, so that these tests need no Redis client. Its release deletes whatever is there.
+CLIENT = '''
+import time
+import lostlock
+
+def client(world):
+    redis = lostlock.Resp.from_url(world.url)
+    end = time.monotonic() + 5
+    while redis.command("SET", "stock:lock", world.client, "PX", world.lease_ms, "NX") != "OK":
+        if time.monotonic() > end:
+            raise TimeoutError("no lock")
+        time.sleep(0.02)
+    print("printed by", world.client)
+    with world.enter("stock") as stock:
+        world.sleep(0.05)
+        stock.write()
+    redis.command("DEL", "stock:lock")
+    redis.close()
+'''
+
+
+def test_a_lost_lock_fails_the_test_with_its_story(pytester):
+    pytester.makepyfile(
+        CLIENT
+        + '''
+def test_lock(explore):
+    explore(client, clients=2, faults=["client-pause"], promises=["mutual-exclusion"], lease=1.5, worlds=12, seconds=40)
+'''
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    text = result.stdout.str()
+    for part in ("mutual-exclusion is broken (client-pause)", "is paused for", "repeats", "prevented by", "printed by A"):
+        assert part in text
+
+
+def test_a_client_that_nobody_can_import_is_refused(explore):
+    def client(world):
+        pass
+
+    with pytest.raises(ValueError, match="top level of a module.*how='threads'"):
+        explore(client)
+    with pytest.raises(ValueError, match="how='tasks'"):
+        explore(client, how="tasks")
+
+
+def test_clients_are_threads_of_this_process(explore):
+    played = set()
+
+    def client(world):
+        played.add(world.client)
+        redis = lostlock.Resp.from_url(world.url)
+        fence = redis.command("INCR", "fence")
+        with world.enter("stock", fence=fence) as stock:
+            world.sleep(0.01)
+            stock.write()
+        redis.close()
+
+    report = explore(
+        client, clients=2, how="threads", faults=["connection-reset"], promises=["mutual-exclusion"], lease=1.5, worlds=3,
+        side_by_side=1, check=False,
+    )
+    assert {"A", "B"} <= played
+    assert report.worlds == 3
+    assert "client-death" not in report.text
+
+
+def test_clients_are_tasks_of_an_event_loop(explore):
+    threads = set()
+
+    async def client(world):
+        threads.add(asyncio.get_running_loop())
+        async with world.enter("stock", shared=True) as stock:
+            await world.sleep(0.01)
+            await stock.write()
+
+    report = explore(
+        client, clients=2, how="asyncio", faults=["restart-disk"], promises=["mutual-exclusion"], lease=1.5, worlds=2,
+        side_by_side=1, check=False,
+    )
+    assert report.worlds == 2
+    assert len(threads) == 1
+
+
+def test_what_the_client_raises_is_told(pytester):
+    pytester.makepyfile(
+        '''
+def client(world):
+    raise ValueError("no lock here")
+
+def test_lock(explore):
+    explore(client, clients=1)
+'''
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    assert "no lock here" in result.stdout.str()
+
+
+def test_it_ends_before_pytest_timeout(explore, monkeypatch):
+    begun = time.monotonic()
+    monkeypatch.setattr(explore, "_limit", lambda: begun + 25)
+    report = explore(client_of_this_module, clients=1, faults=["restart-disk"], lease=1.5, seconds=600, check=False)
+    assert time.monotonic() - begun < 25
+    assert report.worlds >= 0
+
+
+def client_of_this_module(world):
+    with world.enter("stock", shared=True) as stock:
+        world.sleep(0.01)
+        stock.write()
+
+
+def test_the_engine_ends_with_the_tests(pytester, lostlock_command):
+    if sys.platform != "linux":
+        pytest.skip("reads /proc")
+    pytester.makepyfile(
+        CLIENT
+        + '''
+import os, signal, threading
+
+def test_lock(explore):
+    threading.Timer(4, os.kill, [os.getpid(), signal.SIGKILL]).start()
+    explore(client, clients=2, lease=1.5, seconds=60)
+'''
+    )
+    pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    end = time.monotonic() + 20
+    while processes_with(str(pytester.path)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert processes_with(str(pytester.path)) == []
+
+
+def processes_with(text):
+    """The ids of the processes whose arguments have this text."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as arguments:
+                    if text.encode() in arguments.read():
+                        found.append(int(name))
+            except OSError:
+                pass
+    return found
