@@ -137,6 +137,13 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
 
   // What the server asks
 
+  ownSlots(): [first: number, last: number][] {
+    return (
+      (this.cluster.myself.isReplica ? this.cluster.myself.primary : this.cluster.myself)?.slots.ranges() ??
+      []
+    );
+  }
+
   refusal(client: Client, command: Command, argv: readonly Bytes[], writes: boolean): ReplyError | undefined {
     this.#slots.delete(client);
     if (client.has(PRIMARY_LINK) || !namesKeys(command)) return undefined;

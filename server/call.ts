@@ -61,8 +61,9 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
     }
   }
   if (looked) server.observer.end(client, command, argv, began);
-  const { sizes, usage } = server.observer;
+  const { sizes, usage, hotKeys } = server.observer;
   usage?.called(client, command, outcome, server.host.clock.micros() - began, !outermost);
+  hotKeys?.called(client, command, argv, outcome, server.host.clock.micros() - began, !outermost);
   if (sizes.active) sizes.ended(client, command, argv, outcome === BLOCKED);
   if (outcome !== BLOCKED) (server.running ?? client).totals.commands++;
   propagateIfDirty(server, client, argv, dirty);

@@ -27,6 +27,8 @@ export interface Membership {
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome;
   /** Sends a message to the other nodes; one of a shard channel to those of the same shard. */
   publish(channel: Bytes, text: Bytes, sharded: boolean): void;
+  /** The slots that the node serves, as ranges with both ends included. */
+  ownSlots(): (readonly [first: number, last: number])[];
   /** How many connections there are to other nodes, in both directions. */
   readonly connections: number;
   /** How many bytes the links to other nodes have not sent yet. */

@@ -302,8 +302,9 @@ export class Server {
 
   /** Runs a request of a client and queues its reply. */
   execute(client: Caller, argv: Bytes[]): void {
-    const { usage } = this.observer;
+    const { usage, hotKeys } = this.observer;
     usage?.begin(client, argv);
+    hotKeys?.begin(client, argv);
     this.#execution.execute(this, client, argv);
     usage?.ended(client);
   }

@@ -26,6 +26,7 @@ import { commandCommand } from './node/command.ts';
 import { configCommand } from './node/config.ts';
 import { debugCommands } from './node/debug.ts';
 import { functionCommands } from './node/function.ts';
+import { hotKeysCommand } from './node/hotkeys.ts';
 import { latencyCommand } from './node/latency.ts';
 import { lolwutCommands } from './node/lolwut.ts';
 import { memoryCommand } from './node/memory.ts';
@@ -78,6 +79,7 @@ export const allCommands: readonly Command<Caller>[] = [
   memoryCommand,
   aclCommand,
   ...monitorCommands,
+  hotKeysCommand,
   slowlogCommand,
   commandlogCommand,
   ...shutdownCommands,

@@ -9,6 +9,7 @@ import { type Client, SCRIPT } from '../clients/client.ts';
 import type { Tracking } from '../clients/tracking.ts';
 import type { HasDialect, HasHost, HasNow, HasSettings } from '../ports.ts';
 import { ADMIN, type Command, READ, SKIP_MONITOR, SKIP_SLOWLOG } from '../table/command.ts';
+import type { HotKeys } from './hot-keys.ts';
 import { SpikeSeries, type SpikeTable } from './latency.ts';
 import { redacted } from './redaction.ts';
 import { SizeLogs } from './size-logs.ts';
@@ -53,6 +54,8 @@ export class Observer {
   readonly monitors = new Set<Client>();
   readonly slowlog = new CommandLog();
   readonly sizes: SizeLogs;
+  /** The session of HOTKEYS, also after it has stopped; undefined when there is none. */
+  hotKeys: HotKeys | undefined;
   /** What requests cost each slot; undefined while `cluster-slot-stats-enabled` is off. */
   usage: SlotUsage | undefined;
   /** The same, kept while it is off. */
@@ -72,6 +75,7 @@ export class Observer {
       this.monitors.size > 0 ||
       tracking.active ||
       settings['cluster-slot-stats-enabled'] ||
+      this.hotKeys?.active === true ||
       (threshold >= 0 && threshold < 1000) ||
       settings['latency-monitor-threshold'] > 0;
     this.mask = everything ? 0 : SAMPLE - 1;

@@ -89,7 +89,7 @@ export class SlotUsage {
    * @param nested true for a command of a transaction or script
    */
   called(client: Client, command: Command, outcome: Outcome, micros: number, nested: boolean): void {
-    const replied = outcome instanceof Unanswered || client.muted ? 0 : lengthOf(client, outcome);
+    const replied = lengthOf(client, outcome);
     if (client.has(SCRIPT)) {
       this.#add('network-bytes-out', this.#called, replied);
       return;
@@ -159,6 +159,8 @@ export class SlotUsage {
   }
 }
 
-function lengthOf(client: Client, reply: Exclude<Outcome, Unanswered>): number {
+/** The bytes of a reply to a client; 0 if there is none yet, or if the client gets no replies. */
+export function lengthOf(client: Client, reply: Outcome): number {
+  if (reply instanceof Unanswered || client.muted) return 0;
   return encodeReply(reply, client.protocol, client.server.dialect.printDouble).length;
 }

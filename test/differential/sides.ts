@@ -58,6 +58,9 @@ function setUp(program: Program): Bytes[][] {
     ['FLUSHALL'],
     ['ACL', 'LOG', 'RESET'],
     ['SLOWLOG', 'RESET'],
+    // Most servers do not have these.
+    ['HOTKEYS', 'STOP'],
+    ['HOTKEYS', 'RESET'],
     // LASTSAVE answers alike from here on.
     ['SAVE'],
     ...program.settings.map((setting) => ['CONFIG', 'SET', ...setting]),

@@ -187,8 +187,11 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     yield ['used_cpu_user_children', '0.000000'];
     yield ['used_active_time_main_thread', ((system + user) / 1e6).toFixed(6)];
   },
-  // Empty until keys are tracked, which lostlock does not do.
-  *hotkeys() {},
+  *hotkeys({ observer: { hotKeys } }) {
+    if (hotKeys === undefined) return;
+    yield ['hotkeys-tracking-active', hotKeys.active ? 1 : 0];
+    yield ['hotkeys-cmd-cpu-time', 0];
+  },
   *modules({ dialect }) {
     for (const { name, version, options } of dialect.modules) {
       const fields = `name=${name},ver=${version},api=1,filters=0,usedby=[],using=[]`;

@@ -86,6 +86,8 @@ export const serverSyntax: SyntaxTable = {
     words: 'args:(host-port:{host port:int} | no-one:{NO ONE})',
     deprecated: '5.0.0 `REPLICAOF`',
   },
+  'hotkeys|start':
+    'METRICS=metrics:{count:int [CPU] [NET]} [COUNT=k:int] [DURATION=seconds:int] [SAMPLE=ratio:int] [SLOTS=slots:{count:int slot:int...}]',
   'slowlog|get': {
     words: '[count:int]',
     history: ["4.0.0 Answers the client's address and name too."],

@@ -79,6 +79,24 @@ export const loose: Record<string, readonly [Rule, string]> = {
   'acl|list': ['rules', RULES],
   'client|info': ['client', CONNECTION],
   'client|list': ['client', CONNECTION],
+  'hotkeys|get': [
+    {
+      every: {
+        fields: {
+          'all-commands-all-slots-us': 'shape',
+          'net-bytes-all-commands-all-slots': 'shape',
+          'collection-start-time-unix-ms': 'near',
+          'collection-duration-ms': 'shape',
+          'total-cpu-time-user-ms': 'shape',
+          'total-cpu-time-sys-ms': 'shape',
+          'total-net-bytes': 'shape',
+          'by-cpu-time-us': 'shape',
+          'by-net-bytes': 'shape',
+        },
+      },
+    },
+    'how long requests take is a matter of chance, and how long some replies are; test/server/figures/hot-keys.test.ts has the bytes',
+  ],
   info: [
     'report',
     "its fields are the server's own; INFO replication is exact in test/differential/replicas",
@@ -308,6 +326,7 @@ export const documented: readonly (readonly [dialect: string, what: string, page
 
 /** Differences that no generated request shows, in the page's words. */
 export const prose: readonly string[] = [
+  'HOTKEYS (redis-8.6): Redis keeps an estimate of the keys that cost most. Here every key that was used is counted, so the figures are exact, and keys that cost the same are in the order of their first use. A request that waited for its reply is not counted.',
   'When a replica cannot read a dataset (a value of an unknown module, an unknown version), Redis has already dropped its own data and asks again at once, forever. Here the replica keeps its data, asks again after 1, 2, 4 … at most 60 s, and reports the reason in the log and in `master_link_error` of INFO.',
   'MIGRATE: Redis serves nobody until the target has answered, and keeps the connection, its user and its database for the next MIGRATE. Here only requests that could see or change one of the keys wait (in a transaction all wait), and each MIGRATE has a connection of its own. A host with an unknown name is reported like one that cannot be written to. Scripts cannot call MIGRATE.',
   'Times in INFO commandstats and latencystats, LATENCY HISTOGRAM: Redis measures every call. Here every 64th call of a command is measured, and every call while SLOWLOG asks for less than a millisecond, or LATENCY or MONITOR is on (two readings of the clock take a third of the time of a SET).',
