@@ -35,7 +35,7 @@ interface Sums {
 const zero = (): Sums => ({ sampled: 0, selected: 0, all: 0 });
 
 /** The request that is running. */
-interface Asked {
+interface RunningRequest {
   /** In bytes. */
   readonly size: number;
   /** The bytes of output that the client had been sent before. */
@@ -54,7 +54,7 @@ export class HotKeys {
   readonly #slots: ReadonlySet<number> | undefined;
   readonly #costs: Readonly<Record<HotMetric, Map<Bytes, number>>> = { cpu: new Map(), net: new Map() };
   #stoppedAt: Millis | undefined;
-  #asked: Asked | undefined;
+  #asked: RunningRequest | undefined;
 
   constructor(host: HasHost['host'], options: HotKeysOptions) {
     this.#host = host;
