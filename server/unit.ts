@@ -7,19 +7,29 @@ import { allowance, type MemoryRule, UNLIMITED_MEMORY } from '../protocol/allowa
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { type Client, PRIMARY_LINK } from './clients/client.ts';
 import type { Effects } from './effects.ts';
-import type { Effect, HasHost } from './ports.ts';
+import type { Effect, HasDialect, HasHost } from './ports.ts';
 
 /** Commands that may touch keys the client did not name. Their removals of expired keys do not belong together. */
 const MEETS_ARBITRARY_KEYS: ReadonlySet<Bytes> = new Set(['scan', 'randomkey']);
 
 /** The node that runs units. */
-interface UnitNode extends HasHost {
+interface UnitNode extends HasHost, HasDialect {
   readonly memory: MemoryRule;
   readonly world: KeyspaceWorld;
   readonly effects: Effects;
   readonly expiry: { expireDue(): void };
   readonly observer: { readonly slow: Millis; suspect(now: Millis): void };
   readonly replication: { feed(effects: readonly Effect[], atomic: boolean, limited: boolean): void };
+}
+
+/** Splits effects: a hash that went with its last expired fields is one part, every other effect another. */
+function* keptTogether(effects: readonly Effect[]): Iterable<readonly Effect[]> {
+  for (let i = 0; i < effects.length; i++) {
+    const [first, second] = effects.slice(i, i + 2) as [Effect, Effect | undefined];
+    const isPair = first.argv[0] === 'HDEL' && second?.argv[0] === 'UNLINK' && second.argv[1] === first.argv[1];
+    yield isPair && second !== undefined ? [first, second] : [first];
+    if (isPair) i++;
+  }
 }
 
 /** The current execution unit of a node. Units nest: a script's commands belong to the unit of EVAL. */
@@ -86,6 +96,9 @@ export class ExecutionUnit {
     this.client?.output.reserve();
     const { limited } = this.#node.effects;
     const effects = this.#node.effects.take();
-    this.#node.replication.feed(effects, atomic && effects.length > 1, limited);
+    const { replication, dialect } = this.#node;
+    if (atomic || dialect.lastFields === 'HDEL')
+      replication.feed(effects, atomic && effects.length > 1, limited);
+    else for (const part of keptTogether(effects)) replication.feed(part, part.length > 1, limited);
   }
 }

@@ -323,7 +323,10 @@ export interface Dialect {
   readonly deliveredPosition: 'that of the entry' | 'before the delivery';
   /** Whether XINFO reports when a consumer last got an entry. */
   readonly consumerActivity: boolean;
-  /** The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. */
+  /**
+   * The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. 'with its deadline': HSETEX if the field has a TTL, and
+   * HINCRBY and HSETNX of a hash with such fields are replicated so too.
+   */
   readonly fieldIncrement: 'HSET' | 'HSETEX' | 'with its deadline';
   /** The error for a client that waits in XREADGROUP when the stream or its group is removed: one of its own, or the usual one. */
   readonly lostStream: 'that it is gone' | 'as if asked now';

@@ -118,6 +118,9 @@ export const hashCommands = defineCommands('hash', {
       if (hash?.has(field)) return 0;
       (hash ?? createHash(client, name)).set(field, value);
       client.db.changed(name, 'hset', 1, [field]);
+      const { effects, dialect } = client.server;
+      const asSet = dialect.fieldIncrement === 'with its deadline' && (hash?.times?.size ?? 0) > 0;
+      if (asSet && effects.feeding) effects.propagateAs(['HSET', name, field, value]);
       return 1;
     },
   },

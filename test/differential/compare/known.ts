@@ -219,6 +219,16 @@ export const accepted: readonly Accepted[] = [
       sameLines(mine, theirs, argv.some((word) => /^xinfo$/i.test(word)) ? /^:\d+$/ : undefined),
   },
   {
+    name: 'OBJECT REFCOUNT of what a script has stored',
+    reason:
+      'OBJECT REFCOUNT, in a script, of a string that this script has stored: Valkey 9 also counts the word that the script still holds. Here it is 1.',
+    dialects: ['valkey-9'],
+    applies: (argv, mine, theirs) =>
+      /^(eval|fcall)/i.test(argv[0] ?? '') &&
+      argv.some((word) => /^refcount$/i.test(word)) &&
+      theirs.replaceAll(':2\r\n', ':1\r\n') === mine.replaceAll(':2\r\n', ':1\r\n'),
+  },
+  {
     name: 'MEMORY MALLOC-STATS of a server without statistics of its allocator',
     reason:
       'MEMORY MALLOC-STATS: a server that was built without jemalloc answers in RESP3 with a plain string that it has no figures. Here the figures are text with a format, as with jemalloc.',
