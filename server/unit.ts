@@ -26,7 +26,8 @@ interface UnitNode extends HasHost, HasDialect {
 function* keptTogether(effects: readonly Effect[]): Iterable<readonly Effect[]> {
   for (let i = 0; i < effects.length; i++) {
     const [first, second] = effects.slice(i, i + 2) as [Effect, Effect | undefined];
-    const isPair = first.argv[0] === 'HDEL' && second?.argv[0] === 'UNLINK' && second.argv[1] === first.argv[1];
+    const isPair =
+      first.argv[0] === 'HDEL' && second?.argv[0] === 'UNLINK' && second.argv[1] === first.argv[1];
     yield isPair && second !== undefined ? [first, second] : [first];
     if (isPair) i++;
   }

@@ -73,6 +73,9 @@ function exponentText(exponent: number): string {
 
 function general(value: number, precision: number, keepZeros: boolean): string {
   const wanted = precision === 0 ? 1 : precision;
+  // Most numbers are short integers, such as those of cjson.
+  const size = Math.abs(value);
+  if (!keepZeros && Number.isInteger(size) && size < 2 ** 53 && size < 10 ** wanted) return String(size);
   const { exponent } = scientific(value, wanted - 1);
   const plain = exponent >= -4 && exponent < wanted;
   const text = plain

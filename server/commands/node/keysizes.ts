@@ -48,9 +48,50 @@ function count(entries: Keyspace['entries']): Float64Array[] {
   return counts;
 }
 
-/** The fields of one database. A key is counted at the largest power of two that is not above its size. */
-export function* keySizes(db: Keyspace): Iterable<readonly [string, string]> {
-  for (const [i, sizes] of count(db.entries).entries()) {
+/** The last count of a database, and what it depends on. */
+interface Counted {
+  readonly counts: Float64Array[];
+  readonly keys: number;
+  readonly dirty: number;
+  readonly expiredFields: number;
+}
+
+const lastCounts = new WeakMap<Keyspace['entries'], Counted>();
+
+/** Databases of so many keys and more keep their last count, because many clients send INFO over and over. */
+const KEPT_FROM = 1000;
+
+/** An estimate is kept until one of so many keys may have changed. */
+const PART = 100;
+
+/**
+ * Counts a database, or returns the last count: as long as nothing has changed, or for an estimate as long as little has.
+ * @param expiredFields how many fields of hashes have expired in all
+ */
+function countOf(db: Keyspace, expiredFields: number): Float64Array[] {
+  const keys = db.entries.size;
+  const { dirty } = db.world;
+  const last = lastCounts.get(db.entries);
+  const most = keys > COUNTED ? keys / PART : 0;
+  if (
+    last !== undefined &&
+    Math.abs(keys - last.keys) + (dirty - last.dirty) + (expiredFields - last.expiredFields) <= most &&
+    dirty >= last.dirty
+  ) {
+    return last.counts;
+  }
+  const counts = count(db.entries);
+  if (keys >= KEPT_FROM) lastCounts.set(db.entries, { counts, keys, dirty, expiredFields });
+  else lastCounts.delete(db.entries);
+  return counts;
+}
+
+/**
+ * The fields of one database. A key is counted at the largest power of two that is not above its size.
+ * @param expiredFields how many fields of hashes have expired in all
+ */
+export function* keySizes(db: Keyspace, expiredFields: number): Iterable<readonly [string, string]> {
+  for (const [i, sizes] of countOf(db, expiredFields).entries()) {
     const parts: Bytes[] = [];
     for (const [bin, keys] of sizes.entries())
       if (keys > 0) parts.push(`${bin === 0 ? 0 : printSize(2 ** (bin - 1))}=${keys}`);
