@@ -34,7 +34,7 @@ interface Sums {
 
 const zero = (): Sums => ({ sampled: 0, selected: 0, all: 0 });
 
-/** The request that is running. */
+/** The size of a request in bytes, and what the client had been sent before it. */
 interface RunningRequest {
   /** In bytes. */
   readonly size: number;

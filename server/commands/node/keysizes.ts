@@ -49,14 +49,14 @@ function count(entries: Keyspace['entries']): Float64Array[] {
 }
 
 /** The last count of a database, and what it depends on. */
-interface Counted {
+interface LastCount {
   readonly counts: Float64Array[];
   readonly keys: number;
   readonly dirty: number;
   readonly expiredFields: number;
 }
 
-const lastCounts = new WeakMap<Keyspace['entries'], Counted>();
+const lastCounts = new WeakMap<Keyspace['entries'], LastCount>();
 
 /** Databases of so many keys and more keep their last count, because many clients send INFO over and over. */
 const KEPT_FROM = 1000;
@@ -91,6 +91,7 @@ function countOf(db: Keyspace, expiredFields: number): Float64Array[] {
  * @param expiredFields how many fields of hashes have expired in all
  */
 export function* keySizes(db: Keyspace, expiredFields: number): Iterable<readonly [string, string]> {
+  if (db.size === 0) return;
   for (const [i, sizes] of countOf(db, expiredFields).entries()) {
     const parts: Bytes[] = [];
     for (const [bin, keys] of sizes.entries())
