@@ -68,7 +68,10 @@ for (const [name, text] of await playgroundFiles()) writeFileSync(join(staging, 
 for (const path of Object.keys(metafile.outputs).filter((name) => name.endsWith('.js'))) {
   const module = readFileSync(path, 'utf8');
   writeFileSync(path, withOwnModules(module));
-  if (!/\/(cli|worker)\.js$/.test(path)) writeFileSync(path.replace(/\.js$/, '.cjs'), toCommonJs(module));
+  if (/\/(cli|worker)\.js$/.test(path)) continue;
+  const twin = toCommonJs(module);
+  const isClient = path.endsWith('/ioredis-mock.js');
+  writeFileSync(path.replace(/\.js$/, '.cjs'), isClient ? withDefaultAsModule(twin) : twin);
 }
 
 // Programs that start dist/cli.js meanwhile find the earlier build, up to this moment. A failed build leaves it alone.
@@ -180,7 +183,7 @@ function toCommonJs(code: string): string {
       /\bimport\("([^"]+)"\)/g,
       (_, path: string) => `Promise.resolve().then(() => require("${twin(path)}"))`,
     )
-    .replace(/\w+\(import\.meta\.url\)\(/g, 'require(')
+    .replace(/\w+\(import\.meta\.url\)(?=[(;])/g, 'require')
     .replaceAll('import.meta.dirname', '__dirname')
     // Compilers take `default` only from what is marked like this.
     .replace(
@@ -191,6 +194,15 @@ function toCommonJs(code: string): string {
   const [left] = /^(import|\}) .*from ".*";$|import\.meta/m.exec(converted) ?? [];
   if (left !== undefined) throw new Error(`toCommonJs does not know '${left}'`);
   return `"use strict";${converted}`;
+}
+
+/**
+ * Makes a CommonJS module's default export the module itself, with the other exports as its members, as ioredis' own entry is:
+ * `const Redis = require('lostlock/ioredis-mock')`.
+ */
+function withDefaultAsModule(code: string): string {
+  const footer = 'module.exports = Object.assign(module.exports.default, module.exports);';
+  return `${code}\n${footer} Object.defineProperty(module.exports, "__esModule", { value: true });\n`;
 }
 
 /**

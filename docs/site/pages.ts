@@ -43,6 +43,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       doc('testing', 'Testing with lostlock'),
       doc('cookbook', 'Cookbook', 'Programs to copy for common tests of distributed locks.'),
       doc('commands-of-your-own', 'Commands of your own'),
+      doc('ioredis-mock', 'From ioredis-mock'),
       doc('time', 'Time in the lab'),
       doc('lab', "The lab's controls"),
       doc('lab-commands', 'LAB commands'),

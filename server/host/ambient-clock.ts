@@ -29,6 +29,15 @@ export class AmbientClock implements Clock {
   #armedBy: typeof setTimeout | undefined;
   #watch: Timer | undefined;
   readonly soon = realSoon;
+  readonly #watches: boolean;
+
+  /**
+   * @param watches false: alarms follow only when somebody asks for the time, so that no timer of the machine runs, which a test
+   * runner would notice after its tests
+   */
+  constructor(watches = true) {
+    this.#watches = watches;
+  }
 
   now(): Millis {
     this.#follow();
@@ -46,7 +55,7 @@ export class AmbientClock implements Clock {
     this.#alarms.add(alarm);
     this.#armedBy = setTimeout;
     this.#arm(alarm);
-    this.#watch ??= realDelay(() => this.#look(), WATCH_MS);
+    if (this.#watches) this.#watch ??= realDelay(() => this.#look(), WATCH_MS);
     return { cancel: () => this.#end(alarm) };
   }
 

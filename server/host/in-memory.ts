@@ -12,10 +12,10 @@ const SHORT_TEXT = 4096;
 /** A character takes at most three bytes. */
 const memory = new ChunkMemory(3 * SHORT_TEXT);
 
-/** Bytes that a server has sent and a stream has not taken, or the error with which the connection ends. */
+/** Bytes that a server has sent and a stream has not taken, the error with which the connection breaks, or `end`. */
 interface Delivery {
   readonly stream: MemoryStream;
-  readonly content: Buffer | Error;
+  readonly content: Buffer | Error | 'end';
 }
 
 /** The deliveries of a turn, in the order in which servers wrote, which clients can observe. */
@@ -104,7 +104,11 @@ class MemoryStream extends Duplex {
     deliveries.push({ stream: this, content: bytes });
   }
 
-  deliver(content: Buffer | Error): void {
+  deliver(content: Delivery['content']): void {
+    if (content === 'end') {
+      this.hangUp();
+      return;
+    }
     if (content instanceof Error) {
       this.destroy(content);
       return;
@@ -121,12 +125,24 @@ class MemoryStream extends Duplex {
     else this.destroy(error);
   }
 
+  /** The server ends the connection. What it sent before is handed on as all else, so that a reply before the end needs no tick. */
+  close(): void {
+    if (isTurn) deliveries.push({ stream: this, content: 'end' });
+    else this.hangUp();
+  }
+
+  hangUp(): void {
+    if (this.destroyed) return;
+    this.finish();
+    this.end();
+  }
+
   /** The server's bytes end here. */
   finish(): void {
     const all = deliveries.toArray();
     deliveries.clear();
     for (const delivery of all) {
-      if (delivery.stream === this && !(delivery.content instanceof Error)) this.push(delivery.content);
+      if (delivery.stream === this && delivery.content instanceof Uint8Array) this.push(delivery.content);
       else deliveries.push(delivery);
     }
     this.unread = 0;
@@ -194,9 +210,7 @@ class MemoryConnection implements Connection {
   }
 
   close(): void {
-    if (this.#stream.destroyed) return;
-    this.#stream.finish();
-    this.#stream.end();
+    this.#stream.close();
   }
 
   abort(): void {

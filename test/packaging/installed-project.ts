@@ -1,8 +1,9 @@
 /** An empty project into which npm installs the packed package and others, as a user's project has them. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built.ts';
 
@@ -29,6 +30,14 @@ export class InstalledProject {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+  }
+
+  /** Runs a program as `run` does. Returns what it prints on both streams, and throws that when it fails. */
+  runBoth(command: string, ...args: string[]): string {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd: this.folder, encoding: 'utf8' });
+    if (status !== 0)
+      throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+    return stripVTControlCharacters(stdout + stderr);
   }
 
   remove(): void {

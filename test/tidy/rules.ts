@@ -207,7 +207,7 @@ const anyType = ban('any', (file) => !isTidyItself(file), [
 const defaultExports = ban(
   'default-exports',
   (file) =>
-    !/(^|\/)[^/]+\.config\.ts$|^(runners\/jest|adapters\/redis-memory-server)\.ts$|^test\/support\/retries\/runner\.ts$|^docs\/site\/\.vitepress\/config\.ts$/.test(
+    !/(^|\/)[^/]+\.config\.ts$|^(runners\/jest|adapters\/(redis-memory-server|ioredis-mock))\.ts$|^test\/support\/retries\/runner\.ts$|^docs\/site\/\.vitepress\/config\.ts$/.test(
       file.path,
     ),
   [[/\bexport\s+default\b|\bas\s+default\b/g, 'export by name']],
