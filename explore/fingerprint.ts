@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FreeingAct } from './cause/freed.ts';
 import type { Cause } from './cause/reason.ts';
-import { isEntryLate } from './cause/shape.ts';
+import { DONE_BEFORE, isEntryLate } from './cause/shape.ts';
 
 /** What no lock with a lease can keep, as `accept` names it. */
 export const LEASE_LIMITS = 'lease-limits';
@@ -24,12 +24,13 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
 /**
  * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
  * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
- * lost the lock, when it went in after its lease had ended, and when fences did not grow.
+ * lost the lock, when it went in after its lease had ended, when fences did not grow, and when something was done twice whose lease
+ * outlasted the first time.
  */
 export function isLeaseLimit({ entries, freedBy, refused, shape }: Cause): boolean {
   if (entries.length < 2 || freedBy === undefined || refused !== undefined) return false;
   // It could have counted its lease.
-  if (isEntryLate(entries, freedBy)) return false;
+  if (isEntryLate(entries, freedBy) || shape.includes(DONE_BEFORE)) return false;
   return UNAVOIDABLE.includes(freedBy.how) && freedBy.request === undefined && !shape.startsWith('fences: ');
 }
 

@@ -24,6 +24,8 @@ export interface CauseEntry {
   readonly visit: number;
   readonly client: string;
   readonly at: number;
+  /** When the client left, or Infinity. */
+  readonly to: number;
 }
 
 /** Why a promise broke, as far as it can be known. Times are in milliseconds since the clients started. */

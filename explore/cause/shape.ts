@@ -36,6 +36,7 @@ function ofVisits({ grants, entries, freedBy, refused, twice }: Reason, { promis
   )
     parts.push('executed twice');
   if (isEntryLate(entries, freedBy)) parts.push('entered after its end');
+  if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
   if (refused !== undefined) parts.push(`although ${refused.kind} had told it`);
   return `${promise === 'fencing' ? 'fences: ' : ''}${parts.join('; ')}`;
 }
@@ -43,6 +44,14 @@ function ofVisits({ grants, entries, freedBy, refused, twice }: Reason, { promis
 /** True when the first holder entered only after its lease had ended. */
 export function isEntryLate([first]: Reason['entries'], freedBy: FreedBy | undefined): boolean {
   return first !== undefined && freedBy?.how === 'expired' && first.at > freedBy.at;
+}
+
+/** Part of the shape when something was done a second time after its lease had ended with nobody inside. */
+export const DONE_BEFORE = 'the first was done before';
+
+/** True when the first holder had left before its lease ended. */
+function wasDone([first]: Reason['entries'], freedBy: FreedBy | undefined): boolean {
+  return first !== undefined && freedBy?.how === 'expired' && first.to < freedBy.at;
 }
 
 function kindOfGrant({ tenures, kind }: CauseGrant): string {

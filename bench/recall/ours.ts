@@ -1,0 +1,46 @@
+/** Our own locks, one program for each kind and form of the registry: nothing may be found in them. */
+import type { ClientSession } from '../../explore/index.ts';
+import type { Lock } from '../../locks/asking/lock.ts';
+import type { HeldLock } from '../../locks/holding/hold-handle.ts';
+import { createLocks } from '../../locks/index.ts';
+import { kinds, type LockForm } from '../../locks/kinds/index.ts';
+import { asHeld, LEASE, none, work } from '../libraries/work.ts';
+import type { RecallCase } from './case.ts';
+
+/** How long a client waits before it sets a pool up again, in milliseconds. */
+const RETRY = 50;
+/** How many permits a pool has: with one, it is a lock. */
+const PERMITS = 1;
+
+/** Takes the lock, works under it, and gives it back. */
+function client({ make, open, setUp }: LockForm, servers: number, isShared: boolean) {
+  return async (session: ClientSession): Promise<void> => {
+    const { redis, signal, sleep } = session;
+    await using locks = createLocks(servers > 1 ? (session.servers as never) : redis, { leaseMs: LEASE });
+    while (setUp !== undefined) {
+      const isDone = await setUp(locks, 'lock', PERMITS).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) break;
+      await sleep(RETRY);
+    }
+    const lock = (make?.(locks, 'lock') ?? (await open?.(locks, 'lock'))) as Lock<HeldLock>;
+    const held = asHeld(await lock.acquire({ signal }));
+    await work(session, { ...held, extend: none }, { enter: { shared: isShared } });
+  };
+}
+
+/** One case for each kind and form. A permit without a lease stays with a dead client, as its page says: it is left out. */
+export const ourLocks: readonly RecallCase[] = Object.entries(kinds)
+  .filter(([kind]) => kind !== 'semaphore')
+  .flatMap(([, { title, primaries, forms }]) =>
+    Object.entries(forms).map(
+      ([form, how]): RecallCase => ({
+        name: `our ${title}${form === title ? '' : ` (${form})`}`,
+        group: 'program',
+        ...(primaries > 1 && { topology: { primaries }, part: 0.3 }),
+        sound: client(how, primaries, form === 'read'),
+      }),
+    ),
+  );
