@@ -210,7 +210,14 @@ export function cliffsOf(size: number): Cliff[] {
 
 /** Commands that touch several elements by their complexity and have no row, by a pattern for their names, each with the reason. */
 export const WITHOUT_ROW: readonly (readonly [names: RegExp, reason: string])[] = [
-  [/^cluster\|/, 'a node of a cluster answers it; its figures are those of slots and nodes, which are few'],
+  [
+    /^(cluster\|.*|clusterscan|trimslots)$/,
+    'a node of a cluster answers it; its figures are those of slots and nodes, which are few',
+  ],
+  [
+    /^(delex|digest|hotkeys\|get|msetex|xnack)$/,
+    'redis-server 8.2, beside which the rows are measured, does not have it',
+  ],
   [/^(auth|acl\|.*)$/, 'it is about users, who are few'],
   [/^client\|/, 'it is about connections: the chapter crowds has many'],
   [/^p?s?(un)?subscribe$|^s?publish$|^pubsub\|/, 'it is about subscriptions: the chapter crowds has many'],

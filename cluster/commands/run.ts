@@ -26,6 +26,9 @@ function help({ server }: Cluster, [name]: readonly Bytes[]): Reply {
 /** The subcommands, by name. */
 const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   addslots: (cluster, argv) => slots.changeSlots(cluster, argv, true),
+  cancelslotmigrations: () => fail('ERR No migrations ongoing'),
+  flushslot: slots.flushSlot,
+  getslotmigrations: () => [],
   addslotsrange: (cluster, argv) => slots.changeRanges(cluster, argv, true),
   bumpepoch: members.bump,
   'count-failure-reports': members.countFailureReports,

@@ -67,6 +67,18 @@ export function flushSlots(cluster: Cluster): Reply {
   return OK;
 }
 
+/** FLUSHSLOT: removes the keys of a slot. Replicas receive the command. */
+export function flushSlot(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  const [, , text = '', mode] = argv;
+  if (argv.length > 4)
+    fail("ERR unknown subcommand or wrong number of arguments for 'FLUSHSLOT'. Try CLUSTER HELP.");
+  const slot = slotIn(text);
+  if (mode !== undefined && !/^(a?sync)$/i.test(mode)) fail(SYNTAX);
+  const db = cluster.server.db(0);
+  for (const key of cluster.keysOf(slot)) if (db.remove(key)) db.changed(key, 'del');
+  return OK;
+}
+
 /** COUNTKEYSINSLOT. */
 export function countKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const slot = integer(wordAt(argv, 2));

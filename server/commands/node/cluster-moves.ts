@@ -1,12 +1,14 @@
 /**
  * The commands with which nodes of Redis 8.4 and Valkey 9 move slots by themselves, and CLUSTERSCAN. A node without a
- * cluster refuses them as its server does. On a node of a cluster they are refused too: here CLUSTER SETSLOT and MIGRATE
- * move slots.
+ * cluster refuses them as its server does. On a node of a cluster those that start a move are refused too: here CLUSTER
+ * SETSLOT and MIGRATE move slots, so no move is ever listed.
  */
+import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Since } from '../../dialects/since.ts';
 import type { Caller } from '../../server.ts';
 import { type CommandSpec, type EntryChange, type Flag, key } from '../../table/command.ts';
+import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from './no-cluster.ts';
 
@@ -45,14 +47,38 @@ function refused(
   return { summary, since, complexity, arity, flags: CHANGES, ...more, run: refuseMove };
 }
 
+/** Declares a subcommand that the cluster runs. */
+function handed(
+  name: Bytes,
+  spec: Omit<CommandSpec<number, Caller>, 'since' | 'run'>,
+): CommandSpec<number, Caller> {
+  const run = (client: Caller, argv: readonly Bytes[]): Outcome =>
+    (client.server.cluster ?? fail(NO_CLUSTER)).run(client, name, argv);
+  return { since: VALKEY, ...spec, run };
+}
+
 /** The subcommands of CLUSTER with which nodes move slots. */
 export const movingSubcommands = {
-  cancelslotmigrations: refused(VALKEY, 2, 'O(N), N moves', 'Refuses to cancel moves of slots.'),
-  flushslot: refused(VALKEY, -3, 'O(N), N keys', 'Refuses to remove the keys of a slot.', {
+  cancelslotmigrations: handed('cancelslotmigrations', {
+    summary: 'Cancels moves of slots, of which there are none here.',
+    complexity: 'O(N), N moves',
+    arity: 2,
+    flags: CHANGES,
+  }),
+  flushslot: handed('flushslot', {
+    summary: 'Removes the keys of a slot.',
+    complexity: 'O(N), N keys',
+    arity: -3,
     flags: ['write', 'admin', 'no_async_loading'],
     categories: ['keyspace'],
+    databases: 'all',
   }),
-  getslotmigrations: refused(VALKEY, 2, 'O(N), N moves', 'Refuses to list moves of slots.'),
+  getslotmigrations: handed('getslotmigrations', {
+    summary: 'Lists moves of slots, of which there are none here.',
+    complexity: 'O(N), N moves',
+    arity: 2,
+    flags: CHANGES,
+  }),
   migrateslots: refused(VALKEY, -4, 'O(N), N slots', 'Refuses to move slots to other nodes.'),
   migration: refused(REDIS, -4, 'O(N), N slots', 'Refuses to move slots, and to list and cancel moves.'),
   syncslots: refused(
