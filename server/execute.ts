@@ -1,5 +1,6 @@
 /** The path of every request: look up, admit, call, conclude. Start reading here. */
 import { asciiLower, type Bytes } from '../protocol/bytes.ts';
+import { NOAUTH } from '../protocol/errors.ts';
 import { QUEUED, type Reply, ReplyError } from '../protocol/reply.ts';
 import { call } from './call.ts';
 import {
@@ -14,6 +15,7 @@ import {
   RESTRICTED,
   TRACKING,
   type Transaction,
+  UNAUTHENTICATED,
 } from './clients/client.ts';
 import {
   GATE_BUSY,
@@ -25,7 +27,7 @@ import {
 } from './gates.ts';
 import { effectiveBits, refusedByGuard, refusedByNode, refusedToClient } from './refusals.ts';
 import type { Caller, Server } from './server.ts';
-import { type Command, GUARDED, MAY_REPLICATE, WRITE } from './table/command.ts';
+import { type Command, GUARDED, MAY_REPLICATE, NO_AUTH, WRITE } from './table/command.ts';
 import { type Outcome, PAUSED, Unanswered } from './table/outcome.ts';
 import { checkWords, resolve, step } from './table/resolve.ts';
 
@@ -48,8 +50,10 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
   if (command instanceof ReplyError) {
     if (isSecurityProbe(server, client, argv[0] ?? '')) return;
+    const asks = server.dialect.passwordFirst && client.has(UNAUTHENTICATED);
+    const isOpen = !(named instanceof ReplyError) && ((step(named, argv) ?? named).bits & NO_AUTH) !== 0;
     client.lastCommand = named instanceof ReplyError ? undefined : step(named, argv);
-    reject(server, client, client.lastCommand, command);
+    reject(server, client, client.lastCommand, asks && !isOpen ? new ReplyError(NOAUTH) : command);
     return;
   }
   client.lastCommand = command;

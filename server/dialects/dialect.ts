@@ -102,6 +102,8 @@ export interface Dialect {
   readonly aclRules: 'worked out' | 'as given';
   /** When a user's flags name sanitize-payload or skip-sanitize-payload. */
   readonly payloadFlag: 'always' | 'once a rule names it' | 'never';
+  /** Whether a client that is not logged in is asked for a password even if there is no such command, or its words are wrong. */
+  readonly passwordFirst: boolean;
   /** Whether ACL rules say which databases a user may use (db=, alldbs, resetdbs). */
   readonly databaseRules: boolean;
   /** COMMAND DOCS describes the commands of modules too. */

@@ -55,6 +55,7 @@ export const redis70: Dialect = {
   aclLoad: 'closes all but the default user',
   payloadFlag: 'once a rule names it',
   databaseRules: false,
+  passwordFirst: false,
   getexExpiry: 'after the key',
   integersOfScripts: 'as numbers',
   describesModules: false,

@@ -61,6 +61,7 @@ export const valkey9: Dialect = {
   ],
   payloadFlag: 'never',
   databaseRules: true,
+  passwordFirst: true,
   getexExpiry: 'before the key',
   integersOfScripts: 'as text',
   msetexWithExat: 'as PXAT',

@@ -99,7 +99,8 @@ function lastStoreOfValkey(from: number): EntryChange {
   return {
     since: { valkey: '9.0.0' },
     keys: [...key('RO ACCESS'), ...specs],
-    getKeys: (argv) => keysWithLastStore(argv, from),
+    // Valkey looks from the fifth word on, also where the unit stands there.
+    getKeys: (argv) => keysWithLastStore(argv, 5),
   };
 }
 
