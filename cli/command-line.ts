@@ -21,6 +21,7 @@ import { flagMeant, UsageError } from './usage.ts';
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock [port | path/to/redis.conf | -] [--<parameter> <value> ...] [options]
        lostlock path/to/sentinel.conf [--sentinel]
+       lostlock init                          (writes a test of a lock for your runner and library)
        lostlock demo | explore | timeline | playground   (each has a --help of its own)
        lostlock help [PAGE]                   (prints a page of the documentation)
 
@@ -219,7 +220,7 @@ function checkCluster({ configuration, lab }: Invocation, sentinels: ReadonlyMap
 }
 
 /** What the command line runs beside a server. */
-const COMMANDS = ['demo', 'explore', 'timeline', 'playground', 'help'];
+const COMMANDS = ['demo', 'explore', 'timeline', 'playground', 'init', 'help'];
 
 /** Makes the log file, if it is missing. Throws BadDirective if it cannot be written. */
 export function openLog(file: string): void {

@@ -348,6 +348,9 @@ async function main(argv: readonly string[]): Promise<void> {
     if (isSea()) refuseInExecutable('playground');
     const { playgroundCommand } = await import('./playground.ts');
     process.exitCode = await playgroundCommand(argv.slice(1));
+  } else if (argv[0] === 'init') {
+    if (isSea()) refuseInExecutable('init');
+    process.exitCode = (await import('./init.ts')).initCommand(argv.slice(1));
   } else if (argv[0] === 'help') {
     if (isSea()) refuseHelpInExecutable();
     process.exitCode = (await import('./help.ts')).helpCommand(argv.slice(1));

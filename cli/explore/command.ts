@@ -21,6 +21,7 @@ import {
 } from '../../explore/index.ts';
 import { codeOfFile, loadedOptions } from '../../explore/modules/client-file.ts';
 import { loadsAnew } from '../../explore/modules/fresh.ts';
+import { loadedAs, sharedText } from '../../explore/options.ts';
 import { reportText } from '../../explore/report-text.ts';
 import { seeText } from '../../explore/story/text.ts';
 import { startWatchdog } from '../../explore/watchdog.ts';
@@ -33,6 +34,7 @@ import { annotations, historyLines, junit, testFile } from './files.ts';
 import { type FindingFiles, indexPage, type ToldReport } from './index-page.ts';
 import { markdown } from './markdown.ts';
 import { Screen } from './screen.ts';
+import { aboutTypeScript, isUnderTsx, NeedsTsx } from './typescript.ts';
 import { MODULES_FLAG, NEWS, onWorkers, type WorkerNews, type WorkerTask } from './workers.ts';
 
 /**
@@ -51,9 +53,11 @@ export async function exploreCommand(argv: readonly string[]): Promise<number> {
       return 0;
     }
     const plays = chosen.values.replay !== undefined || chosen.values.out !== undefined;
-    if (plays && isNode && !loadsAnew() && inspectorUrl() === undefined) return await inOwnProcess();
+    if (plays && isNode && !loadsAnew() && !isUnderTsx() && inspectorUrl() === undefined)
+      return await inOwnProcess();
     return await run(chosen);
   } catch (error) {
+    if (error instanceof NeedsTsx) return await inOwnProcess(error.flags, error.env);
     const refusal = refusalIn(error);
     if (refusal === undefined) throw error;
     process.stderr.write(`${refusal}\n`);
@@ -103,11 +107,14 @@ async function run(chosen: Chosen): Promise<number> {
 }
 
 /** Runs this command again in a process that can load modules anew, as the workers can. Resolves to its exit status. */
-async function inOwnProcess(): Promise<number> {
-  const execArgv = [MODULES_FLAG, ...process.execArgv];
+async function inOwnProcess(
+  flags: readonly string[] = [MODULES_FLAG],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const execArgv = [...flags, ...process.execArgv];
   const child = fork(process.argv[1] as string, process.argv.slice(2), {
     execArgv,
-    env: { ...process.env, LOSTLOCK_EXPLORE_MAIN: '1' },
+    env: { ...process.env, ...env, LOSTLOCK_EXPLORE_MAIN: '1' },
   });
   // In a terminal, Ctrl-C reaches the other process too, which reports.
   process.on('SIGINT', () => {});
@@ -118,18 +125,18 @@ async function inOwnProcess(): Promise<number> {
 /** The explorations that a file exports: objects with `name` and `client`, and arrays of them. */
 async function load(file: string): Promise<ExploreOptions[]> {
   if (!existsSync(file)) throw new UsageError(`there is no file ${file}`);
-  const exported = await import(pathToFileURL(resolve(file)).href).catch((error: { code?: string }) => {
-    if (error.code !== 'ERR_UNKNOWN_FILE_EXTENSION')
-      throw new UsageError(`${file} cannot be loaded: ${error instanceof Error ? error.stack : error}`);
-    throw new UsageError(
-      `Node ${process.version} cannot run ${file}: use Node 22.18 or later, or npx tsx node_modules/lostlock/dist/cli.js explore ${file}`,
+  const exported = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
+    throw (
+      aboutTypeScript(file, error) ??
+      new UsageError(`${file} cannot be loaded: ${error instanceof Error ? error.stack : error}`)
     );
   });
   const found = explorationsIn(exported as object);
   if (found.length === 0)
     throw new UsageError(`${file} exports no exploration: an object with name and client`);
   // The process that starts the others runs no code of a client.
-  if (!loadsAnew()) return found;
+  if (isUnderTsx()) for (const { client } of found) loadedAs.set(client, sharedText('tsx loads them'));
+  if (!loadsAnew() || isUnderTsx()) return found;
   const codeOf = async (options: ExploreOptions, at: number): Promise<ExploreOptions> => {
     if (options.client instanceof URL) return options;
     const find = (again: object): unknown => explorationsIn(again)[at]?.client;
@@ -139,7 +146,13 @@ async function load(file: string): Promise<ExploreOptions[]> {
 }
 
 function explorationsIn(exported: object): ExploreOptions[] {
-  const all = [...new Set(Object.values(exported).flat())] as Partial<ExploreOptions>[];
+  const { default: whole } = exported as { default?: object };
+  // What a CommonJS module exports stands in its default.
+  const values = [
+    ...Object.values(exported),
+    ...Object.values(typeof whole === 'object' ? (whole ?? {}) : {}),
+  ];
+  const all = [...new Set(values.flat())] as Partial<ExploreOptions>[];
   return all.filter(
     (each): each is ExploreOptions =>
       (typeof each?.client === 'function' || each?.client instanceof URL) && typeof each.name === 'string',
@@ -276,12 +289,16 @@ async function conclude(
   if (values.json !== undefined)
     writeFileSync(String(values.json), `${JSON.stringify(reports, undefined, 2)}\n`);
   if (values.junit !== undefined) writeFileSync(String(values.junit), junit(reports));
+  const out = values.out === undefined ? undefined : String(values.out);
+  const told = out === undefined ? [] : await writeFolder(out, chosen, reports, explorations);
   if (values.github === true || process.env.GITHUB_ACTIONS !== undefined) {
-    process.stdout.write(annotations(file, reports));
+    const pages = told.map(({ files }) =>
+      files.map(({ timeline }) => (timeline === undefined ? undefined : join(out ?? '', timeline))),
+    );
+    process.stdout.write(annotations(file, reports, pages));
     const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
     if (summary !== '') appendFileSync(summary, markdown(reports));
   }
-  if (values.out !== undefined) await writeFolder(String(values.out), chosen, reports, explorations);
   if (reports.some(({ verdict }) => verdict === 'broken')) return 1;
   return reports.some(({ verdict }) => verdict === 'inconclusive') ? 3 : 0;
 }
@@ -292,7 +309,7 @@ async function writeFolder(
   chosen: Chosen,
   reports: readonly ExploreReport[],
   explorations: readonly ExploreOptions[],
-): Promise<void> {
+): Promise<readonly ToldReport[]> {
   const folder = join(out, 'findings');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -305,6 +322,7 @@ async function writeFolder(
   const page = join(out, 'index.html');
   writeFileSync(page, indexPage(told));
   process.stdout.write(`Written to ${page}\n`);
+  return told;
 }
 
 /** Writes the files of each finding, and returns their names without endings. */

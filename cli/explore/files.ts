@@ -113,24 +113,33 @@ function xml(text: string): string {
   return text.replace(/[&<>"]/g, (each) => named[each] as string).replace(/[^\n -\ufffd]/g, '?');
 }
 
-/** Annotations for GitHub Actions, one for each finding. */
-export function annotations(file: string, reports: readonly ReportData[]): string {
+/**
+ * Annotations for GitHub Actions, one for each finding.
+ * @param pages the page with the timeline of each finding of each report, as `--out` has written them
+ */
+export function annotations(
+  file: string,
+  reports: readonly ReportData[],
+  pages: readonly (readonly (string | undefined)[])[] = [],
+): string {
   const escaped = (text: string): string =>
     text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   // Commas and colons separate the properties of an annotation.
   const property = (text: string): string => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const where = (title: string): string => `file=${property(file)},title=${property(title)}`;
   return reports
-    .flatMap((report) => {
+    .flatMap((report, i) => {
       const { name, findings } = report;
       const open = findings.length > 0 ? [] : reasonsOf(report);
       const why = open.map(({ kind, what }) => `${kind}: ${what}`).join('\n');
       return [
         ...(open.length > 0 ? [`::warning ${where(`${name}: inconclusive`)}::${escaped(why)}\n`] : []),
-        ...findings.map(
-          ({ promise, cause, story, replay }) =>
-            `::error ${where(`${name}: ${promise} (${cause})`)}::${escaped(`${story}\nreplay: ${replay}`)}\n`,
-        ),
+        ...findings.map(({ promise, cause, story, replay }, k) => {
+          const page = pages[i]?.[k];
+          const see = page === undefined ? '' : `\ntimeline: ${page}`;
+          const text = escaped(`${story}\nreplay: ${replay}${see}`);
+          return `::error ${where(`${name}: ${promise} (${cause})`)}::${text}\n`;
+        }),
       ];
     })
     .join('');

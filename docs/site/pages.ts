@@ -20,12 +20,11 @@ const start = (name: string, title: string): SitePage =>
     `How to test distributed locks with lostlock, a Redis-compatible server: ${title}.`,
   );
 
-/** The menu: sections with their pages. Every page of the site but the first one and the API is in it. */
+/** The menu by task: sections with their pages. Every page of the site but the first one and the API is in it. */
 export const sections: readonly { readonly title: string; readonly pages: readonly SitePage[] }[] = [
   {
     title: 'Start',
     pages: [
-      doc('concepts', 'Concepts'),
       start('vitest', 'Vitest'),
       start('jest', 'Jest'),
       start('mocha', 'Mocha'),
@@ -35,41 +34,52 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       start('go', 'Go'),
       start('java', 'Java'),
       start('other-languages', 'Other languages'),
+      doc('faq', 'Questions', 'Questions about lostlock, answered in a few sentences each.'),
+      doc(
+        'comparison',
+        'Comparison and migration',
+        'lostlock beside redis-memory-server, Testcontainers, ioredis-mock and others, and how to move to it.',
+      ),
+      doc('ioredis-mock', 'From ioredis-mock'),
     ],
   },
   {
-    title: 'Guides',
+    title: 'Test my lock',
     pages: [
-      doc('testing', 'Testing with lostlock'),
+      doc(
+        'test-my-lock',
+        'Test my lock',
+        'A test of your own lock: first green, then a failover, then an exploration, for each library and runner.',
+      ),
+      doc('testing', 'What tests can do'),
       doc('cookbook', 'Cookbook', 'Programs to copy for common tests of distributed locks.'),
-      doc('commands-of-your-own', 'Commands of your own'),
-      doc('ioredis-mock', 'From ioredis-mock'),
       doc('time', 'Time in the lab'),
       doc('lab', "The lab's controls"),
-      doc('lab-commands', 'LAB commands'),
+      doc('commands-of-your-own', 'Commands of your own'),
+      doc('ci', 'CI', 'Whole workflows for GitHub and GitLab: tests, explorations, JUnit, timelines.'),
+      doc('sentinel', 'Sentinel'),
+      doc('cluster', 'Cluster'),
+      doc('persistence', 'Persistence'),
+    ],
+  },
+  {
+    title: 'Find bugs',
+    pages: [
       doc('explore', 'Explorations'),
       doc('programs', 'Programs in any language'),
-      doc('timeline', 'Timelines'),
       doc('failures', 'Reading a failure'),
       doc(
         'troubleshooting',
         'Troubleshooting by message',
         'Messages of lostlock, why they appear, and their cures.',
       ),
+      doc(
+        'symptoms',
+        'Recipes by symptom',
+        'The job ran twice, sold too many, nobody gets the lock: causes, how to see them happen, and cures.',
+      ),
+      doc('timeline', 'Timelines'),
       doc('playground', 'The playground'),
-      doc('sentinel', 'Sentinel'),
-      doc('cluster', 'Cluster'),
-      doc('persistence', 'Persistence'),
-      doc('parameters', 'Parameters of redis.conf'),
-    ],
-  },
-  {
-    title: 'Locks',
-    pages: [
-      doc('which-lock', 'Which lock to take'),
-      doc('using-locks', 'Using the locks'),
-      doc('locks', 'The failures they are built for'),
-      doc('scenarios', 'The lost locks, one by one'),
       doc(
         'libraries',
         "npm's lock libraries, explored",
@@ -80,14 +90,33 @@ export const sections: readonly { readonly title: string; readonly pages: readon
         'Mistakes, explored',
         'The usual mistakes in distributed locks as client code, and whether explorations find them.',
       ),
+    ],
+  },
+  {
+    title: 'Understand locks',
+    pages: [
+      doc('concepts', 'How locks are lost'),
+      doc('which-lock', 'Which lock to take'),
+      doc('using-locks', 'Using the locks'),
+      doc('locks', 'The failures they are built for'),
+      doc('scenarios', 'The lost locks, one by one'),
       doc('real-servers', 'The same on real servers'),
       doc('contrast', 'Redis, ZooKeeper and etcd'),
+      page(
+        'oversell',
+        'bench/oversell.md',
+        'Overselling',
+        'A service that sells a stock over HTTP with each kind of lock, and how much it oversells.',
+      ),
+      doc('glossary', 'Glossary'),
     ],
   },
   {
     title: 'Reference',
     pages: [
       doc('commands', 'Commands'),
+      doc('parameters', 'Parameters of redis.conf'),
+      doc('lab-commands', 'LAB commands'),
       doc('differences', 'Differences from Redis'),
       doc('dialects', 'Dialects'),
       doc('stability', 'What is stable'),
@@ -99,35 +128,12 @@ export const sections: readonly { readonly title: string; readonly pages: readon
         'Robustness',
         'What attacks on a lostlock server do to its other clients.',
       ),
-      page(
-        'oversell',
-        'bench/oversell.md',
-        'Overselling',
-        'A service that sells a stock over HTTP with each kind of lock, and how much it oversells.',
-      ),
-    ],
-  },
-  {
-    title: 'More',
-    pages: [
-      doc(
-        'comparison',
-        'Comparison and migration',
-        'lostlock beside redis-memory-server, Testcontainers, ioredis-mock and others, and how to move to it.',
-      ),
-      doc(
-        'symptoms',
-        'Recipes by symptom',
-        'The job ran twice, sold too many, nobody gets the lock: causes, how to see them happen, and cures.',
-      ),
-      doc('glossary', 'Glossary'),
-      doc('faq', 'Questions', 'Questions about lostlock, answered in a few sentences each.'),
-      doc('architecture', 'Architecture'),
-      doc('decisions/0004-time-in-the-lab', 'Decision: time in the lab'),
-      doc('decisions/0020-a-dialect-is-named-behaviours', 'Decision: dialects'),
       page('integrations/pytest', 'integrations/pytest/README.md', 'pytest-lostlock'),
       page('integrations/go', 'integrations/go/README.md', 'lostlock for Go'),
       page('integrations/junit', 'integrations/junit/README.md', 'lostlock for JUnit 5'),
+      doc('architecture', 'Architecture'),
+      doc('decisions/0004-time-in-the-lab', 'Decision: time in the lab'),
+      doc('decisions/0020-a-dialect-is-named-behaviours', 'Decision: dialects'),
       page(
         'contributing',
         'CONTRIBUTING.md',

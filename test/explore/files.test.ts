@@ -227,6 +227,12 @@ test('a test file plays the finding again, in each runner', () => {
   expect(node.indexOf('*/')).toBe(node.indexOf('\n */\n') + 2);
 });
 
+test('an annotation names the page of its timeline', () => {
+  const pages = [['out/findings/lock-1.html']];
+  expect(annotations('a.ts', [report()], pages)).toContain('%0Atimeline: out/findings/lock-1.html\n');
+  expect(annotations('a.ts', [report()], [[undefined]])).not.toContain('timeline');
+});
+
 test('JUnit and annotations escape what they quote', () => {
   expect(junit([report()])).toContain('message="B entered &lt;r&gt; while A was still inside"');
   expect(junit([report({ findings: [] })])).toContain(

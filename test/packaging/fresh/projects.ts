@@ -1,4 +1,6 @@
 /** The projects that `npm run test:fresh` makes: what a newcomer writes on the first day, for each runner and compiler. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { programs } from '../../support/pages/programs.ts';
 
 /** A project in a folder of its own. */
@@ -167,6 +169,68 @@ const typescript = (version: string): FreshProject => ({
   expected: /Check time/,
 });
 
+/** The programs and the settings by which the forms of an example are run. */
+const FORMS = {
+  Vitest: { run: ['vitest/vitest.mjs', 'run'], expected: /Tests +3 passed/ },
+  Jest: {
+    run: ['jest/bin/jest.js', '--ci', '--testMatch', '**/*.jest.js'],
+    expected: /Tests: +3 passed, 3 total/,
+  },
+} as const;
+
+/** A project of examples/ in one of its forms. */
+function example(name: string, runner: keyof typeof FORMS): FreshProject {
+  const folder = join('examples', name);
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+  const { lostlock: _, ...packages } = { ...dependencies, ...devDependencies };
+  const files = readdirSync(folder).filter((file) => /\.m?js$/.test(file));
+  return {
+    name: `example ${name} with ${runner}`,
+    packages: Object.entries(packages).map(([each, version]) => `${each}@${version}`),
+    files: Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')])),
+    ...FORMS[runner],
+  };
+}
+
+const examples = readdirSync('examples')
+  .filter((name) => existsSync(join('examples', name, 'package.json')))
+  .flatMap((name) => [example(name, 'Vitest'), example(name, 'Jest')]);
+
+/** A project of `npm init` with CommonJS, imports without endings and parameter properties, which tsx loads. */
+const commonJsTypeScript: FreshProject = {
+  name: 'exploration in TypeScript and CommonJS',
+  packages: ['tsx@4.23.15', ioredis],
+  files: {
+    'lock.ts': `export class Lock {
+  constructor(private readonly redis: any) {}
+  take(name: string): Promise<string | null> { return this.redis.set('my:lock', name, 'PX', 1000, 'NX'); }
+}`,
+    'stock.ts': `import type { ExploreOptions } from 'lostlock/explore';
+import { Lock } from './lock';
+export const stock: ExploreOptions = {
+  name: 'stock',
+  budget: { worlds: 60 },
+  async client({ name, redis, sleep, resource }) {
+    while ((await new Lock(redis).take(name)) !== 'OK') await sleep(50);
+    const inside = resource('stock').enter();
+    await sleep(300);
+    inside.write();
+    inside.leave();
+    await redis.del('my:lock');
+  },
+};`,
+    'run.cjs': `const { spawnSync } = require('node:child_process');
+const cli = 'node_modules/lostlock/dist/cli.js';
+const done = spawnSync(process.execPath, [cli, 'explore', 'stock.ts'], { encoding: 'utf8' });
+console.log(done.stdout, done.stderr);
+process.exitCode = done.status === 1 ? 0 : 1;`,
+  },
+  run: ['run.cjs'],
+  expected: /mutual-exclusion|released-by-holder/,
+};
+
 export const projects: readonly FreshProject[] = [
   {
     name: 'Vitest 4',
@@ -247,5 +311,7 @@ test('the server runs', async () => {
     run: ['program.mjs'],
     expected: /^60$/m,
   },
+  commonJsTypeScript,
+  ...examples,
   ...['5.4.5', '5.6.3', '5.9.3', '6.0.3', '7.0.2'].map(typescript),
 ];

@@ -1,0 +1,193 @@
+/** `npx lostlock init`: writes a test of a lock for the test runner and the library that package.json names. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseOptions, UsageError } from './usage.ts';
+
+/** What `--help` prints. */
+export const HELP = `Usage: lostlock init [options]
+
+Looks at package.json, and writes a test for the test runner and the lock library that it finds: first green, then a failover,
+then an exploration. Put your own lock where the written code has one.
+  --runner NAME    vitest, jest, mocha or node (default: the one that package.json has)
+  --library NAME   LIBRARIES (default: the first that package.json has)
+  --dir FOLDER     where to write (default: test/lostlock)
+`;
+
+/** The example for each library, and the packages by which a project shows that it uses it. The first that fits is taken. */
+const EXAMPLES: readonly { readonly name: string; readonly packages: readonly string[] }[] = [
+  { name: 'nestjs', packages: ['@nestjs/common', 'redis-semaphore'] },
+  { name: 'redlock', packages: ['redlock'] },
+  { name: 'redis-semaphore', packages: ['redis-semaphore'] },
+  { name: 'bullmq', packages: ['bullmq'] },
+  { name: 'set-nx-ioredis', packages: ['ioredis'] },
+  { name: 'set-nx-node-redis', packages: ['redis'] },
+];
+
+/** Examples that no package stands for. */
+const OTHERS = ['lostlock-locks', 'cron', 'limiter', 'cache', 'service-with-database'];
+const LIBRARIES = [...EXAMPLES.map(({ name }) => name), ...OTHERS];
+
+type InitRunner = 'vitest' | 'jest' | 'mocha' | 'node';
+const RUNNERS: readonly InitRunner[] = ['vitest', 'jest', 'mocha', 'node'];
+
+/** How to run a test file. */
+const RUN: Record<InitRunner, (file: string) => string> = {
+  vitest: (file) => `npx vitest run ${file}`,
+  jest: (file) => `npx jest ${file}`,
+  mocha: (file) => `npx mocha ${file}`,
+  node: (file) => `node --test ${file}`,
+};
+
+/** The part of package.json that tells what a project uses. */
+interface ProjectManifest {
+  readonly type?: string;
+  readonly dependencies?: object;
+  readonly devDependencies?: object;
+}
+
+/** A file to write. */
+export interface InitFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The folder of the examples: beside dist/ in the package, beside cli/ among the sources. */
+function examplesFolder(): string {
+  return join(dirname(realpathSync(process.argv[1] ?? '.')), '..', 'examples');
+}
+
+/** The names of the packages that a project has. */
+function packagesOf({ dependencies = {}, devDependencies = {} }: ProjectManifest): string[] {
+  return [...Object.keys(dependencies), ...Object.keys(devDependencies)];
+}
+
+/** The runner and the library of a project. The library is a lock over ioredis when the project has none of the known ones. */
+export function projectChoice(project: ProjectManifest): { runner: InitRunner; library: string } {
+  const packages = packagesOf(project);
+  const runner = RUNNERS.find((name) => packages.includes(name)) ?? 'node';
+  const found = EXAMPLES.find((example) => example.packages.every((name) => packages.includes(name)));
+  return { runner, library: found?.name ?? 'set-nx-ioredis' };
+}
+
+/**
+ * The files of an example for a runner.
+ * @param examples the folder of the examples
+ * @param isEsm true for a project whose files are ES modules unless they say otherwise
+ * @param to the folder to write into
+ */
+export function initFiles(
+  examples: string,
+  library: string,
+  runner: InitRunner,
+  isEsm: boolean,
+  to: string,
+): InitFile[] {
+  const from = join(examples, library);
+  const names = readdirSync(from);
+  const test = names.find((name) => name.endsWith(runner === 'vitest' ? '.test.mjs' : '.jest.js')) ?? '';
+  const code = names.find((name) => /\.js$/.test(name) && !name.endsWith('.jest.js')) ?? '';
+  const own = isEsm ? code.replace(/\.js$/, '.cjs') : code;
+  const ending = { vitest: '.test.mjs', jest: '.test.js', mocha: '.spec.js', node: '.test.js' }[runner];
+  const testName = `${code.replace(/\.js$/, '')}${isEsm ? ending.replace(/\.js$/, '.cjs') : ending}`;
+  const text = readFileSync(join(from, test), 'utf8').replaceAll(`./${code}`, `./${own}`);
+  return [
+    { path: join(to, own), text: readFileSync(join(from, code), 'utf8') },
+    { path: join(to, testName), text: forRunner(text, runner) },
+  ];
+}
+
+/** The form for Jest, as another runner has it. Each `expect` of the examples stands on a line, or is closed by a line of its own. */
+function forRunner(text: string, runner: InitRunner): string {
+  if (runner === 'vitest' || runner === 'jest') return text;
+  const isNode = runner === 'node';
+  const asserted = text.replace(
+    /expect\(((?:.|\n(?!\n))*?)\)\.(toBe|toEqual|toHaveLength|toContain|toBeGreaterThan)\((.*?)\);/g,
+    (_, actual: string, matcher: string, wanted: string) => {
+      if (matcher === 'toHaveLength') return `assert.equal(${actual}.length, ${wanted});`;
+      if (matcher === 'toContain') return `assert.ok(${actual}.includes(${wanted}));`;
+      if (matcher === 'toBeGreaterThan') return `assert.ok(${actual} > ${wanted});`;
+      return `assert.${matcher === 'toBe' ? 'equal' : 'deepEqual'}(${actual}, ${wanted});`;
+    },
+  );
+  const head = isNode ? "const { test } = require('node:test');\n" : '';
+  const entry = isNode ? 'lostlock/node-test' : 'lostlock/mocha';
+  const timed = asserted
+    .replace('lostlock/jest', entry)
+    .replace(/^\}, ([\d_]+)\);/gm, isNode ? '});' : '}).timeout($1);');
+  const whole = `const assert = require('node:assert/strict');\n${head}${timed}`;
+  if (!isNode) return whole.replace(/^test\(/gm, 'it(');
+  return whole
+    .replace(/^const lostlock = fixtures\(\);\n/m, '')
+    .replace(/^(test\(.*)async \(\) =>/gm, '$1async (t) =>')
+    .replaceAll('lostlock.pair()', 'fixtures(t).pair()')
+    .replaceAll('lostlock.explore(', 'fixtures(t).explore(');
+}
+
+/** The package.json of the working directory. Throws UsageError when there is none. */
+function readProject(): ProjectManifest {
+  if (!existsSync('package.json')) {
+    const page =
+      existsSync('pom.xml') || existsSync('build.gradle') ? 'java' : existsSync('go.mod') ? 'go' : 'python';
+    throw new UsageError(
+      `there is no package.json here; for other languages, 'lostlock help start/${page}' has a test to copy`,
+    );
+  }
+  try {
+    return JSON.parse(readFileSync('package.json', 'utf8')) as ProjectManifest;
+  } catch (error) {
+    throw new UsageError(`package.json cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function init(argv: readonly string[]): string {
+  const string = { type: 'string' as const };
+  const { values } = parseOptions(argv, {
+    options: { runner: string, library: string, dir: string, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help === true) return HELP.replace('LIBRARIES', LIBRARIES.join(', '));
+  const project = readProject();
+  const choice = projectChoice(project);
+  const runner = (values.runner ?? choice.runner) as InitRunner;
+  const library = values.library ?? choice.library;
+  if (!RUNNERS.includes(runner))
+    throw new UsageError(`--runner ${runner}: must be one of ${RUNNERS.join(', ')}`);
+  if (!LIBRARIES.includes(library))
+    throw new UsageError(`--library ${library}: must be one of ${LIBRARIES.join(', ')}`);
+  const folder = values.dir ?? join('test', 'lostlock');
+  const files = initFiles(examplesFolder(), library, runner, project.type === 'module', folder);
+  const existing = files.find(({ path }) => existsSync(path));
+  if (existing !== undefined)
+    throw new UsageError(`${existing.path} is there already; --dir names another folder`);
+  mkdirSync(folder, { recursive: true });
+  for (const { path, text } of files) writeFileSync(path, text);
+  return `${[`Found ${runner} and ${library}. Written:`, ...files.map(({ path }) => `  ${path}`)].join('\n')}\n${nextText(project, library, runner, files)}`;
+}
+
+/** What to type next. */
+function nextText(
+  project: ProjectManifest,
+  library: string,
+  runner: InitRunner,
+  files: readonly InitFile[],
+): string {
+  const has = packagesOf(project);
+  const used = EXAMPLES.find(({ name }) => name === library)?.packages ?? [];
+  const missing = ['ioredis', ...used, ...(library === 'nestjs' ? ['@nestjs/testing'] : [])].filter(
+    (name, at, all) => !has.includes(name) && all.indexOf(name) === at,
+  );
+  const install = missing.length === 0 ? '' : `  npm install --save-dev ${missing.join(' ')}\n`;
+  const run = RUN[runner](files.at(-1)?.path ?? '');
+  return `Next:\n${install}  ${run}\nThen put your own lock into ${files[0]?.path}: 'lostlock help test-my-lock' says how.\n`;
+}
+
+/** Runs the command. Returns the exit status: 0, or 2 for wrong usage. */
+export function initCommand(argv: readonly string[]): number {
+  try {
+    process.stdout.write(init(argv));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`lostlock: ${error.message}\n`);
+    return 2;
+  }
+}
