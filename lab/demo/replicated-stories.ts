@@ -255,7 +255,10 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
       );
       const acquired = told === 'OK';
       // The client gives up by disconnecting. Otherwise ioredis would send the request again, to the new primary.
-      if (!acquired) a.disconnect();
+      if (!acquired) {
+        a.disconnect();
+        pair.note('A', `has had no answer for ${patience} ms, and gives up`);
+      }
       recorder.note(
         'A',
         `SET ${KEY} A NX PX ${LEASE} -> ${told} after ${pair.world.now - begun} ms`,

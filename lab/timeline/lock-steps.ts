@@ -89,7 +89,8 @@ function refusals({ account }: Plot): ToldStep[] {
   return account.refusals.flatMap((refusal): ToldStep[] => {
     const { client, lock, because, told: at, call, node } = refusal;
     const name = `${client} ${lock} ${because === undefined ? '' : numbers.get(because)}`;
-    if (at === null || told.has(name)) return [];
+    // A cluster's node that names another node has refused nothing.
+    if (at === null || told.has(name) || /^(MOVED|ASK) /.test(call.reply?.text ?? '')) return [];
     told.add(name);
     const text = `${client} asks ${node} for ${readable(lock)} and does not get it${reasonText(refusal, ghosts_)}.`;
     const message = call.reply?.message;

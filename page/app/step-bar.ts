@@ -32,7 +32,7 @@ export class StepBar {
     this.#count.textContent =
       length === 0 ? '' : said === undefined ? `${length} steps` : `${step + 1} of ${length}`;
     if (said !== undefined) {
-      this.#text.className = isBroken(said) ? 'sentence bad' : 'sentence';
+      this.#text.className = isBroken(said) && run.verdict?.safe !== true ? 'sentence bad' : 'sentence';
       this.#text.replaceChildren(said.text);
       return;
     }

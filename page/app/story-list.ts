@@ -1,7 +1,7 @@
 /** The sentences of a story as a list: numbered as in the drawing, and what followed the broken promise folded up. */
 import { timeText } from '../drawing/axis.ts';
 import { isBroken } from '../drawing/numbers.ts';
-import type { StoryStep } from '../format.ts';
+import type { StoryStep, Timeline } from '../format.ts';
 import { button, element } from './elements.ts';
 
 /** So many sentences after the broken promise are shown at once. */
@@ -18,10 +18,14 @@ export class StoryList {
   shown: number;
 
   /** @param chosen called with the index of a sentence that was clicked on @param unfolded called when all are shown */
-  constructor(story: readonly StoryStep[], chosen: (index: number) => void, unfolded: () => void) {
+  constructor(
+    { story, verdict }: Pick<Timeline, 'story' | 'verdict'>,
+    chosen: (index: number) => void,
+    unfolded: () => void,
+  ) {
     this.#unfolded = unfolded;
     this.shown = story.length;
-    this.#sentences = story.map((step, i) => sentenceOf(step, i, () => chosen(i)));
+    this.#sentences = story.map((step, i) => sentenceOf(step, i, verdict?.safe === true, () => chosen(i)));
     this.#items = this.#sentences.map((each) => element('li', {}, each));
     this.root.append(...this.#items);
     const end = endOf(story);
@@ -64,17 +68,27 @@ function endOf(story: readonly StoryStep[]): number {
   return story.findLastIndex((step) => isBroken(step) && step.at === at) + 1;
 }
 
-function sentenceOf(step: StoryStep, index: number, pressed: () => void): HTMLButtonElement {
+function sentenceOf(
+  step: StoryStep,
+  index: number,
+  isHarmless: boolean,
+  pressed: () => void,
+): HTMLButtonElement {
   const made = button('', pressed);
   made.append(
-    element('span', { class: isBroken(step) ? 'number broken' : 'number' }, String(index + 1)),
+    element(
+      'span',
+      { class: `number${isBroken(step) ? (isHarmless ? ' harmless' : ' broken') : ''}` },
+      String(index + 1),
+    ),
     element('time', {}, timeText(step.at)),
-    element('span', { class: moodOf(step) }, step.text),
+    element('span', { class: moodOf(step, isHarmless) }, step.text),
   );
   return made;
 }
 
-/** Red is for what is broken: two holders, and a promise. What only harms is bold. */
-function moodOf(step: StoryStep): string {
-  return step.mood === 'bad' && !isBroken(step) ? 'harm' : step.mood;
+/** Red is for what is broken: two holders, and a promise. What only harms is bold, and in a safe run nothing is red. */
+function moodOf(step: StoryStep, isHarmless: boolean): string {
+  if (step.mood !== 'bad') return step.mood;
+  return isBroken(step) ? (isHarmless ? 'hand' : 'bad') : 'harm';
 }

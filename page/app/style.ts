@@ -38,8 +38,7 @@ button, select, input { font: inherit; color: inherit; background: var(--ground)
 button:disabled { color: var(--faint); border-style: dashed; cursor: not-allowed; }
 select { max-width: 100%; } .tools label { max-width: 100%; }
 .tools select { max-width: 17em; } .together { display: inline-flex; gap: 6px; }
-.tools details { flex-basis: 100%; } .tools .tools { padding: 0; border: 0; } summary { cursor: pointer; padding: 3px 0; }
-@media (min-width: 1200px) { .tools summary { display: none; } }
+.tools details[open] { flex-basis: 100%; } .tools .tools { padding: 0; border: 0; } summary { cursor: pointer; padding: 3px 0; }
 input[type=checkbox] { min-height: 0; width: 18px; height: 18px; vertical-align: -3px; } input[type=search] { width: 10.5em; }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(270px, 25rem); }
@@ -63,6 +62,7 @@ ol.story button span:last-child { flex: 1; min-width: 0; } ol.story button.more 
 .number { flex: 0 0 1.65em; height: 1.65em; border: 1.5px solid var(--ink); border-radius: 1em; text-align: center; font-size: .82em;
   font-weight: 600;
   line-height: 1.5em; } .number.broken { border-color: var(--bad); color: var(--bad); }
+.number.harmless { border-color: var(--hand); color: var(--hand); } [aria-current=true] .number.harmless { background: var(--hand); color: var(--ground); }
 [aria-current=true] .number { background: var(--ink); color: var(--ground); } [aria-current=true] .number.broken { background:
   var(--bad); }
 .bad { color: var(--bad); font-weight: 600; } .harm { font-weight: 600; } .good { color: var(--good); } .hand { color: var(--hand); }

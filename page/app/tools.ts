@@ -31,16 +31,18 @@ const KINDS: readonly (readonly [text: string, kinds: readonly MessageKind[]])[]
   ['upkeep', ['service']],
 ];
 
-/** The controls for a run. @param isBroken true when it has a broken promise to go to */
+/** The controls for a run. @param hasBreak true when it has a broken promise to go to, or two holders */
 export function toolsFor(
   runs: readonly Timeline[],
   shown: number,
-  isBroken: boolean,
+  hasBreak: boolean,
   actions: ToolActions,
 ): HTMLElement {
   const run = runs[shown] as Timeline;
   const bar = element('div', { class: 'tools', role: 'group', 'aria-label': 'Controls' });
-  if (isBroken) bar.append(button('To the broken promise', actions.breach));
+  const isHarmless = run.verdict?.safe === true;
+  if (hasBreak)
+    bar.append(button(isHarmless ? 'To the two holders' : 'To the broken promise', actions.breach));
   bar.append(
     together(
       button('\u2212', () => actions.zoom(1.5), { 'aria-label': 'Zoom out' }),
@@ -51,7 +53,7 @@ export function toolsFor(
   const more = element('div', { class: 'tools' });
   if (runs.length > 1) addRuns(more, runs, shown, actions);
   addFilters(more, run, actions);
-  addSearch(more, actions);
+  addSearch(bar, actions);
   const copied = element('span', { role: 'status' });
   const copy = button('Copy as Markdown', () => {
     void actions.copy().then((done) => {
@@ -68,7 +70,7 @@ export function toolsFor(
       button('Print', () => window.print()),
     ),
   );
-  bar.append(folded('Filter, search, save', more));
+  bar.append(element('details', {}, element('summary', {}, 'Filter, compare, save'), more));
   return bar;
 }
 
@@ -88,17 +90,6 @@ function addRuns(bar: HTMLElement, runs: readonly Timeline[], shown: number, act
 /** Controls that stay on one line. */
 function together(...controls: readonly Node[]): HTMLElement {
   return element('span', { class: 'together' }, ...controls);
-}
-
-/** Controls that are folded up unless the screen is wide, so that the drawing is not far below. */
-function folded(title: string, controls: HTMLElement): HTMLElement {
-  const made = element('details', {}, element('summary', {}, title), controls);
-  const wide = matchMedia('(min-width: 1200px)');
-  made.open = wide.matches;
-  wide.addEventListener('change', () => {
-    made.open = wide.matches;
-  });
-  return made;
 }
 
 function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void {

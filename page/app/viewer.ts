@@ -44,7 +44,7 @@ export class Viewer {
   #step = -1;
   #isExpert = false;
   #story = new StoryList(
-    [],
+    { story: [] },
     () => {},
     () => {},
   );
@@ -173,7 +173,7 @@ export class Viewer {
     );
     region.addEventListener('keydown', (event) => this.#key(event));
     this.#story = new StoryList(
-      run.story,
+      run,
       (index) => this.#tell(index),
       () => this.#number(),
     );
@@ -188,7 +188,10 @@ export class Viewer {
       this.#details,
       element('p', { class: 'keys help' }, ...help),
     );
+    const isOpen = this.#root.querySelector<HTMLDetailsElement>('.tools details')?.open === true;
     const tools = this.#tools();
+    const more = tools.querySelector('details');
+    if (more !== null) more.open = isOpen;
     const compared = tools.querySelector<HTMLSelectElement>('select[name="Compare with"]');
     if (beside !== undefined && compared !== null) compared.value = String(beside);
     this.#root.className = 'run';

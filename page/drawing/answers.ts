@@ -52,7 +52,10 @@ export function answersOf(run: Timeline): AnswerRow[] {
 
 /** Of several independent servers: how many have granted the lock to whom, from moment to moment. */
 function votesOf(run: Timeline, key: string): AnswerRow[] {
-  const { primaries, tenures = [], end } = run;
+  const { primaries, tenures = [] } = run;
+  // What stands at the end of the run stands on until a client's lease is over.
+  const leases = run.holds.map((hold) => holdEnd(hold, run.end)).filter((at) => at > run.end);
+  const end = Math.min(...leases, Infinity) === Infinity ? run.end : Math.min(...leases);
   const own = tenures.filter((tenure) => tenure.key === key);
   if (primaries === undefined || own.length === 0 || own.length > GRANTS) return [];
   const edges = [...new Set([0, end, ...own.flatMap(({ from, to }) => [from, to ?? end])])];

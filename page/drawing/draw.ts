@@ -57,8 +57,8 @@ export function drawScene(sheet: Sheet): Spot[] {
 function fade({ pen, scene, theme, width, x, gutter }: Sheet): void {
   if (scene.now === undefined) return;
   const at = Math.min(width, Math.max(gutter, x(scene.now)));
-  // What happens at the very moment is not covered.
-  const left = Math.min(width, at + 2);
+  // What happens at the very moment is not covered, such as the cross of a message that is lost.
+  const left = Math.min(width, at + 8);
   pen.rect(left, HEAD, width - left, scene.foot - HEAD, theme.ground, 1 - AHEAD);
   if (x(scene.now) >= gutter - 1 && x(scene.now) <= width)
     pen.lines([at, HEAD - 8, at, scene.foot], { colour: theme.mark, width: 2 });

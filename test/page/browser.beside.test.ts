@@ -36,6 +36,8 @@ async function open(
   page.on('pageerror', (error) => said.push(error.message));
   await page.goto(pathToFileURL(file).href);
   await page.waitForSelector('ol.story button');
+  // The filters and what saves are folded up.
+  await page.evaluate("document.querySelector('.tools details').open = true");
   return { page, said };
 }
 
@@ -82,18 +84,19 @@ for (const name of Object.keys(namedStories)) {
 }
 
 test.skipIf(chromiumProgram === undefined)(
-  'on a small screen the filters are folded up, and on a wide one they are open (needs chromium)',
+  'filters are folded up, so that the drawing is near the top, and a harmless run has nothing red (needs chromium)',
   async () => {
-    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    const run = (await namedStories.fence?.(7))?.timeline as Timeline;
     const { page, said } = await open('folded', [run]);
-    const isOpen = (): Promise<unknown> => page.evaluate("document.querySelector('.tools details').open");
-    expect(await isOpen()).toBe(true);
+    const top = (): Promise<unknown> =>
+      page.evaluate("document.querySelector('.drawing').getBoundingClientRect().top");
+    await page.click('.tools summary');
+    expect(await top()).toBeLessThan(250);
     await page.setViewportSize({ width: 390, height: 800 });
-    await page.waitForSelector('.tools details:not([open])');
-    const top = await page.evaluate("document.querySelector('.drawing').getBoundingClientRect().top");
-    expect(top).toBeLessThan(400);
-    await page.setViewportSize({ width: 1280, height: 800 });
-    await page.waitForSelector('.tools details[open]');
+    expect(await top()).toBeLessThan(120);
+    expect(await page.locator('.bad, .broken').count()).toBe(0);
+    expect(await page.locator('.harmless').count()).toBe(1);
+    expect(await page.locator('[aria-label=Controls] button:text("To the two holders")').count()).toBe(1);
     expect(said).toEqual([]);
     await page.close();
   },

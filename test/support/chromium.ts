@@ -26,7 +26,25 @@ export interface Page {
   waitForEvent(event: 'download'): Promise<{ path(): Promise<string> }>;
   readonly mouse: { click(x: number, y: number): Promise<void> };
   readonly keyboard: { press(key: string): Promise<void> };
+  context(): { newCDPSession(page: Page): Promise<DebuggerSession> };
   close(): Promise<void>;
+}
+
+/** What the browser's debugger is asked. */
+interface DebuggerSession {
+  send(method: string, options?: object): Promise<unknown>;
+}
+
+/** Counts the CPU seconds that a page's main thread has taken, however busy the machine is. */
+export async function cpuMeter(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => {
+    const { metrics } = (await session.send('Performance.getMetrics')) as {
+      metrics: readonly { readonly name: string; readonly value: number }[];
+    };
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
+  };
 }
 
 /** A running browser. */
