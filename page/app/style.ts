@@ -62,7 +62,8 @@ ol.story button span:last-child { flex: 1; min-width: 0; } ol.story button.more 
 .number { flex: 0 0 1.65em; height: 1.65em; border: 1.5px solid var(--ink); border-radius: 1em; text-align: center; font-size: .82em;
   font-weight: 600;
   line-height: 1.5em; } .number.broken { border-color: var(--bad); color: var(--bad); }
-.number.harmless { border-color: var(--hand); color: var(--hand); } [aria-current=true] .number.harmless { background: var(--hand); color: var(--ground); }
+.number.harmless { border-color: var(--hand); color: var(--hand); }
+[aria-current=true] .number.harmless { background: var(--hand); color: var(--ground); }
 [aria-current=true] .number { background: var(--ink); color: var(--ground); } [aria-current=true] .number.broken { background:
   var(--bad); }
 .bad { color: var(--bad); font-weight: 600; } .harm { font-weight: 600; } .good { color: var(--good); } .hand { color: var(--hand); }

@@ -61,6 +61,8 @@ export class Viewer {
   #theme: 'light' | 'dark' | undefined;
   #awaitsFrame = false;
   #isPrinting = false;
+  /** What of each run is seen on the screen, while it is printed whole. */
+  readonly #onScreen = new WeakMap<RunView, Pick<RunView, 'now' | 'step' | 'window'>>();
 
   constructor(root: HTMLElement, runs: readonly Timeline[]) {
     this.#root = root;
@@ -480,16 +482,17 @@ export class Viewer {
     for (const stage of this.#stages) stage.draw(room, this.#isPrinting ? PRINTED : undefined);
   }
 
-  /** Draws the whole run as for paper, or as on the screen again. */
+  /** Draws the whole run as for paper, or as on the screen again. Between the two, the browser may ask for further drawings. */
   #print(isPrinting: boolean): void {
     this.#isPrinting = isPrinting;
-    const before = this.#stages.map(({ scene: { now, step, window } }) => ({ now, step, window }));
-    if (isPrinting)
-      for (const { scene } of this.#stages)
+    for (const { scene } of this.#stages) {
+      if (isPrinting) {
+        const { now, step, window } = scene;
+        this.#onScreen.set(scene, { now, step, window });
         Object.assign(scene, { now: undefined, step: undefined, window: scene.whole() });
+      } else Object.assign(scene, this.#onScreen.get(scene));
+    }
     this.#draw();
-    for (const [i, { scene }] of this.#stages.entries()) Object.assign(scene, before[i]);
-    this.#story.root.classList.toggle('whole', isPrinting);
   }
 }
 

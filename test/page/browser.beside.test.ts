@@ -396,6 +396,19 @@ test.skipIf(chromiumProgram === undefined)(
           distortion: Math.round((width / height / (canvas.width / canvas.height)) * 100),
         };
       })()`);
+    // All of the run is printed, whatever step is shown.
+    const ahead = async (): Promise<unknown> => {
+      await page.evaluate(
+        'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+      );
+      return page.evaluate(`(() => {
+        const canvas = document.querySelector('.stage canvas:not(.map)');
+        const [red, green] = canvas.getContext('2d').getImageData(canvas.width * 0.68, canvas.height * 0.105, 1, 1).data;
+        return red > 150 && green < 80;
+      })()`);
+    };
+    await page.keyboard.press('ArrowRight');
+    expect(await ahead()).toBe(false);
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     expect(await look('beforeprint')).toEqual({
       corner: [255, 255, 255, 255],
@@ -403,6 +416,7 @@ test.skipIf(chromiumProgram === undefined)(
       map: 'none',
       distortion: 100,
     });
+    expect(await ahead()).toBe(true);
     await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
     expect(await look('afterprint')).toEqual({
       corner: [20, 24, 29, 255],
