@@ -53,6 +53,14 @@ export class Owners {
     return this.isAlone(owner) ? this.#taskPrefix + this.request() : owner;
   }
 
+  /**
+   * The owner for another try. One made for one acquisition is replaced: a release that goes on in the background, because the server
+   * refused it, would otherwise end what the next try has got.
+   */
+  another(owner: string): string {
+    return this.isAlone(owner) ? this.#oncePrefix + this.request() : owner;
+  }
+
   /** Whether an owner was made for one acquisition, so that no other acquisition has it. */
   isAlone(owner: string): boolean {
     return owner.startsWith(this.#oncePrefix);

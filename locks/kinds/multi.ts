@@ -43,11 +43,11 @@ export class MultiLock extends Lock<HeldLock> {
     this.checked(options);
     const deadline = elapsed() + waitMs;
     const budget = this.#locks.length * BUDGET_PER_LOCK_MS;
-    for (;;) {
+    for (let each = owner; ; each = this.context.owners.another(owner)) {
       options.signal?.throwIfAborted();
       const until = Math.min(deadline, elapsed() + budget);
-      const helds = await this.#round(owner, options, waitMs === 0 ? 0 : until);
-      if (helds) return new HeldMultiLock(this.name, owner, helds);
+      const helds = await this.#round(each, options, waitMs === 0 ? 0 : until);
+      if (helds) return new HeldMultiLock(this.name, each, helds);
       const rest = randomInt(5, 50); // Others may have tried the same locks at the same time.
       if (elapsed() + rest >= deadline) {
         if (must) throw new LockTimeout(this.name, owner, waitMs);

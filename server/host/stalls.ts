@@ -67,12 +67,20 @@ export class Stalls {
 
 const stalls = new Stalls();
 
+/** Since when the task of a timer has been running. Nobody is heard meanwhile. */
+let runningSince: number | undefined;
+
 /** Runs a task after a delay in milliseconds, and notes when it is late. */
 export const watchedDelay: Delay = (task, ms) => {
   const due = realElapsed() + ms;
   return realDelay(() => {
-    stalls.fired(due, realElapsed());
-    task();
+    runningSince = realElapsed();
+    stalls.fired(due, runningSince);
+    try {
+      task();
+    } finally {
+      runningSince = undefined;
+    }
   }, ms);
 };
 
@@ -98,5 +106,7 @@ function watchClosely(): void {
  */
 export function stalledWithin(age: Millis, limit: Millis): Millis {
   if (age > limit / 4) watchClosely();
-  return stalls.within(age, realElapsed());
+  const now = realElapsed();
+  const running = runningSince === undefined ? 0 : Math.min(age, now - runningSince);
+  return stalls.within(age, now) + running;
 }

@@ -1,6 +1,9 @@
 /** Several locks as one: leases that start together, a lock that ends during the wait for another, and the order of release. */
 import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
+import type { LockClient } from '../../../locks/index.ts';
+import { formsIn } from '../../../locks/kinds/index.ts';
+import { isRelease } from '../campaign/refusing.ts';
 import { play, QUICK_MS } from '../quiet.ts';
 
 test('every lease starts when the last of the locks is taken', () =>
@@ -32,3 +35,35 @@ test('the lock that was taken last is released first', () =>
     await mine.multi(['c', 'a', 'b'].map((name) => mine.simple(name))).using(() => {});
     expect(order).toEqual(['a', 'b', 'c', 'c', 'b', 'a']);
   }));
+
+test.each(
+  formsIn('late grants').flatMap((form) =>
+    [undefined, 'me'].map((owner) => ({ ...form, owner, whose: owner ?? 'nobody in particular' })),
+  ),
+)(
+  'a refused release of a try that failed does not end what the next try has got ($name, for $whose)',
+  ({ make, owner }) =>
+    play(async ({ pair, raw, locks }) => {
+      let refuses = true;
+      const dress = (client: LockClient): LockClient => ({
+        ...client,
+        async send(command) {
+          if (refuses && isRelease(command.map(String))) throw new Error('READONLY refused');
+          return client.send(command);
+        },
+      });
+      const mine = locks('A', { leaseMs: 20_000 }, dress);
+      await raw.set('b', 'somebody');
+      // The first try gives up 'a' after three seconds, because 'b' is not free.
+      const acquiring = mine.multi([make(mine, 'a'), mine.simple('b')]).acquire(owner === undefined ? {} : { owner });
+      await pair.advance(3500);
+      await raw.del('b');
+      await pair.advance(500);
+      refuses = false;
+      const held = await acquiring;
+      await pair.advance(15_000);
+      held.assertHeld();
+      expect(await make(locks('B'), 'a').tryAcquire()).toBeNull();
+      await held.release();
+    }),
+);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startServer } from '../../../index.ts';
 import { silence } from '../../../server/host/silence.ts';
-import { Stalls, stalledWithin } from '../../../server/host/stalls.ts';
+import { Stalls, stalledWithin, watchedDelay } from '../../../server/host/stalls.ts';
 import { RawClient } from '../../support/raw-client.ts';
 
 test('a late timer shows a stall, and several late timers of one stall count once', () => {
@@ -23,6 +23,16 @@ test('short stalls in quick succession leave the time between them, in which oth
   const stalls = new Stalls();
   for (let at = 1000; at < 2000; at += 50) stalls.fired(at + 20, at + 50);
   expect(stalls.within(1000, 2000)).toBe(600);
+});
+
+test('the time for which the task of a timer has been running is a stall, since it is not over yet', async () => {
+  const stalled = await new Promise<number>((resolve) => {
+    watchedDelay(() => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      resolve(stalledWithin(250, 1_000_000));
+    }, 1);
+  });
+  expect(stalled).toBe(250);
 });
 
 /** Blocks the thread in turns of this length, in milliseconds, and lets timers fire in between. */
