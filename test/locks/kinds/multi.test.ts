@@ -55,7 +55,9 @@ test.each(
       const mine = locks('A', { leaseMs: 20_000 }, dress);
       await raw.set('b', 'somebody');
       // The first try gives up 'a' after three seconds, because 'b' is not free.
-      const acquiring = mine.multi([make(mine, 'a'), mine.simple('b')]).acquire(owner === undefined ? {} : { owner });
+      const acquiring = mine
+        .multi([make(mine, 'a'), mine.simple('b')])
+        .acquire(owner === undefined ? {} : { owner });
       await pair.advance(3500);
       await raw.del('b');
       await pair.advance(500);
