@@ -47,8 +47,8 @@ Options:
   --replicas N           start N replicas of this server
   --cluster N            start a cluster of N primaries, each with --replicas replicas, on consecutive ports; with
                          --tls-port instead of --port, clients, replication and the bus speak TLS
-  --lab                  start a primary with --replicas replicas (default 1), and answer LAB (see LAB HELP): it
-                         holds links, crashes nodes, fails over, and reports lost writes
+  --lab                  start a primary with --replicas replicas (default 1), and answer LAB (see LAB HELP, or lostlock
+                         help lab-commands): it holds links, crashes nodes, fails over, and reports lost writes
   --lab-port N           the port for LAB, which outlives every node; 0, the default, takes a free one
   --lab-url-file FILE    write the redis:// URL of the port for LAB to FILE once it listens
   --sentinels N          start N Sentinels that monitor this server, from port 26379 on
