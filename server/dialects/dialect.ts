@@ -124,7 +124,7 @@ export interface Dialect {
    * What XREAD does with the id +: refuses it, reads the last entry, or reads the last id that was ever added, even if
    * that entry was deleted.
    */
-  readonly readLast: 'refused' | 'the last entry' | 'the last id';
+  readonly readLast: 'refused' | 'the last entry' | 'the last id' | 'the last id, or nothing';
   /** What SCAN does with a type that does not exist. */
   readonly unknownType: 'nothing found' | 'refused';
   /** Which cursors SCAN and its kin accept: what C's strtoul reads, without or with leading blanks. */

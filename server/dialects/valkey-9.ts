@@ -62,6 +62,7 @@ export const valkey9: Dialect = {
   payloadFlag: 'never',
   databaseRules: true,
   passwordFirst: true,
+  readLast: 'the last id, or nothing',
   getexExpiry: 'before the key',
   integersOfScripts: 'as text',
   msetexWithExat: 'as PXAT',

@@ -11,6 +11,7 @@ import { typeOf } from '../../../keyspace/value.ts';
 import { asciiUpper, type Bytes, cString, type Millis, narrow } from '../../../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../../../protocol/errors.ts';
 import { MapReply, NULL_ARRAY, type Reply, ReplyError } from '../../../protocol/reply.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller } from '../../server.ts';
 import { wordAt } from '../../table/arguments.ts';
 import { type EntryChange, incomplete, type KeySpec } from '../../table/command.ts';
@@ -32,10 +33,10 @@ function meaningless(id: '$' | '+'): never {
 }
 
 /** The id after which only the last entry is, or only the entry of the last id that was added. */
-function beforeLast(stream: StreamValue | undefined, existing: boolean): StreamId {
+function beforeLast(stream: StreamValue | undefined, readLast: Dialect['readLast']): StreamId {
   if (stream === undefined) return MIN_ID;
-  if (!existing && stream.lastId === MIN_ID) fail('ERR the stream last element ID is 0-0');
-  const last = existing ? stream.lastEntry()?.id : stream.lastId;
+  if (readLast === 'the last id' && stream.lastId === MIN_ID) fail('ERR the stream last element ID is 0-0');
+  const last = readLast === 'the last entry' ? stream.lastEntry()?.id : stream.lastId;
   return last === undefined || stream.length === 0 ? stream.lastId : last - 1n;
 }
 
@@ -51,7 +52,7 @@ function resolveSource(client: Caller, name: Bytes, text: Bytes, group: Bytes | 
   const { readLast } = client.server.dialect;
   if (text === '+' && readLast !== 'refused') {
     if (group !== undefined) meaningless('+');
-    return { name, after: beforeLast(stream, readLast === 'the last entry') };
+    return { name, after: beforeLast(stream, readLast) };
   }
   if (text === '>') {
     if (group === undefined) {
