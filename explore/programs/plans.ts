@@ -30,16 +30,30 @@ export function singlesAt(input: SearchInput, moments: readonly Anchor[]): World
   const { clients } = input.among;
   const random = new Random(input.seed, 'programs');
   const kinds = new Map<FaultName, PlannedFault[]>(input.faults.map((kind) => [kind, []]));
-  for (const form of formsOf(input)) kinds.get(form.kind)?.push(...faultsOf(form, moments, clients));
+  for (const form of [...formsOf(input), ...untilEntered(input)])
+    kinds.get(form.kind)?.push(...faultsOf(form, moments, clients));
   const isLater = ({ on, after }: PlannedFault): boolean =>
     clients.indexOf(clients.includes(on) ? on : (after?.client ?? '')) > 1;
   const lists = [...kinds.values()].map((all) => {
     const mixed = shuffled([...all], random);
-    return [...mixed.filter((fault) => !isLater(fault)), ...mixed.filter(isLater)];
+    // What breaks most locks comes first: a fault when the first client has just gone in.
+    const early = mixed.filter(({ after }) => after?.client === clients[0] && after?.what === 'enters');
+    const others = mixed.filter((fault) => !early.includes(fault));
+    return [...early, ...others.filter((fault) => !isLater(fault)), ...others.filter(isLater)];
   });
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   const turns = Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1)));
   return turns.flat().map((fault) => planOf(input, [fault]));
+}
+
+/** In real time nothing happens at once: a pause ends where it does most harm when it ends as soon as another client is inside. */
+function untilEntered({ faults, bounds = [], among, scales }: SearchInput): FaultForm[] {
+  const isBound = bounds.some(
+    ({ kind, ms, longest }) => kind === 'client-pause' && (ms ?? longest) !== undefined,
+  );
+  if (!faults.includes('client-pause') || isBound) return [];
+  const ms = Math.round(2.5 * scales.leaseMs);
+  return among.clients.map((on) => ({ kind: 'client-pause', variant: { on, ms, how: 'entered' as never } }));
 }
 
 function faultsOf(
@@ -66,7 +80,9 @@ export function* mixed(input: SearchInput, singles: readonly WorldPlan[]): Gener
     yield { plan: planOf(input, two), strategy: 'two faults' };
     const later = Math.round(random.next() * 1.5 * input.scales.leaseMs);
     const fault = random.pick(faults);
-    const moved = fault.after === undefined ? fault : { ...fault, after: { ...fault.after, later } };
+    const longer = 10 ** (random.next() - 0.5);
+    const ms = fault.ms === 0 ? 0 : Math.max(1, Math.round(fault.ms * longer));
+    const moved = fault.after === undefined ? fault : { ...fault, ms, after: { ...fault.after, later } };
     const more = random.next() < 0.3 ? [random.pick(faults)] : [];
     // Jitter stands for a free start: all clients begin together.
     const jitter = random.next() < 0.5 ? 1 : 0;

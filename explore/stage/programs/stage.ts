@@ -35,6 +35,9 @@ export interface ProgramStageOptions {
   readonly patienceMs: number;
 }
 
+/** How long after an entry the client is at work, in milliseconds. */
+const AT_WORK = 5;
+
 let worlds = 0;
 
 /** Starts the nodes of a world. Rejects when they cannot start. */
@@ -74,6 +77,8 @@ export class ProgramStage implements Stage, ProgramWorld {
   readonly #clients: ProgramClient[] = [];
   readonly #hosts = new Map<string, string>();
   readonly #faults: AwaitedFault[] = [];
+  /** The pauses that wait for an entry of another client. */
+  readonly #entries = new Set<{ readonly on: string; readonly resolve: () => void }>();
   readonly #printed: PrintedLine[] = [];
   readonly #moved = new Map<string, () => void>();
   readonly #turns = new Map<string, Promise<void>>();
@@ -192,7 +197,11 @@ export class ProgramStage implements Stage, ProgramWorld {
   acted(client: string): void;
   acted(client: string, what: string, resource: string): Promise<void>;
   acted(client: string, what?: string, resource = ''): Promise<void> | void {
-    return what === undefined ? undefined : this.anchors.acted(client, what, resource);
+    if (what === undefined) return undefined;
+    if (what === 'enters')
+      for (const entry of [...this.#entries])
+        if (entry.on !== client && this.#entries.delete(entry)) entry.resolve();
+    return this.anchors.acted(client, what, resource);
   }
 
   /** A write travels on the client's link to the resource, and its answer back. */
@@ -234,11 +243,18 @@ export class ProgramStage implements Stage, ProgramWorld {
     return networkOf(this.sets as never, from, to).lane(from, to);
   }
 
+  /** A pause that ends when another client enters ends while that one is at work. */
+  async #lasting({ kind, how, on }: PlannedFault, ms: number): Promise<void> {
+    if (kind !== 'client-pause' || how !== 'entered') return await pass(ms);
+    const entered = new Promise<void>((resolve) => this.#entries.add({ on, resolve }));
+    await Promise.race([pass(ms), entered.then(() => pass(AT_WORK))]);
+  }
+
   timeOf(fault: PlannedFault): FaultTime {
     const awaited: AwaitedFault = { fault, begun: false, over: false };
     this.#faults.push(awaited);
     const wait = async (ms: number): Promise<void> => {
-      if (awaited.begun) return pass(ms);
+      if (awaited.begun) return this.#lasting(fault, ms);
       const { after } = fault;
       if (after === undefined) await pass(ms);
       else {

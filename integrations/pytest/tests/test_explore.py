@@ -37,7 +37,7 @@ def test_a_lost_lock_fails_the_test_with_its_story(pytester):
         CLIENT
         + '''
 def test_lock(explore):
-    explore(client, clients=2, faults=["client-pause"], promises=["mutual-exclusion"], lease=1.5, worlds=12, seconds=40)
+    explore(client, clients=2, faults=["client-pause"], promises=["mutual-exclusion"], lease=1.5, worlds=24, seconds=60)
 '''
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")

@@ -132,21 +132,22 @@ def candidate_clears_lease(world, redis):
 def permit_returned_twice(world, redis):
     """A semaphore of two tokens in a list. A client that hears no reply gives its token back a second time."""
     redis("EVAL", "if redis.call('setnx', KEYS[1], '1') == 1 then redis.call('rpush', KEYS[2], 'a', 'b') end", 2, "made", "tokens")
-    found = []
+    for _ in range(2):
+        found = []
 
-    def attempt():
-        token = redis("LPOP", "tokens")
-        if token:
-            found.append(token)
-        return token
+        def attempt():
+            token = redis("LPOP", "tokens")
+            if token:
+                found.append(token)
+            return token
 
-    wait_for(attempt)
-    work(world, permits=2)
-    returning = Redis(world.url, retries=3 if FLAWED else 0)
-    try:
-        returning("RPUSH", "tokens", found[0])
-    finally:
-        returning.close()
+        wait_for(attempt)
+        work(world, permits=2)
+        returning = Redis(world.url, retries=3 if FLAWED else 0)
+        try:
+            returning("RPUSH", "tokens", found[0])
+        finally:
+            returning.close()
 
 
 def script_not_loaded_again(world, redis):
@@ -171,8 +172,6 @@ def script_not_loaded_again(world, redis):
 
 def tick_runs_twice(world, redis):
     """The lock of a tick is given back when the job is done, and the next process does the same tick again."""
-    if world.client == "A" or not FLAWED:
-        time.sleep(0)
     if redis("SET", "tick:1", mine_of(world), "NX", "PX", world.lease_ms if FLAWED else 60_000) != "OK":
         return
     with world.enter("tick 1", once=True) as tick:

@@ -11,6 +11,8 @@ export interface ReportedProgram {
   readonly faults: readonly FaultName[];
   readonly promises: readonly PromiseName[];
   readonly clients?: number;
+  /** A fault that breaks it, as a replay text has it. */
+  readonly fault?: string;
   /** What the sentence of the finding must name. */
   readonly cause: RegExp;
 }
@@ -22,6 +24,7 @@ export const REPORTED: readonly ReportedProgram[] = [
     report: 'laravel/framework #26213, #20709',
     faults: ['client-pause'],
     promises: ['released-by-holder'],
+    fault: 'client-pause@A.leaves.stock.1/A/2500//entered',
     cause: /DEL/i,
   },
   {
@@ -29,6 +32,7 @@ export const REPORTED: readonly ReportedProgram[] = [
     report: 'redis/redis-py #554, #818',
     faults: ['client-death'],
     promises: ['no-orphan'],
+    fault: 'client-death@A.SETNX.stock~lock.1.executed/A',
     cause: /SETNX|without a lease|no lease|dies/i,
   },
   {
@@ -36,6 +40,7 @@ export const REPORTED: readonly ReportedProgram[] = [
     report: 'redis/redis-py PR #1031',
     faults: ['client-pause'],
     promises: ['released-by-holder'],
+    fault: 'client-pause@A.GET.stock~lock.1.executed/A/2500//entered',
     cause: /DEL/i,
   },
   {
@@ -43,6 +48,7 @@ export const REPORTED: readonly ReportedProgram[] = [
     report: 'sibson/redbeat #208, #238',
     faults: ['out-of-memory', 'read-only'],
     promises: ['mutual-exclusion'],
+    fault: 'out-of-memory@A.SET.stock~lock.1.executed/redis-1/300',
     cause: /OOM|READONLY/,
   },
   {
@@ -50,6 +56,7 @@ export const REPORTED: readonly ReportedProgram[] = [
     report: 'dv/redis-semaphore #23',
     faults: ['client-death'],
     promises: ['no-orphan'],
+    fault: 'client-death@A.GETSET.stock~lock.1.executed/A',
     cause: /GETSET|lease|dies/i,
   },
   {

@@ -1,0 +1,66 @@
+/**
+ * Failures of public reports as Python programs: each is found, with its cause in the sentence, and its twin without the flaw keeps its
+ * promises. `npm run test:beside` plays the world of some of them; `npm run test:long` explores all of them. (needs python3)
+ */
+import { describe, expect, test } from 'vitest';
+import { causeOf } from '../../../explore/cause/cause.ts';
+import { explore } from '../../../explore/index.ts';
+import { judge } from '../../../explore/judge.ts';
+import { decodePlan, type WorldPlan } from '../../../explore/plan.ts';
+import { ProgramExplorer } from '../../../explore/programs/explorer.ts';
+import { fullProgramOptions } from '../../../explore/programs/options.ts';
+import { sentenceOf } from '../../../explore/story/sentence.ts';
+import { isLongRun, sampleOf } from '../../support/long.ts';
+import { findProgram } from '../../support/redis-server.ts';
+import { explorationOf, REPORTED, type ReportedProgram } from './reported.ts';
+
+const LIMIT = 240_000;
+/** How long a flaw may take to be found on two idle cores, in milliseconds. */
+const FOUND_WITHIN = 120_000;
+
+/** What the world of this fault breaks, in sentences. */
+async function brokenBy(
+  reported: ReportedProgram,
+  kind: 'flawed' | 'sound',
+  fault: string,
+): Promise<string[]> {
+  const full = fullProgramOptions({ ...explorationOf(reported, kind), lease: 1000 });
+  const clients = full.full.clients.join();
+  const { plan } = decodePlan(`2:1:0:${clients}:${fault}:000000000000`) as { readonly plan: WorldPlan };
+  const { world } = await new ProgramExplorer(full).replay(plan);
+  return judge(world, full.full.promises, []).map((breach) => sentenceOf(causeOf(world, breach), breach));
+}
+
+describe.skipIf(findProgram('python3') === undefined)('failures of public reports (needs python3)', () => {
+  const played = REPORTED.flatMap((each) =>
+    each.fault === undefined ? [] : [{ ...each, fault: each.fault }],
+  );
+
+  test.each(played.slice(0, sampleOf(played.length, 3)))(
+    '$name is broken by $fault, and the sentence names the cause',
+    { timeout: LIMIT },
+    async ({ fault, ...reported }) => {
+      const [sentence] = await brokenBy(reported, 'flawed', fault);
+      expect(sentence).toMatch(reported.cause);
+      expect(await brokenBy(reported, 'sound', fault)).toEqual([]);
+    },
+  );
+
+  test.runIf(isLongRun).each(REPORTED)(
+    '$name is found, and its twin breaks nothing',
+    { timeout: 30 * LIMIT },
+    async (reported) => {
+      const budget = { worlds: 100_000, ms: FOUND_WITHIN };
+      const flawed = await explore({ ...explorationOf(reported, 'flawed'), budget });
+      expect(flawed.findings.map(({ sentence }) => sentence).join('\n')).toMatch(reported.cause);
+      const worlds = Math.max(200, 10 * (flawed.findings[0]?.firstIn ?? 0));
+      for (let time = 0; time < 3; time++) {
+        const sound = await explore({
+          ...explorationOf(reported, 'sound'),
+          budget: { worlds, ms: 10 * FOUND_WITHIN },
+        });
+        expect(sound.findings).toEqual([]);
+      }
+    },
+  );
+});
