@@ -4,6 +4,7 @@ import type { TestRunner } from './files.ts';
 
 /** What `--help` prints. */
 export const HELP = `Usage: lostlock explore FILE [options]
+       lostlock explore [options] -- PROGRAM ...   explores a program in any language; --help -- lists its options
 
 Runs each exploration that FILE exports (objects with the options of explore()), and prints the stories of what breaks.
   --worlds N        how many worlds to play (default: the file's budget)

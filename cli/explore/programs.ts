@@ -24,7 +24,7 @@ import { annotations, junit } from './files.ts';
 import { markdown } from './markdown.ts';
 
 /** What `explore --help` says about programs. */
-export const PROGRAM_HELP = `
+const PROGRAM_HELP = `
        lostlock explore [options] -- PROGRAM [ARGUMENT...]
 
 Starts PROGRAM once for each client, and explores it in real time: its processes take part by the protocol of

@@ -57,8 +57,3 @@ export interface ProgramDesk {
   /** The client of this token; undefined when its world has ended, or there is none. */
   clientOf(token: string): ClientAtDesk | undefined;
 }
-
-/** True for a text that has the form of a token. LAB ENTER, LEAVE and NOTE take a token or the name of a client. */
-export function isToken(text: string): boolean {
-  return /^w:\d+:\w+:\w+$/.test(text);
-}
