@@ -24,6 +24,7 @@ const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', 
 });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 finishTypes(staging);
+leaveOutTypes(staging);
 
 /**
  * The source of each public entry, derived from its ES module in the manifest: dist/locks/index.js comes from
@@ -53,6 +54,8 @@ const { metafile } = await build({
   target: 'node20',
   format: 'esm',
   sourcemap: true,
+  // The maps name our files and lines. Their text would be half of the package.
+  sourcesContent: false,
   logLevel: 'warning',
   splitting: true, // Code that entries share is emitted once, so that they share its state and its classes.
   chunkNames: 'chunks/[name]-[hash]',
@@ -149,6 +152,28 @@ function bundledThread(code: string): Plugin {
       }));
     },
   };
+}
+
+/** Removes the declarations that no public entry reaches: they are most of what tsc writes, and nobody can import them. */
+function leaveOutTypes(folder: string): void {
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(
+      /(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g,
+    ))
+      visit(join(dirname(path), target.replace(/\.js$/, '.d.ts').replace(/\.cjs$/, '.d.cts')));
+  };
+  for (const target of Object.values(manifest.exports)) {
+    if (typeof target === 'string') continue;
+    for (const { types } of [target.import, target.require])
+      visit(join(folder, types.replace('./dist/', '')));
+  }
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (/\.d\.c?ts$/.test(entry.name) && !reached.has(path)) rmSync(path);
+  }
 }
 
 /** Says where the built code of a server's thread is, seen from dist/ and from dist/chunks/. It is an ES module for both forms. */
