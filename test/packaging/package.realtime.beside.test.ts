@@ -60,6 +60,7 @@ test('the tarball holds the build, the pages, the helpers for other languages an
     .filter((path) => !/^integrations\/(go|junit|pytest)\/.*\.(md|go|mod|java|xml|py|toml|txt)$/.test(path))
     .sort();
   expect(others).toEqual([
+    'AGENTS.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
     'LICENSE',
@@ -214,7 +215,7 @@ test('the command starts from the package', async () => {
   expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   const child = spawn(process.execPath, [cli, '--port', '0'], { cwd: project });
   const [line] = await once(child.stdout, 'data');
-  expect(String(line)).toMatch(/^\d+:M .* \* Ready to accept connections tcp \d+\n$/);
+  expect(String(line)).toMatch(/^\d+:M .* \* Ready to accept connections tcp \d+\n/);
   child.kill('SIGTERM');
   await once(child, 'exit');
 });
