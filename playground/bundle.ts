@@ -54,9 +54,9 @@ const written: Readonly<Record<string, string>> = {
 
 /** Files that need processes, sockets, files or real time. In a browser what they export does not exist. */
 const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
-  [/[\\/]lab[\\/]real[\\/]set\.ts$/, ['startOnRealClock']],
-  [/[\\/]lab[\\/]real[\\/]cluster\.ts$/, ['RealClockCluster']],
-  [/[\\/]lab[\\/]processes[\\/]set\.ts$/, ['startRealServers']],
+  [/[\\/]lab[\\/]real-clock[\\/]pair\.ts$/, ['startOnRealClock']],
+  [/[\\/]lab[\\/]real-clock[\\/]cluster\.ts$/, ['RealClockCluster']],
+  [/[\\/]lab[\\/]real-servers[\\/]pair\.ts$/, ['startRealServers']],
   [/[\\/]lab[\\/]timeline[\\/]write\.ts$/, ['writeTimeline', 'checkTimelineFile']],
   [/[\\/]start[\\/]thread[\\/]threaded-server\.ts$/, ['startThread']],
   [
