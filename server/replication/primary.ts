@@ -50,6 +50,8 @@ export class Replication {
   readonly #heartbeat: Beat;
   readonly #pings: Pings;
   #release: Timer | undefined;
+  /** True once the server stops: replicas that leave after that start no timer, which would keep all its data. */
+  #isStopped = false;
   readonly #queue: SyncQueue;
   readonly #observers: StreamObserver[] = [];
   /** True if the backlog is kept even without replicas, as the lab requires. */
@@ -314,7 +316,8 @@ export class Replication {
     const server = this.#server;
     const { clock } = server.host;
     const ttl = server.settings['repl-backlog-ttl'];
-    if (ttl === 0 || this.backlog === undefined || this.keepsBacklog || this.#isFollowed()) return;
+    if (this.#isStopped || ttl === 0 || this.backlog === undefined || this.keepsBacklog || this.#isFollowed())
+      return;
     // Redis checks once a second whether more than that many seconds have passed.
     this.#release = clock.at(clock.now() + (ttl + 1) * 1000, () => {
       if (this.#isFollowed()) return;
@@ -386,6 +389,7 @@ export class Replication {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#heartbeat.stop();
     this.#release?.cancel();
     this.#queue.stop();
