@@ -54,6 +54,7 @@ const before = await cpu();
 const sentences = shown(await page.evaluate(steps('ArrowRight', 200)));
 const each = (((await cpu()) - before) / 200) * 1000;
 console.log(`a step to the next sentence: ${sentences}, ${each.toFixed(1)} ms of CPU`);
+await page.click('.tools summary');
 await page.click('label:has-text("expert") input');
 console.log(`a step to the next message: ${shown(await page.evaluate(steps('ArrowRight', 200)))}`);
 await page.keyboard.press('0');
