@@ -57,7 +57,10 @@ test('the tarball holds the build, the pages, the helpers for other languages an
     .filter((path) => !/^dist\/playground\/(index\.html|style\.css)$/.test(path))
     .filter((path) => !/^dist\/.*\.(js|cjs|js\.map|d\.ts|d\.cts)$/.test(path))
     .filter((path) => !/^(docs|bench)\/.*\.(md|svg)$/.test(path))
-    .filter((path) => !/^integrations\/(go|junit|pytest)\/.*\.(md|go|mod|java|xml|py|toml|txt)$/.test(path))
+    .filter(
+      (path) => !/^integrations\/(go|junit|pytest)\/.*\.(md|go|mod|sum|java|xml|py|toml|txt)$/.test(path),
+    )
+    .filter((path) => !/^examples\/[\w-]+\/([\w.-]+\.(js|mjs)|package\.json)$/.test(path))
     .sort();
   expect(others).toEqual([
     'AGENTS.md',
