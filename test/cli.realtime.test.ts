@@ -176,7 +176,7 @@ test('says why it stops when standard input ends, and names --lab to a client th
   const port = (): number => Number(/accept connections tcp (\d+)$/m.exec(log)?.[1]);
   await until(() => port() > 0, { what: 'the ready line' });
   expect(await talk(port(), 'LAB NODES\r\nQUIT\r\n')).toBe(
-    "-ERR unknown command 'LAB': this server has no lab; start lostlock with --lab\r\n+OK\r\n",
+    '-ERR LAB NODES needs a lab, and this server has none; start lostlock with --lab\r\n+OK\r\n',
   );
   child.stdin.end();
   expect(await once(child, 'close')).toEqual([0, null]);
