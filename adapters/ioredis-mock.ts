@@ -40,6 +40,7 @@ export type ClusterMock = IoredisCluster & { readonly connected: boolean };
 
 /** Creates clients. All with one host and port have one server, which keeps its keys until the process or the test file ends. */
 export interface RedisMockConstructor {
+  /** Takes what ioredis takes, and the options of ioredis-mock. */
   new (port: number, host: string, options: RedisMockOptions): RedisMock;
   new (path: string, options: RedisMockOptions): RedisMock;
   new (port: number, options: RedisMockOptions): RedisMock;
@@ -55,6 +56,7 @@ export interface RedisMockConstructor {
 
 /** Creates clients of a cluster, whose primaries are the startup nodes. */
 export interface ClusterMockConstructor {
+  /** Takes what ioredis takes: the nodes to begin with, and options. */
   new (
     startupNodes: readonly (string | number | { readonly host?: string; readonly port?: number })[],
     options?: ClusterMockOptions,

@@ -77,7 +77,9 @@ interface Crashing<N> extends Member<N> {
   fellows: readonly string[];
   /** @internal */
   readonly interceptor: Interceptor;
+  /** Stores these keys. */
   seed(data: Seed): void;
+  /** Its keys and values. */
   dump(): DumpEntry[];
   /** Ends the process of the node. */
   crash(options: CrashOptions): void | Promise<void>;

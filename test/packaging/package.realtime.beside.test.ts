@@ -74,7 +74,9 @@ test('the tarball holds the build, the pages, the helpers for other languages an
     'package.json',
   ]);
   expect(paths.filter((path) => /^dist\/(.*\/)?(test|bench|support)\b/.test(path))).toEqual([]);
-  expect(paths.filter(isPage).length).toBeLessThanOrEqual(95);
+  const examples = paths.filter((path) => path.startsWith('examples/'));
+  expect(paths.filter(isPage).length - examples.length).toBeLessThanOrEqual(105);
+  expect(examples.length).toBeLessThanOrEqual(50);
   // With 0.5 MB for the playground, a copy of the lab that runs in browsers.
   expect(packed.size).toBeLessThan(3_700_000);
   // Declarations that no entry reaches are left out.
