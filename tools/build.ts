@@ -226,8 +226,10 @@ function toCommonJs(code: string): string {
  * `const Redis = require('lostlock/ioredis-mock')`.
  */
 function withDefaultAsModule(code: string): string {
-  const footer = 'module.exports = Object.assign(module.exports.default, module.exports);';
-  return `${code}\n${footer} Object.defineProperty(module.exports, "__esModule", { value: true });\n`;
+  const footer =
+    'module.exports = Object.assign(module.exports.default, module.exports); Object.defineProperty(module.exports, "__esModule", { value: true });';
+  // On the last line of the code, so that the twins have the same lines.
+  return code.replace(/\n(?=\/\/# sourceMappingURL=)|\n?$/, (end) => ` ${footer}${end}`);
 }
 
 /**

@@ -44,7 +44,7 @@ test('ACL rules are equal if they differ only in the order of single commands, a
   const alike = (mine: string, theirs: string): boolean => same('rules', list(mine), list(theirs));
   const theirs = 'user a off ~k -@all +@read -get -set +select|0';
   expect(alike('user a off ~k -@all +@read +select|0 -set -get -digest', theirs)).toBe(true);
-  expect(alike('user a off ~k -@all +@read +select|0 -set -get', `${theirs} -hotkeys`)).toBe(true);
+  expect(alike('user a off ~k -@all +@read +select|0 -set -get', `${theirs} -not-ours`)).toBe(true);
   expect(alike('user a off ~k -@all +@read +select|0 -set -get', `${theirs} -lcs`)).toBe(false);
   expect(alike('user a off ~k +@read -@all -get -set +select|0', theirs)).toBe(false);
   expect(alike('user a off ~k -@all +@read -get -set +select|1', theirs)).toBe(false);

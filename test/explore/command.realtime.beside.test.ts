@@ -123,7 +123,7 @@ test('the reports of two machines merge into the report of one', () => {
   expect(merged.status).toBe(1);
   expect(readFileSync(join(project, 'j.xml'), 'utf8')).toContain('mutual-exclusion (client-pause)');
   expect(readFileSync(join(project, 'merged', 'index.html'), 'utf8')).toMatch(
-    /src="findings\/stock-stock-lock-1-mutual-exclusion\.html"/,
+    /src="findings\/stock-stock-lock-1-mutual-exclusion-client-pause\.html"/,
   );
   const files = readdirSync(join(project, 'merged', 'findings')).map((name) => name.replace(/.*?\./, ''));
   expect(files.sort()).toEqual(['html', 'jsonl', 'test.mjs', 'txt'].flatMap((kind) => [kind, kind]));
@@ -271,7 +271,7 @@ test('a process that ends in the middle of a world costs no finding, and the wor
   );
   expect([stderr, status]).toEqual(['', 1]);
   const written = readdirSync(join(project, 'ended', 'findings'));
-  expect(written.filter((name) => /leader-\d-no-error\.(txt|test\.mjs)$/.test(name))).toHaveLength(2);
+  expect(written.filter((name) => /leader-\d-no-error-[\w-]+\.(txt|test\.mjs)$/.test(name))).toHaveLength(2);
 });
 
 test('an exploration that cannot be played costs the others of its file nothing', () => {

@@ -5,11 +5,14 @@ import { withServer } from '../../runners/vitest.ts';
 
 withServer()('an exploration ends before the limit of its test', { timeout: 8000 }, async ({ explore }) => {
   const exploring = explore({
-    ...{ clients: 2, topology: { replicas: 0 }, budget: { worlds: 1_000_000 } },
+    ...{ clients: 3, topology: { replicas: 0 }, budget: { worlds: 1_000_000 } },
     async client({ name, redis, resource, sleep }) {
-      while ((await redis.set('lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(5);
-      resource('stock').enter().leave();
-      await redis.del('lock');
+      // So many moments that no limit leaves time for a fault at each.
+      for (let round = 0; round < 20; round++) {
+        while ((await redis.set('lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(5);
+        resource('stock').enter().leave();
+        await redis.del('lock');
+      }
     },
     promises: ['mutual-exclusion'],
     accept: ['lease-limits'],

@@ -58,8 +58,9 @@ export function unnamed({ files }: Recipe, paths: readonly string[]): string[] {
   return paths.filter((path) => !patterns.some((pattern) => pattern.test(path)));
 }
 
-/** What a copy does not have: what is installed, built, or git's. */
-const LEFT_OUT = /^(node_modules|\.git|dist|dist-executable|\.dist|\.building|coverage|target|out)$/;
+/** What a copy does not have: what is installed, built, or git's, and what another test writes meanwhile. */
+const LEFT_OUT =
+  /^(node_modules|\.git|dist|dist-executable|\.dist|\.building|coverage|target|out|workers-\w+)$/;
 const COMPILED = 'node_modules/.cache/lostlock-tests';
 
 /** A copy of the tree that uses the packages of this one. */
