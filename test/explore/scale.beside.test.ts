@@ -66,7 +66,7 @@ describe('the scale of faults is', () => {
 test('a key with a short life beside the lock hides no finding, and the report names the leases', async () => {
   const faults = ['client-pause', 'node-pause', 'partition', 'delay', 'clock-jump'] as const;
   const report = await explore(
-    options(marked, { faults, exhaustive: 1, promises: ['mutual-exclusion'], clients: 3 }),
+    options(marked, { faults, promises: ['mutual-exclusion'], clients: 3, budget: { worlds: 1000 } }),
   );
   expect(Object.keys(report.coverage.broken).sort()).toEqual([...faults].sort());
   expect(String(report)).toContain('\nlengths follow the lease of stock:lock (1000 ms), then seen:A (60 ms)');
