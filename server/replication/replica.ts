@@ -14,6 +14,7 @@ import type { Connection, Host } from '../host/host.ts';
 import { silence } from '../host/silence.ts';
 import type { Durability, Units } from '../ports.ts';
 import { announcedPort, dial, PrimaryDial } from './dial.ts';
+import { Pieces } from './pieces.ts';
 import { Transfer } from './transfer.ts';
 
 /** The parameters for the login at the primary. */
@@ -72,10 +73,10 @@ export class ReplicaSide {
   #link: PrimaryDial | undefined;
   #client: Client | undefined;
   #decoder: RequestDecoder | undefined;
-  // The bytes that have arrived and are not yet applied or, during the handshake, not yet interpreted.
+  // The bytes that have arrived and were not given to the decoder or, during the handshake, not yet interpreted.
   #input = '';
-  // How much of the input was given to the decoder.
-  #decoded = 0;
+  // The bytes of the stream that the decoder has, and that are not applied. A transaction is applied as a whole, and may be long.
+  #unapplied = new Pieces();
   // The handlers of the replies that are still expected: those of the handshake, then PSYNC's.
   #awaiting: ((line: Bytes) => void)[] = [];
   #transfer: Transfer | undefined;
@@ -137,7 +138,7 @@ export class ReplicaSide {
 
   /** How many bytes of the stream have arrived and are not applied yet. */
   get unapplied(): number {
-    return this.linkUp ? this.#input.length : 0;
+    return this.linkUp ? this.#unapplied.length + this.#input.length : 0;
   }
 
   /** The full resync in progress; undefined if there is none. */
@@ -356,16 +357,14 @@ export class ReplicaSide {
     const server = this.#server;
     const decoder = this.#decoder as RequestDecoder;
     const client = this.#client as Client;
-    decoder.write(toBuffer(this.#input.slice(this.#decoded)));
-    this.#decoded = this.#input.length;
+    decoder.write(toBuffer(this.#input));
+    this.#unapplied.push(this.#input);
+    this.#input = '';
     server.world.expiryPolicy = 'keep';
     for (let argv = decoder.next(); argv !== undefined && this.#beat.running; argv = decoder.next()) {
       server.execute(client, argv);
       if (client.transaction !== undefined) continue;
-      const applied = this.#input.length - decoder.buffered;
-      server.replication.feedBytes(this.#input.slice(0, applied));
-      this.#input = this.#input.slice(applied);
-      this.#decoded -= applied;
+      server.replication.feedBytes(this.#unapplied.take(this.#unapplied.length - decoder.buffered));
     }
     server.expiry.follow();
     if (decoder.failure !== undefined) this.#failed('sent an invalid command stream', decoder.failure);
@@ -400,7 +399,7 @@ export class ReplicaSide {
     this.#decoder = undefined;
     this.#transfer = undefined;
     this.#input = '';
-    this.#decoded = 0;
+    this.#unapplied = new Pieces();
     this.#awaiting = [];
     if (this.#client?.transaction !== undefined) this.#client.discard();
     const now = this.#server.host.clock.now();
