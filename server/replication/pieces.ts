@@ -22,25 +22,21 @@ export class Pieces {
 
   /** Takes the first `count` bytes: at most all of them, and none for a negative count. */
   take(count: number): Bytes {
-    const end = this.#taken + Math.max(0, Math.min(count, this.#length));
-    const [first = ''] = this.#pieces;
-    if (end < first.length) return this.#takeFrom(first, end);
+    let left = Math.min(count, this.#length);
+    const parts: Bytes[] = [];
     let whole = 0;
-    let size = 0;
-    while (whole < this.#pieces.length && size + (this.#pieces[whole] as Bytes).length <= end)
-      size += (this.#pieces[whole++] as Bytes).length;
-    const parts = this.#pieces.splice(0, whole);
-    parts[0] = (parts[0] ?? '').slice(this.#taken);
-    this.#length -= size - this.#taken;
-    this.#taken = 0;
-    if (end > size) parts.push(this.#takeFrom(this.#pieces[0] as Bytes, end - size));
+    for (const piece of this.#pieces) {
+      if (left <= 0) break;
+      const part = piece.slice(this.#taken, this.#taken + left);
+      parts.push(part);
+      left -= part.length;
+      this.#length -= part.length;
+      this.#taken += part.length;
+      if (this.#taken < piece.length) break;
+      this.#taken = 0;
+      whole++;
+    }
+    if (whole > 0) this.#pieces.splice(0, whole);
     return parts.join('');
-  }
-
-  #takeFrom(piece: Bytes, end: number): Bytes {
-    const bytes = piece.slice(this.#taken, end);
-    this.#length -= bytes.length;
-    this.#taken = end;
-    return bytes;
   }
 }
