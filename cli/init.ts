@@ -1,6 +1,6 @@
 /** `npx lostlock init`: writes a test of a lock for the test runner and the library that package.json names. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseOptions, UsageError } from './usage.ts';
 
 /** What `--help` prints. */
@@ -30,10 +30,12 @@ const LIBRARIES = [...EXAMPLES.map(({ name }) => name), ...OTHERS];
 type InitRunner = 'vitest' | 'jest' | 'mocha' | 'node';
 const RUNNERS: readonly InitRunner[] = ['vitest', 'jest', 'mocha', 'node'];
 
-/** How to run a test file. */
-const RUN: Record<InitRunner, (file: string) => string> = {
+/** The command that runs a test file. */
+export const RUN: Record<InitRunner, (file: string) => string> = {
   vitest: (file) => `npx vitest run ${file}`,
-  jest: (file) => `npx jest ${file}`,
+  // Jest 29 looks for no .cjs files by itself.
+  jest: (file) =>
+    file.endsWith('.cjs') ? `npx jest --testMatch "**/${basename(file)}"` : `npx jest ${file}`,
   mocha: (file) => `npx mocha ${file}`,
   node: (file) => `node --test ${file}`,
 };
@@ -41,8 +43,8 @@ const RUN: Record<InitRunner, (file: string) => string> = {
 /** The part of package.json that tells what a project uses. */
 interface ProjectManifest {
   readonly type?: string;
-  readonly dependencies?: object;
-  readonly devDependencies?: object;
+  readonly dependencies?: object | null;
+  readonly devDependencies?: object | null;
 }
 
 /** A file to write. */
@@ -57,8 +59,8 @@ function examplesFolder(): string {
 }
 
 /** The names of the packages that a project has. */
-function packagesOf({ dependencies = {}, devDependencies = {} }: ProjectManifest): string[] {
-  return [...Object.keys(dependencies), ...Object.keys(devDependencies)];
+function packagesOf({ dependencies, devDependencies }: ProjectManifest): string[] {
+  return [...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})];
 }
 
 /** The runner and the library of a project. The library is a lock over ioredis when the project has none of the known ones. */
@@ -96,7 +98,7 @@ export function initFiles(
   ];
 }
 
-/** The form for Jest, as another runner has it. Each `expect` of the examples stands on a line, or is closed by a line of its own. */
+/** Rewrites the form for Jest for another runner. No `expect` of the examples has an empty line in it. */
 function forRunner(text: string, runner: InitRunner): string {
   if (runner === 'vitest' || runner === 'jest') return text;
   const isNode = runner === 'node';
@@ -132,11 +134,15 @@ function readProject(): ProjectManifest {
       `there is no package.json here; for other languages, 'lostlock help start/${page}' has a test to copy`,
     );
   }
+  let project: ProjectManifest | null;
   try {
-    return JSON.parse(readFileSync('package.json', 'utf8')) as ProjectManifest;
+    project = JSON.parse(readFileSync('package.json', 'utf8')) as ProjectManifest | null;
   } catch (error) {
     throw new UsageError(`package.json cannot be read: ${(error as Error).message}`);
   }
+  if (typeof project !== 'object' || project === null)
+    throw new UsageError('package.json has no object in it');
+  return project;
 }
 
 function init(argv: readonly string[]): string {
