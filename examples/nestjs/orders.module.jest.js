@@ -1,9 +1,8 @@
 const { fixtures } = require('lostlock/jest'); // Before the code under test, so that its timers and sockets are the world's.
 const { Orders, ordersProvider, PAYMENTS, REDIS } = require('./orders.module.js');
-
-const lostlock = fixtures();
 const { Test } = require('@nestjs/testing');
 
+const lostlock = fixtures();
 const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
 /** The service, as the container makes it, with another Redis and another payment provider. */

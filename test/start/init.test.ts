@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { initFiles, projectChoice } from '../../cli/init.ts';
+import { initFiles, projectChoice, RUN } from '../../cli/init.ts';
 
 const projects = readdirSync('examples').filter((name) => !['go', 'junit', 'pytest'].includes(name));
 
@@ -21,6 +21,35 @@ test.each(projects)(
   },
 );
 
+/** What a test file says, apart from how its runner gives it pairs and explorations. */
+function saidIn(text: string): string {
+  return text
+    .replace(/^(import .*|const .* = require\(.*|const lostlock = fixtures\(\);)\n/gm, '')
+    .replace(/async \(\) => \{\s*const pair = await lostlock\.pair\(\);/g, 'async ({ pair }) => {')
+    .replace(/async \(\) => \{\s*await lostlock\.explore\(/g, 'async ({ explore }) => { await explore(')
+    .replace(/\s+/g, '')
+    .replaceAll(',}', '}');
+}
+
+test.each(projects)('the two forms of the project %s say the same', (name) => {
+  const [jest = '', vitest = ''] = ['.jest.js', '.test.mjs'].map((ending) => {
+    const file = readdirSync(join('examples', name)).find((each) => each.endsWith(ending)) ?? '';
+    return saidIn(readFileSync(join('examples', name, file), 'utf8'));
+  });
+  expect(jest).toBe(vitest);
+});
+
+/** What all projects have in common. */
+const manifestOf = (name: string): unknown => {
+  const text = readFileSync(join('examples', name, 'package.json'), 'utf8');
+  const { scripts, devDependencies } = JSON.parse(text) as { scripts: unknown; devDependencies: object };
+  return { scripts, devDependencies };
+};
+
+test.each(projects)('the project %s has the same scripts and versions as the others', (name) => {
+  expect(manifestOf(name)).toMatchObject(manifestOf('redlock') as object);
+});
+
 const choices: [packages: string[], runner: string, library: string][] = [
   [['vitest', 'redlock', 'ioredis'], 'vitest', 'redlock'],
   [['jest', 'redis-semaphore', 'ioredis'], 'jest', 'redis-semaphore'],
@@ -35,6 +64,12 @@ const choices: [packages: string[], runner: string, library: string][] = [
 test.each(choices)('a project with %j gets a test for %s of %s', (packages, runner, library) => {
   const devDependencies = Object.fromEntries(packages.map((name) => [name, '1.0.0']));
   expect(projectChoice({ devDependencies })).toEqual({ runner, library });
+});
+
+test('Jest 29 is told about a test that ends in .cjs, and a package.json may name no dependencies', () => {
+  expect(RUN.jest('test/lostlock/orders.test.js')).toBe('npx jest test/lostlock/orders.test.js');
+  expect(RUN.jest('test/lostlock/orders.test.cjs')).toBe('npx jest --testMatch "**/orders.test.cjs"');
+  expect(projectChoice({ dependencies: null })).toEqual({ runner: 'node', library: 'set-nx-ioredis' });
 });
 
 const forms = projects.flatMap((name) =>
