@@ -25,7 +25,9 @@ export async function replayedTimeline(full: FullOptions, plan: WorldPlan, text:
   const inside = breach?.visits.flatMap((id) => world.visits[id]?.client ?? []) ?? [];
   const why = breach === undefined ? 'No promise is broken.' : brokenText(breach);
   const verdict: TimelineVerdict = {
-    ...{ safe: breach === undefined, holders: [...new Set(inside)], why },
+    safe: breach === undefined,
+    holders: [...new Set(inside)],
+    why,
     ...(breach !== undefined && reasonFor(world, breach)),
   };
   return { ...playedTimeline(world, full.name, breach), replay: text, verdict };
