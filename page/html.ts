@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { htmlDocument } from './document.ts';
 import type { TimelineFile } from './format.ts';
 import { answerOf } from './plain.ts';
-import { staticHtml } from './static.ts';
+import { escaped, staticHtml } from './static.ts';
 
 /** The code of the page, bundled. */
 export interface PageCode {
@@ -41,8 +41,4 @@ export function safeJson(value: unknown): string {
     /[<>&]|[^ -~]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']|[^ -~]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }

@@ -58,6 +58,13 @@ test('the page has the title of its first run, and says what it is about', async
   expect(hostile).toContain('faults and locks. &#60;/script&#62;');
 });
 
+test('a title of any letters is what the browser shows', async () => {
+  const title = 'Schl\u00fcssel \u{1f512}';
+  const page = timelineHtml(timelineFile([{ ...(await story()), title }]), { script: '', style: '' });
+  expect(page).toContain(`<title>${title} - lostlock</title>`);
+  expect(page).not.toContain('&#55357;');
+});
+
 test('without JavaScript the page tells the verdict, the story and the cure of each run, as text', async () => {
   const [run, other] = [await story(), (await namedStories.wait?.(7))?.timeline as Timeline];
   const cured = { ...run, verdict: { ...run.verdict!, cure: 'A asks <WAIT>.' } };
