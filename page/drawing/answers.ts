@@ -9,11 +9,11 @@ export interface AnswerPart {
   readonly holders: readonly string[];
   /** True while two of them must not hold it together. */
   readonly broken: boolean;
-  /** What the part says, where it is not who has it. */
+  /** What to write instead of the holders. */
   readonly text?: string;
 }
 
-/** A row: a lock and its holders, how many of several servers granted it to whom, or a resource and who is inside. */
+/** A row: the holders of a lock, how many servers granted it to each client, or the clients inside a resource. */
 export interface AnswerRow {
   readonly key: string;
   readonly kind: TimelineHold['kind'] | 'votes';
@@ -50,12 +50,12 @@ export function answersOf(run: Timeline): AnswerRow[] {
     });
 }
 
-/** Of several independent servers: how many have granted the lock to whom, from moment to moment. */
+/** How many of several independent servers have granted the lock to each client, from moment to moment. */
 function votesOf(run: Timeline, key: string): AnswerRow[] {
   const { primaries, tenures = [] } = run;
   // What stands at the end of the run stands on until a client's lease is over.
   const leases = run.holds.map((hold) => holdEnd(hold, run.end)).filter((at) => at > run.end);
-  const end = Math.min(...leases, Infinity) === Infinity ? run.end : Math.min(...leases);
+  const end = leases.length === 0 ? run.end : Math.min(...leases);
   const own = tenures.filter((tenure) => tenure.key === key);
   if (primaries === undefined || own.length === 0 || own.length > GRANTS) return [];
   const edges = [...new Set([0, end, ...own.flatMap(({ from, to }) => [from, to ?? end])])];
