@@ -1,5 +1,5 @@
 /** Finds a text in the events of a run and in its sentences. */
-import type { RunView, Selection } from '../drawing/view.ts';
+import { type RunView, type Selection, toldBy } from '../drawing/view.ts';
 import type { StoryStep, TimelineMessage } from '../format.ts';
 import { readable } from '../text.ts';
 
@@ -21,13 +21,13 @@ export function searchIn(
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];
   const has = (where: string | undefined): boolean => where?.toLowerCase().includes(wanted) === true;
-  const told = new Map<string, number>();
+  const told = new Set<string>();
   const hits: Hit[] = [];
-  for (const [sentence, { at, text: words, about }] of story.entries()) {
-    if (!has(words)) continue;
-    const [type, index] = Object.entries(about ?? {})[0] ?? [];
-    told.set(`${type} ${index}`, sentence);
-    hits.push({ at, sentence });
+  for (const [sentence, step] of story.entries()) {
+    if (!has(step.text)) continue;
+    const { type, index } = toldBy(step) ?? {};
+    told.add(`${type} ${index}`);
+    hits.push({ at: step.at, sentence });
   }
   for (const selection of events) {
     const { type, index } = selection;

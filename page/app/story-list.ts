@@ -92,3 +92,15 @@ function moodOf(step: StoryStep, isHarmless: boolean): string {
   if (step.mood !== 'bad') return step.mood;
   return isBroken(step) ? (isHarmless ? 'hand' : 'bad') : 'harm';
 }
+
+/**
+ * Scrolls the list so that a sentence is in view, above the details. The page itself stays where it is: else the drawing would leave it.
+ */
+export function showInside(sentence: HTMLElement, details: HTMLElement): void {
+  const list = sentence.closest('aside');
+  if (list === null) return;
+  const [box, own] = [list.getBoundingClientRect(), sentence.getBoundingClientRect()];
+  const bottom = box.bottom - details.offsetHeight;
+  if (own.top < box.top) list.scrollTop -= box.top - own.top;
+  else if (own.bottom > bottom) list.scrollTop += own.bottom - bottom;
+}

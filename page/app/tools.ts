@@ -31,11 +31,19 @@ const KINDS: readonly (readonly [text: string, kinds: readonly MessageKind[]])[]
   ['upkeep', ['service']],
 ];
 
-/** The controls for a run. @param hasBreak true when it has a broken promise to go to, or two holders */
+/** What the controls show at first. */
+export interface ToolState {
+  /** True when the run has a broken promise to go to, or two holders. */
+  readonly hasBreak: boolean;
+  /** True when the reader has chosen it for an earlier run. */
+  readonly isExpert: boolean;
+}
+
+/** The controls for a run. */
 export function toolsFor(
   runs: readonly Timeline[],
   shown: number,
-  hasBreak: boolean,
+  { hasBreak, isExpert }: ToolState,
   actions: ToolActions,
 ): HTMLElement {
   const run = runs[shown] as Timeline;
@@ -52,7 +60,7 @@ export function toolsFor(
   );
   const more = element('div', { class: 'tools' });
   if (runs.length > 1) addRuns(more, runs, shown, actions);
-  addFilters(more, run, actions);
+  addFilters(more, run, isExpert, actions);
   addSearch(bar, actions);
   const copied = element('span', { role: 'status' });
   const copy = button('Copy as Markdown', () => {
@@ -92,7 +100,7 @@ function together(...controls: readonly Node[]): HTMLElement {
   return element('span', { class: 'together' }, ...controls);
 }
 
-function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void {
+function addFilters(bar: HTMLElement, run: Timeline, isExpert: boolean, actions: ToolActions): void {
   let filter: Shown = FIRST_FILTER;
   const change = (part: Partial<Shown>): void => {
     filter = { ...filter, ...part };
@@ -110,6 +118,7 @@ function addFilters(bar: HTMLElement, run: Timeline, actions: ToolActions): void
   const repeats = element('input', { type: 'checkbox' });
   repeats.addEventListener('change', () => change({ repeats: repeats.checked }));
   const expert = element('input', { type: 'checkbox' });
+  expert.checked = isExpert;
   expert.addEventListener('change', () => actions.expert(expert.checked));
   bar.append(
     element('label', {}, repeats, ' repeats'),

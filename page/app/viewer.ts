@@ -2,7 +2,7 @@
 import { Axis } from '../drawing/axis.ts';
 import { isBroken } from '../drawing/numbers.ts';
 import { type Theme, themes } from '../drawing/theme.ts';
-import { momentsOf, partingOf, RunView, type Selection } from '../drawing/view.ts';
+import { isSame, momentsOf, partingOf, RunView, type Selection, toldBy } from '../drawing/view.ts';
 import type { Timeline } from '../format.ts';
 import { markdownOf } from '../markdown.ts';
 import { runNames } from '../names.ts';
@@ -11,12 +11,14 @@ import { answerFor, type CurePair, pairOf } from './answer.ts';
 import { contentsOf } from './contents.ts';
 import { showDetails } from './details.ts';
 import { copyText, element } from './elements.ts';
+import { eventsOf } from './events.ts';
 import { savePicture } from './saving.ts';
 import { type Hit, searchIn } from './search.ts';
 import { RunStage } from './stage.ts';
 import { StepBar } from './step-bar.ts';
-import { StoryList } from './story-list.ts';
+import { StoryList, showInside } from './story-list.ts';
 import { toolsFor } from './tools.ts';
+import { fitted, type Window, windowAbout, windowOfBreak } from './windows.ts';
 
 const HELP: readonly (readonly [keys: string, what: string])[] = [
   ['\u2190 \u2192', 'step'],
@@ -132,7 +134,7 @@ export class Viewer {
     this.#chosen = undefined;
     const parting = other === undefined ? undefined : partingOf(run, other);
     for (const [i, { scene }] of this.#stages.entries()) scene.parting = parting?.[i];
-    this.#listEvents();
+    this.#events = eventsOf(this.#scene);
     this.#build(beside);
     this.#redraw();
   }
@@ -231,7 +233,8 @@ export class Viewer {
   }
 
   #tools(): HTMLElement {
-    return toolsFor(this.#runs, this.#shown, this.#breakAt !== undefined, {
+    const state = { hasBreak: this.#breakAt !== undefined, isExpert: this.#isExpert };
+    return toolsFor(this.#runs, this.#shown, state, {
       list: () => {
         showAddress('#runs', true);
         this.#list();
@@ -240,7 +243,7 @@ export class Viewer {
       compare: (run) => this.#show(this.#shown, run),
       filter: (filter) => {
         for (const { scene } of this.#stages) scene.filter = filter;
-        this.#listEvents();
+        this.#events = eventsOf(this.#scene);
         this.#redraw();
       },
       search: (text) => this.#search(text),
@@ -283,25 +286,6 @@ export class Viewer {
     action();
   }
 
-  #listEvents(): void {
-    const { run } = this.#scene;
-    const messages = run.messages.flatMap((_, index): Selection[] =>
-      this.#scene.shows(index) ? [{ type: 'message', index }] : [],
-    );
-    // What the drawing does not show is no step.
-    const marks = run.marks.flatMap(({ kind }, index): Selection[] =>
-      kind === 'event' || kind === 'follow' ? [] : [{ type: 'mark', index }],
-    );
-    const overlaps = run.overlaps.flatMap(({ key }, index): Selection[] =>
-      this.#scene.showsKey(key) ? [{ type: 'overlap', index }] : [],
-    );
-    const timed = [...messages, ...marks, ...overlaps].map((each) => ({
-      each,
-      at: this.#scene.timesOf(each)[0],
-    }));
-    this.#events = timed.sort((a, b) => a.at - b.at).map(({ each }) => each);
-  }
-
   /** To the next or the previous sentence; for experts, message. */
   #next(by: 1 | -1): void {
     if (this.#isExpert || this.#run.story.length === 0) this.#stepEvents(by);
@@ -317,9 +301,7 @@ export class Viewer {
 
   #stepEvents(by: 1 | -1): void {
     const { selection } = this.#scene;
-    const now = this.#events.findIndex(
-      ({ type, index }) => type === selection?.type && index === selection.index,
-    );
+    const now = this.#events.findIndex((event) => isSame(event, selection));
     const next = now === -1 ? (by === 1 ? 0 : this.#events.length - 1) : now + by;
     const event = this.#events[next];
     if (event !== undefined) this.#select(event);
@@ -329,9 +311,8 @@ export class Viewer {
   #tell(index: number): void {
     const step = this.#run.story[index];
     if (step === undefined) return;
-    const { about, at } = step;
-    const [type, number] = Object.entries(about ?? {})[0] ?? [];
-    const selection = type === undefined ? undefined : ({ type, index: Number(number) } as Selection);
+    const { at } = step;
+    const selection = toldBy(step);
     this.#choose(this.#first);
     this.#scene.select(selection);
     this.#step = index;
@@ -370,18 +351,12 @@ export class Viewer {
     return index === -1 ? undefined : index;
   }
 
-  /** Shows the broken promise from near: what led to it, and how it begins. */
+  /** Shows the broken promise from near. */
   #breach(): void {
     const index = this.#breakAt;
     if (index === undefined) return;
     this.#tell(index);
-    const { story, tenures = [] } = this.#run;
-    const { axis } = this.#scene;
-    const at = story[index]?.at ?? 0;
-    const ends = tenures.flatMap(({ to }) => (to !== null && to <= at ? [to] : []));
-    const [begun, broken] = [axis.place(Math.max(0, ...ends)), axis.place(at)];
-    const size = Math.max(broken - begun, axis.end * 0.12);
-    this.#move([broken - 1.3 * size, broken + 0.7 * size]);
+    this.#move(windowOfBreak(this.#scene, this.#run.story[index]?.at ?? 0));
   }
 
   #whole(): void {
@@ -413,34 +388,22 @@ export class Viewer {
     if (stage === this.#stage) return;
     this.#scene.select(undefined);
     this.#chosen = stage;
-    this.#listEvents();
+    this.#events = eventsOf(this.#scene);
   }
 
   #sentenceAbout(selection: Selection | undefined): number {
-    return this.#run.story.findIndex(({ about }) => {
-      const [type, index] = Object.entries(about ?? {})[0] ?? [];
-      return type !== undefined && type === selection?.type && index === selection.index;
-    });
+    return this.#run.story.findIndex((step) => isSame(toldBy(step), selection));
   }
 
   /** Moves the window so that a time is in it. */
   #showTimes(from: number, to: number): void {
-    const { axis, window } = this.#scene;
-    const [left, right] = [
-      axis.place(from),
-      axis.place(Math.min(to, axis.time(axis.place(from) + (window[1] - window[0]) / 2))),
-    ];
-    if (left >= window[0] && right <= window[1]) return;
-    const size = window[1] - window[0];
-    const middle = (left + right) / 2;
-    this.#move([middle - size / 2, middle + size / 2]);
+    const window = windowAbout(this.#scene, from, to);
+    if (window !== undefined) this.#move(window);
   }
 
-  #move([from, to]: [number, number]): void {
-    const [first, last] = this.#scene.whole();
-    const size = Math.min(Math.max(to - from, 40), last - first);
-    const start = Math.min(Math.max((from + to - size) / 2, first), last - size);
-    for (const { scene } of this.#stages) scene.window = [start, start + size];
+  #move(window: Window): void {
+    const fitting = fitted(this.#scene, window);
+    for (const { scene } of this.#stages) scene.window = fitting;
     this.#redraw();
   }
 
@@ -494,16 +457,4 @@ export class Viewer {
     }
     this.#draw();
   }
-}
-
-/**
- * Scrolls the list so that a sentence is in view, above the details. The page itself stays where it is: else the drawing would leave it.
- */
-function showInside(sentence: HTMLElement, details: HTMLElement): void {
-  const list = sentence.closest('aside');
-  if (list === null) return;
-  const [box, own] = [list.getBoundingClientRect(), sentence.getBoundingClientRect()];
-  const bottom = box.bottom - details.offsetHeight;
-  if (own.top < box.top) list.scrollTop -= box.top - own.top;
-  else if (own.bottom > bottom) list.scrollTop += own.bottom - bottom;
 }

@@ -1,5 +1,5 @@
 /** A timeline prepared for drawing: where its lanes are, what is shown, and what is selected. */
-import type { MessageKind, Timeline, TimelineLane } from '../format.ts';
+import type { MessageKind, StoryStep, Timeline, TimelineLane } from '../format.ts';
 import { type AnswerRow, answersOf, holdEnd, ROW } from './answers.ts';
 import { Axis } from './axis.ts';
 import { type InView, MessagePlaces } from './places.ts';
@@ -10,6 +10,17 @@ import { type Absence, absencesOf, rolesOf, type WrongClock, wrongClocksOf } fro
 export interface Selection {
   readonly type: 'message' | 'mark' | 'overlap';
   readonly index: number;
+}
+
+/** The event that a sentence of the story is about. */
+export function toldBy({ about }: StoryStep): Selection | undefined {
+  const [type, index] = Object.entries(about ?? {})[0] ?? [];
+  return type === undefined ? undefined : ({ type, index } as Selection);
+}
+
+/** True when both are the same event. */
+export function isSame(one: Selection | undefined, other: Selection | undefined): boolean {
+  return one !== undefined && one.type === other?.type && one.index === other.index;
 }
 
 /** What is shown. */

@@ -136,7 +136,9 @@ test.skipIf(chromiumProgram === undefined)(
       'Without it: Broken: A and B both have it.With it: Held by B alone.',
     );
     expect(await page.locator('.answer').textContent()).toContain('A asks WAIT 1.');
+    await page.click('label:has-text("expert") input');
     await page.click('.toggle button:text("With it")');
+    expect(await page.locator('label:has-text("expert") input:checked').count()).toBe(1);
     expect(await page.locator('h1').textContent()).toBe(cured?.timeline?.title);
     expect(await page.locator('.toggle [aria-pressed=true]').textContent()).toBe('With it: Held by B alone.');
     expect(await page.locator('.stage').count()).toBe(1);
