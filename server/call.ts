@@ -107,9 +107,15 @@ function countReturned(server: Server, command: Command<Caller>, outcome: Outcom
 function propagateIfDirty(server: Server, client: Caller, argv: Bytes[], dirty: number): void {
   if (!server.effects.feeding) return;
   if (server.world.dirty === dirty && server.effects.rewritten === undefined) return;
-  if (!client.has(UNREPLICATED | UNSTORED)) server.effects.propagate(client, argv);
-  else if (!client.has(UNSTORED)) server.effects.propagate(client, argv, 'disk');
-  else if (!client.has(UNREPLICATED)) server.effects.propagate(client, argv, 'replicas');
+  propagateFrom(client, argv);
+}
+
+/** Notes an effect of a client's command, to go where the effects of this client go. */
+export function propagateFrom(client: Caller, argv: readonly Bytes[]): void {
+  const { effects } = client.server;
+  if (!client.has(UNREPLICATED | UNSTORED)) effects.propagate(client, argv);
+  else if (!client.has(UNSTORED)) effects.propagate(client, argv, 'disk');
+  else if (!client.has(UNREPLICATED)) effects.propagate(client, argv, 'replicas');
 }
 
 function endCall(

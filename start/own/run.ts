@@ -5,7 +5,7 @@ import { allocate } from '../../protocol/allowance.ts';
 import { type Bytes, fromText, toBuffer } from '../../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../../protocol/errors.ts';
 import { type Reply, ReplyError } from '../../protocol/reply.ts';
-import { UNREPLICATED, UNSTORED } from '../../server/clients/client.ts';
+import { propagateFrom } from '../../server/call.ts';
 import type { Caller } from '../../server/server.ts';
 import { fromReply } from '../control/native-scripts.ts';
 import { encodeText } from '../text.ts';
@@ -98,9 +98,5 @@ function storeAt(
 
 /** Adds what the command has done to the replication stream, at once: its calls add theirs in the same order. */
 function propagate(client: Caller, effect: readonly Bytes[]): void {
-  const { effects } = client.server;
-  if (!effects.feeding) return;
-  if (!client.has(UNREPLICATED | UNSTORED)) effects.propagate(client, effect);
-  else if (!client.has(UNSTORED)) effects.propagate(client, effect, 'disk');
-  else if (!client.has(UNREPLICATED)) effects.propagate(client, effect, 'replicas');
+  if (client.server.effects.feeding) propagateFrom(client, effect);
 }
