@@ -61,7 +61,11 @@ function entryOf(name: Bytes, command: OwnCommand): Command<Caller> {
   const { arity, summary, since = '1.0.0', complexity, flags = [], categories = [] } = command;
   const type = typeOfCommand(name, command);
   const isReadonly = flags.includes('readonly');
-  const runnable = { name, command, type, isReadonly };
+  const where = command.keys;
+  const runnable = {
+    ...{ name, command, type, isReadonly },
+    ...(typeof where === 'function' && { findKeys: (argv: readonly Bytes[]) => positionsIn(where, argv) }),
+  };
   const spec: CommandSpec<number, Caller> = {
     summary: fromText(summary ?? `A command of this server's user, with values of the type ${type.name}.`),
     since,
@@ -82,7 +86,7 @@ function keysOf({ keys: where }: OwnCommand, flags: string): Pick<CommandSpec<nu
   if (typeof where === 'number') return { keys: key(flags, where) };
   if (typeof where === 'function') {
     const spec: KeySpec = { flags, begin: 'unknown', find: 'unknown', incomplete: true };
-    return { keys: [spec], getKeys: (argv) => positionsIn(where, argv) };
+    return { keys: [spec], getKeys: (argv) => positionsOrNone(where, argv) };
   }
   if ('count' in where) {
     return { keys: [{ flags, begin: where.count, find: { count: 0, first: 1, step: 1 } }] };
@@ -91,8 +95,19 @@ function keysOf({ keys: where }: OwnCommand, flags: string): Pick<CommandSpec<nu
   return { keys: keys(flags, first, step, last < 0 ? last : last - first) };
 }
 
+type FindKeys = Extract<OwnKeys, (...args: never) => unknown>;
+
+/** The positions; none if the function throws, because ACL rules and clusters ask before the command can answer its error. */
+function positionsOrNone(where: FindKeys, argv: readonly Bytes[]): number[] {
+  try {
+    return positionsIn(where, argv);
+  } catch {
+    return [];
+  }
+}
+
 /** The positions that a user's function returns, without those that no key can have. */
-function positionsIn(where: Extract<OwnKeys, (...args: never) => unknown>, argv: readonly Bytes[]): number[] {
+function positionsIn(where: FindKeys, argv: readonly Bytes[]): number[] {
   const found = where(argv.map((word) => toBuffer(word).toString()));
   return [...found].filter((at) => Number.isInteger(at) && at > 0 && at < argv.length);
 }

@@ -1,4 +1,5 @@
 /** Runs a user's command on a node. */
+import { inspect } from 'node:util';
 import { OwnValue } from '../../keyspace/collections/own-value.ts';
 import { dumpValue } from '../../keyspace/rdb/dump.ts';
 import { allocate } from '../../protocol/allowance.ts';
@@ -8,7 +9,7 @@ import { type Reply, ReplyError } from '../../protocol/reply.ts';
 import { propagateFrom } from '../../server/call.ts';
 import type { Caller } from '../../server/server.ts';
 import { fromReply } from '../control/native-scripts.ts';
-import { encodeText } from '../text.ts';
+import { encodeText, isText } from '../text.ts';
 import type { OwnCommand, OwnCommandContext, OwnType } from './own-command.ts';
 import { errorReply, isErrorLike, replyOf } from './replies.ts';
 import { decodeValue, encodeValue } from './values.ts';
@@ -20,6 +21,8 @@ export interface Runnable {
   readonly command: OwnCommand;
   readonly type: OwnType;
   readonly isReadonly: boolean;
+  /** Calls the user's function that finds the keys, if there is one. Throws what it throws. */
+  readonly findKeys?: (argv: readonly Bytes[]) => void;
 }
 
 /** Answers a request. */
@@ -28,35 +31,61 @@ export function runOwnCommand(runnable: Runnable, client: Caller, argv: Bytes[])
   return scripts.runOwn(client, argv, runnable.isReadonly, () => {
     const raw = argv.slice(1).map(toBuffer);
     const args = raw.map((word) => word.toString());
+    let isRunning = true;
+    const context = contextOf(runnable, client, raw, () => {
+      if (!isRunning)
+        throw new Error(
+          `lostlock: the command ${runnable.name} has ended; call, value and store work until its function returns`,
+        );
+    });
     try {
-      return replyOf(runnable.command.run(args, contextOf(runnable, client, raw)));
+      runnable.findKeys?.(argv);
+      return replyOf(runnable.command.run(args, context));
     } catch (error) {
-      // What is no plain Error is a mistake of the command rather than an answer of it.
+      // Anything but a plain Error is a mistake in the command, not an answer.
       if (!(error instanceof ReplyError) && !(isErrorLike(error) && error.name === 'Error')) {
         const text = isErrorLike(error) ? (error.stack ?? error.message) : String(error);
         client.server.log('warning', fromText(`The command ${runnable.name} threw ${text}`));
       }
       throw errorReply(error);
+    } finally {
+      isRunning = false;
     }
   });
 }
 
-function contextOf(runnable: Runnable, client: Caller, raw: readonly Buffer[]): OwnCommandContext {
+/** @param assertRunning throws when the command has ended */
+function contextOf(
+  runnable: Runnable,
+  client: Caller,
+  raw: readonly Buffer[],
+  assertRunning: () => void,
+): OwnCommandContext {
   const { server } = client;
   return {
     raw,
     now: server.now,
     random: () => server.host.random(),
     call: (...words) => {
-      const reply = server.scripts.call(words.map(encodeText));
+      assertRunning();
+      const reply = server.scripts.call(words.map((word) => bytesOf('a word for call', word)));
       if (reply instanceof ReplyError) throw new ReplyError(reply.text, true);
       return fromReply(reply);
     },
-    value: <V>(key: string | Uint8Array) => valueAt(runnable, client, encodeText(key)) as V | undefined,
+    value: <V>(key: string | Uint8Array) => {
+      assertRunning();
+      return valueAt(runnable, client, bytesOf('a key', key)) as V | undefined;
+    },
     store: (key, value, { keepTtl = false } = {}) => {
-      storeAt(runnable, client, { key: encodeText(key), value, keepTtl });
+      assertRunning();
+      storeAt(runnable, client, { key: bytesOf('a key', key), value, keepTtl });
     },
   };
+}
+
+function bytesOf(what: string, value: unknown): Bytes {
+  if (!isText(value)) throw new TypeError(`${what} is ${inspect(value, { depth: 0 })}, not text or bytes`);
+  return encodeText(value);
 }
 
 function valueAt({ type, isReadonly }: Runnable, client: Caller, key: Bytes): unknown {

@@ -65,7 +65,7 @@ test('the last requests with replies, what scripts called, and the keys that are
   expect(lines).toContain('  worker: RPUSH queue "a b" c -> (integer) 2');
   expect(message).toContain('NOSUCH -> (error) ERR unknown command');
   expect(lines).toContain('      the script called GET my:lock -> "A"');
-  expect(message).toMatch(/my:lock = A, expires in 29\d{3} ms/);
+  expect(message).toMatch(/my:lock = A, expires in \d+ ms/);
   expect(message).toContain('queue = list "[\\"a b\\",\\"c\\"]", never expires');
 });
 

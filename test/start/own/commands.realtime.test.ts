@@ -2,8 +2,9 @@
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startCluster, startPair, startServer } from '../../../index.ts';
-import type { OwnCommands } from '../../../start/own/own-command.ts';
+import type { OwnCommandContext, OwnCommands } from '../../../start/own/own-command.ts';
 import type { StartOptions } from '../../../start/start-options.ts';
+import { RawClient } from '../../support/raw-client.ts';
 import { json } from './json.ts';
 import { error, serve } from './serve.ts';
 
@@ -97,7 +98,7 @@ describe("a command of one's own", () => {
   });
 
   test('sends an event for a write', async () => {
-    const { server, redis, send } = await serve({ settings: { 'notify-keyspace-events': 'KEA' } });
+    const { server, send } = await serve({ settings: { 'notify-keyspace-events': 'KEA' } });
     const heard: string[] = [];
     const listener = new Redis({ port: server.port });
     onTestFinished(() => listener.disconnect());
@@ -111,7 +112,6 @@ describe("a command of one's own", () => {
     await send('json.set', 'doc', '$', '1');
     await done;
     expect(heard).toEqual(['__keyspace@0__:doc json.set', '__keyevent@0__:json.set doc']);
-    await redis.ping();
   });
 
   test('answers every kind of reply in both protocols', async () => {
@@ -133,28 +133,28 @@ describe("a command of one's own", () => {
     const { server } = await serve({
       commands: { reply: { arity: 2, run: ([at]) => replies[Number(at)] } },
     });
-    const texts = async (version: 2 | 3) => {
-      const client = new Redis({ port: server.port, protocol: version } as object);
-      onTestFinished(() => client.disconnect());
-      const all = [];
-      for (const at of replies.keys())
-        all.push(await client.callBuffer('reply', String(at)).catch((e: Error) => e.message));
+    const client = await RawClient.connect({ port: server.port });
+    onTestFinished(() => client.close());
+    const repliesIn = async (version: string) => {
+      await client.ask('hello', version);
+      const all: string[] = [];
+      for (const at of replies.keys()) all.push((await client.ask('reply', String(at))).raw);
       return all;
     };
-    expect(await texts(2)).toEqual([
-      Buffer.from('text'),
-      Buffer.from([0xff, 0]),
-      7,
-      Buffer.from('1.5'),
-      1,
-      null,
-      null,
-      expect.anything(),
-      Buffer.from('DONE'),
-      [Buffer.from('a'), [1]],
-      [Buffer.from('x')],
-      [Buffer.from('k'), 1],
-      'CODE it is wrong',
+    const same = {
+      before: ['$4\r\ntext\r\n', '$2\r\n\xff\0\r\n', ':7\r\n'],
+      number: ':4611686018427387904\r\n',
+      status: '+DONE\r\n',
+      array: '*2\r\n$1\r\na\r\n*1\r\n:1\r\n',
+      error: '-CODE it is wrong\r\n',
+    };
+    expect(await repliesIn('2')).toEqual([
+      ...[...same.before, '$3\r\n1.5\r\n', ':1\r\n', '$-1\r\n', '$-1\r\n', same.number, same.status],
+      ...[same.array, '*1\r\n$1\r\nx\r\n', '*2\r\n$1\r\nk\r\n:1\r\n', same.error],
+    ]);
+    expect(await repliesIn('3')).toEqual([
+      ...[...same.before, ',1.5\r\n', '#t\r\n', '_\r\n', '_\r\n', same.number, same.status],
+      ...[same.array, '~1\r\n$1\r\nx\r\n', '%1\r\n$1\r\nk\r\n:1\r\n', same.error],
     ]);
   });
 
@@ -190,6 +190,56 @@ describe("a command of one's own", () => {
     expect(await error(send('later'))).toContain('has returned a promise');
     expect(await error(send('other'))).toContain('a command has returned { a: 1 }');
     expect(await error(send('inner'))).toMatch(/^WRONGTYPE/);
+  });
+
+  test('answers the error of its function for keys, also where ACL rules ask for keys', async () => {
+    const keys = () => {
+      throw new Error('NOKEYS in this request');
+    };
+    const commands: OwnCommands = {
+      'k.throws': { arity: 1, keys, run: () => 'run' },
+      'k.none': { arity: 1, keys: (() => undefined) as never, run: () => 'run' },
+    };
+    const { server, send } = await serve({ commands, users: { limited: 'on >l ~x +@all' } });
+    const limited = new Redis({ port: server.port, username: 'limited', password: 'l' });
+    onTestFinished(() => limited.disconnect());
+    for (const ask of [send, (name: string) => limited.call(name)]) {
+      expect(await error(ask('k.throws'))).toBe('NOKEYS in this request');
+      expect(await error(ask('k.none'))).toContain('is not iterable');
+    }
+  });
+
+  test('works until its function returns: what it was given is of no use later', async () => {
+    const kept: OwnCommandContext[] = [];
+    const commands: OwnCommands = {
+      keep: {
+        arity: 1,
+        run: (_, context) => {
+          kept.push(context);
+        },
+      },
+    };
+    const { send } = await serve({ commands });
+    await send('keep');
+    for (const late of kept.flatMap(({ call, value, store }) => [
+      () => call('set', 'k', 'v'),
+      () => value('k'),
+      () => store('k', 1),
+    ]))
+      expect(late).toThrow('lostlock: the command keep has ended');
+    expect(await send('dbsize')).toBe(0);
+  });
+
+  test('is told which key or word is none', async () => {
+    const commands: OwnCommands = {
+      value: { arity: 1, run: (_, { value }) => value(undefined as never) as undefined },
+      store: { arity: 1, run: (_, { store }) => store({} as never, 1) as undefined },
+      word: { arity: 1, run: (_, { call }) => call('get', {} as never) },
+    };
+    const { send } = await serve({ commands });
+    expect(await error(send('value'))).toBe('ERR a key is undefined, not text or bytes');
+    expect(await error(send('store'))).toBe('ERR a key is {}, not text or bytes');
+    expect(await error(send('word'))).toBe('ERR a word for call is {}, not text or bytes');
   });
 
   test('calls other commands, by the rules of scripts and with the rights of its client', async () => {

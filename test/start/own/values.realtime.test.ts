@@ -71,7 +71,7 @@ describe('a value of a type of its own', () => {
     await send('json.set', 'doc', '$', '{"a":1}');
     await send('expire', 'doc', '100');
     await send('json.set', 'doc', '$.a', '2');
-    expect(await send('ttl', 'doc')).toBe(100);
+    expect(await send('ttl', 'doc')).toBeGreaterThan(0);
     await send('json.set', 'doc', '$', '{"a":1}');
     expect(await send('ttl', 'doc')).toBe(-1);
   });
