@@ -23,6 +23,8 @@ export type RedisMockOptions = RedisOptions & {
 export type ClusterMockOptions = RedisClusterOptions & {
   /** Keys to store on the nodes before the first command. */
   readonly data?: MockData;
+  /** ioredis' options of the connections; `data` may be here as well. */
+  readonly redisOptions?: { readonly data?: MockData };
 };
 
 /** ioredis' client, connected in memory. */

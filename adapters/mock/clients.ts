@@ -68,7 +68,7 @@ export class MockRedis extends parts.Redis {
     return isConnected(this);
   }
 
-  /** Connects. Unlike ioredis' own it needs no timer for it, so that it also ends under fake timers. */
+  /** Connects. Unlike ioredis' own method it needs no timer, so it also ends under fake timers. */
   override connect(callback?: unknown): Promise<void> {
     const connected = super.connect(callback);
     const ready = new Promise<void>((resolve) => {
@@ -174,7 +174,12 @@ export class MockCluster extends parts.Cluster {
       options: MockClusterOptions;
     };
     const { data: _, ...rest } = options;
-    return new MockCluster(startupNodes.length > 0 ? startupNodes : own, { ...rest, ...override });
+    const { data: __, ...redisOptions } = rest.redisOptions ?? {};
+    return new MockCluster(startupNodes.length > 0 ? startupNodes : own, {
+      ...rest,
+      redisOptions,
+      ...override,
+    });
   }
 }
 

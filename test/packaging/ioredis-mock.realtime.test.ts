@@ -46,10 +46,10 @@ const examples: readonly {
   { has: "console.log(await redis1.get('foo'), await redis2.get('foo'))", prints: ['bar bar'] }, // Of version 5: one data for each client.
   { has: 'redis3', prints: ['bar bar null'] },
   { has: 'afterEach', prints: [] },
-  // It does not wait for the subscription. With two connections Redis may publish first, and here the client that was made first is first.
+  // It publishes before the other connection has subscribed, so nothing is printed.
   { has: 'redisSub', prints: [] },
   { has: 'defineCommand', prints: [] },
-  // It waits for no reply, and names no number of keys.
+  // It does not wait for the reply, and gives no number of keys.
   { has: 'redis.eval(', prints: [], fails: 'toBe' },
   { has: 'Redis.Cluster', prints: [] },
 ];
@@ -58,7 +58,7 @@ describe.skipIf(!mayDownload)('ioredis-mock (needs the registry: LOSTLOCK_NETWOR
   const installed = new InstalledProject();
   const modules = join(installed.folder, 'node_modules');
   beforeAll(
-    // ioredis-mock, whose README is read, refuses ioredis 6 beside it.
+    // ioredis-mock is there for its README. Its peer dependency does not allow ioredis 6.
     () =>
       installed.install(
         '--legacy-peer-deps',

@@ -198,6 +198,16 @@ describe('a cluster', () => {
     expect(await kept(new Redis(7101)).get('k')).toBeNull();
   });
 
+  test('has duplicates, which do not store the data again', async () => {
+    const data = { k: 'v' };
+    for (const [at, options] of [{ data }, { redisOptions: { data } }].entries()) {
+      const cluster = kept(new mock.Cluster([7301 + at], options));
+      await cluster.set('k', 'w');
+      const same = kept(cluster.duplicate());
+      expect(await same.get('k')).toBe('w');
+    }
+  });
+
   test('publishes', async () => {
     const cluster = kept(new mock.Cluster([7201, 7202]));
     const listener = kept(new mock.Cluster([7201, 7202]));
