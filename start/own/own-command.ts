@@ -21,8 +21,8 @@ export type OwnFlag =
 /**
  * Where the keys of a request are. Positions count as in COMMAND INFO: the command's name is at 0. A number is the position of
  * the only key. Three numbers are the first key, the last one (negative: from the end), and the step. `{ count }` is the position
- * of a number of keys, which follow it. A function returns the positions of the keys of one request, the name first among its words; an Error that it throws is the
- * command's answer.
+ * of a number of keys, which follow it. A function returns the positions of the keys of one request, the name first among its words;
+ * an Error that it throws is the command's answer.
  */
 export type OwnKeys =
   | number
