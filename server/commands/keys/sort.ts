@@ -123,7 +123,7 @@ function scoreOf({ server }: Caller, weight: Bytes | undefined): number {
   if (text === '') return 0;
   const { looseScores, hexadecimal } = server.dialect;
   const score = looseScores ? parseDouble(stripBlanks(text)) : strictDouble(text);
-  // Without hexadecimal numbers, Valkey 9 reads weights as it reads scores: one that is too large is none.
+  // Valkey 9 reads weights as it reads scores, and refuses one that is too large.
   const tooLarge = !hexadecimal && score !== undefined && parseDouble(text) === undefined;
   return tooLarge ? Number.NaN : (score ?? Number.NaN);
 }
