@@ -30,6 +30,8 @@ export interface KeyspaceWorld {
   now: Millis;
   /** The number of changes since the node started. */
   dirty: number;
+  /** The number of fields of hashes that have expired since the node started. */
+  expiredFields: number;
   /**
    * What happens to an expired key: 'delete' removes it when it is accessed (primary), 'hide' keeps it until the
    * primary deletes it (replica), 'keep' keeps it visible (paused).
@@ -294,6 +296,7 @@ export class Keyspace implements DeadlineOwner {
 
   /** Reports fields that were removed because they expired. */
   fieldsEnded(key: Bytes, fields: readonly Bytes[]): void {
+    this.world.expiredFields += fields.length;
     this.world.onFieldsExpired(this, key, fields);
     this.changed(key, 'hexpired', 0, fields);
   }

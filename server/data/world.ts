@@ -39,6 +39,7 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
   return {
     now,
     dirty: 0,
+    expiredFields: 0,
     expiryPolicy: 'delete',
     footprint: 0,
     hits: 0,

@@ -258,7 +258,7 @@ const SECTIONS: Record<string, (server: Server) => Iterable<Field>> = {
     }
   },
   *keysizes(server) {
-    for (const db of server.databases) yield* keySizes(db, server.stats.expiredFields);
+    for (const db of server.databases) yield* keySizes(db);
   },
 };
 

@@ -64,13 +64,10 @@ const KEPT_FROM = 1000;
 /** An estimate is kept until one of so many keys may have changed. */
 const PART = 100;
 
-/**
- * Counts a database, or returns the last count: as long as nothing has changed, or for an estimate as long as little has.
- * @param expiredFields how many fields of hashes have expired in all
- */
-function countOf(db: Keyspace, expiredFields: number): Float64Array[] {
+/** Counts a database, or returns the last count: as long as nothing has changed, or for an estimate as long as little has. */
+function countOf(db: Keyspace): Float64Array[] {
   const keys = db.entries.size;
-  const { dirty } = db.world;
+  const { dirty, expiredFields } = db.world;
   const last = lastCounts.get(db.entries);
   const most = keys > COUNTED ? keys / PART : 0;
   if (
@@ -86,13 +83,10 @@ function countOf(db: Keyspace, expiredFields: number): Float64Array[] {
   return counts;
 }
 
-/**
- * The fields of one database. A key is counted at the largest power of two that is not above its size.
- * @param expiredFields how many fields of hashes have expired in all
- */
-export function* keySizes(db: Keyspace, expiredFields: number): Iterable<readonly [string, string]> {
+/** The fields of one database. A key is counted at the largest power of two that is not above its size. */
+export function* keySizes(db: Keyspace): Iterable<readonly [string, string]> {
   if (db.size === 0) return;
-  for (const [i, sizes] of countOf(db, expiredFields).entries()) {
+  for (const [i, sizes] of countOf(db).entries()) {
     const parts: Bytes[] = [];
     for (const [bin, keys] of sizes.entries())
       if (keys > 0) parts.push(`${bin === 0 ? 0 : printSize(2 ** (bin - 1))}=${keys}`);

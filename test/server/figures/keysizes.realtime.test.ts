@@ -26,6 +26,24 @@ test('up to ten thousand keys are counted for each INFO', () => {
   expect(sizes()).toBe('1=9999,4=1');
 });
 
+test('a count is not kept when fields have expired, even if CONFIG RESETSTAT forgets how many', () => {
+  const host = new TestHost();
+  const client = new Conversation(createNode(host, { dialect: 'redis-8.2' }));
+  client.ask(`EVAL "for i=1,1000 do redis.call('SET','k'..i,'v') end" 0`);
+  client.ask('HSET h a 1 b 2 c 3 d 4');
+  const hashes = (): string | undefined =>
+    /db0_distrib_hashes_items:([\d=,]*)/.exec(client.ask('INFO keysizes'))?.[1];
+  for (const field of 'abc') {
+    client.ask(`HPEXPIRE h 10 FIELDS 1 ${field}`);
+    expect(hashes()).toBe({ a: '4=1', b: '2=1', c: '2=1' }[field]);
+    host.advance(1000);
+    expect(hashes()).toBe({ a: '2=1', b: '2=1', c: '1=1' }[field]);
+    client.ask('CONFIG RESETSTAT');
+  }
+  client.ask('HSET h e 5');
+  expect(hashes()).toBe('2=1');
+});
+
 const EVERY_TYPE = [
   ...['SET s ""', 'APPEND t abcd', 'SETRANGE long 1047 x', 'RPUSH l 1 2 3', 'SADD u 1', 'ZADD z 1 a 2 b'],
   ...['HSET h a 1', 'XADD x * f v', 'VADD v VALUES 2 1 2 e'],
