@@ -66,6 +66,28 @@ test('a difference that is accepted alone is accepted within EXEC if everything 
   expect(excused(`${taken('la')}+PONG\r\n`, '+OK\r\n+PONG\r\n')).toBe(false);
 });
 
+test('a count of references may differ in the elements of EXEC alone', () => {
+  const count = ['object', 'refcount', 'k'];
+  const inExec = (words: string[], mine: string, theirs: string): boolean =>
+    excuse({ argv: ['EXEC'], rule: 'exact' }, [words], `*1\r\n${mine}`, `*1\r\n${theirs}`) !== undefined;
+  expect(inExec(count, ':1\r\n', ':3\r\n')).toBe(true);
+  expect(inExec(count, ':3\r\n', ':1\r\n')).toBe(false);
+  expect(inExec(count, ':1\r\n', '$-1\r\n')).toBe(false);
+  expect(inExec(['object', 'freq', 'k'], ':1\r\n', ':3\r\n')).toBe(false);
+  expect(excuse({ argv: count, rule: 'exact' }, [], ':1\r\n', ':3\r\n')).toBeUndefined();
+});
+
+test('fields that expire together are compared in any order, those of other hashes are not', () => {
+  const gone = (...words: string[]): string => encodeRequest(['HDEL', ...words]);
+  const alike = (mine: string, theirs: string): boolean =>
+    compareList([mine], [theirs], 'stream', false) === undefined;
+  expect(alike(gone('h', 'a', 'b', 'c'), gone('h', 'c', 'a', 'b'))).toBe(true);
+  expect(alike(gone('h', 'a', 'b'), gone('h', 'a', 'c'))).toBe(false);
+  expect(alike(gone('h', 'a', 'b'), gone('a', 'h', 'b'))).toBe(false);
+  const mine = [gone('h', 'a', 'z'), gone('h', 'b', 'c')];
+  expect(compareList(mine, [gone('h', 'c', 'b'), gone('h', 'z', 'a')], 'stream', true)).toBeUndefined();
+});
+
 test('after a wait, effects are compared in any order, and in whichever millisecond they happened', () => {
   const claim = (at: number, count: string): string =>
     encodeRequest(['XCLAIM', 'x', 'grp', 'bob', '0', '1-0', 'TIME', String(at), 'RETRYCOUNT', count]);

@@ -183,9 +183,12 @@ function takeAll(lane: Lane): Bytes[] {
 
 type Pair = readonly [Bytes, Bytes];
 
-/** Two servers do not reach the same millisecond, so an instant says nothing about an item's place. */
+/** Two servers do not reach the same millisecond, so an instant says nothing about an item's place; nor does the order of fields. */
 function sortItems(items: Bytes[]): void {
-  const place = (item: Bytes): string => item.replace(/\d{12,19}/g, 'instant');
+  const place = (item: Bytes): string => {
+    const words = item.replace(/\d{12,19}/g, 'instant').split('\r\n');
+    return (words[2] === 'HDEL' ? [...words.slice(0, 5), ...words.slice(5).sort()] : words).join('\r\n');
+  };
   items.sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0));
 }
 

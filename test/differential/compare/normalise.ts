@@ -259,8 +259,9 @@ export function sameEffect(mine: RawReply, theirs: RawReply): boolean {
   const [a, b] = [items(mine) ?? [], items(theirs) ?? []];
   if (a.length !== b.length) return false;
   if (a.every((word, i) => word[1] === b[i]![1] || isNearInstant(word, b[i]!))) return true;
-  // Members of a hash table leave in the table's order.
-  return a[0]?.[1] === 'SREM' && a[1]?.[1] === b[1]?.[1] && sameSets(a, b, 1);
+  // Members of a hash table leave in the table's order, and so do fields that Valkey 9 removes together.
+  const leave = a[0]?.[1] === 'SREM' || a[0]?.[1] === 'HDEL';
+  return leave && a[1]?.[1] === b[1]?.[1] && sameSets(a, b, 1);
 }
 
 function isNearInstant(mine: RawReply, theirs: RawReply): boolean {
