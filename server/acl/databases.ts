@@ -51,8 +51,8 @@ export function databaseNamed(word: Bytes | undefined, count: number): number | 
 }
 
 /**
- * Returns the position of the word for which a request may not use a database: the one that names it, or the command's name;
- * undefined if it may. Databases that do not exist are left to the command.
+ * Returns undefined if a request may use its databases. Otherwise returns the position of the word that names the forbidden
+ * database, or 0 if no word names it. Numbers that no database has are not checked: the command reports them.
  */
 export function refusedDatabase(
   allowed: readonly number[],

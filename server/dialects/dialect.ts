@@ -122,7 +122,7 @@ export interface Dialect {
   readonly farTimeout: 'taken as it is' | 'refused';
   /**
    * What XREAD does with the id +: refuses it, reads the last entry, or reads the last id that was ever added, even if
-   * that entry was deleted.
+   * that entry was deleted. For a stream that never had an entry, the last id is an error, unless the word says `or nothing`.
    */
   readonly readLast: 'refused' | 'the last entry' | 'the last id' | 'the last id, or nothing';
   /** What SCAN does with a type that does not exist. */
@@ -326,8 +326,8 @@ export interface Dialect {
   /** Whether XINFO reports when a consumer last got an entry. */
   readonly consumerActivity: boolean;
   /**
-   * The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. 'with its deadline': HSETEX if the field has a TTL, and
-   * HINCRBY and HSETNX of a hash with such fields are replicated so too.
+   * The command that replicates HINCRBYFLOAT. HSETEX keeps the field's TTL. With 'with its deadline', it is HSETEX with the deadline
+   * if the field has a TTL, and HSET otherwise; in a hash with such fields, HINCRBY is replicated in the same way, and HSETNX as HSET.
    */
   readonly fieldIncrement: 'HSET' | 'HSETEX' | 'with its deadline';
   /** The error for a client that waits in XREADGROUP when the stream or its group is removed: one of its own, or the usual one. */

@@ -171,15 +171,15 @@ export interface EntryChange {
   readonly tips?: readonly string[];
 }
 
-/**
- * The databases that a request uses: all of them; or those whose numbers are at some positions (`named`), and with `own` that
- * of the client too. With `selects`, the client's is that of argv[1] afterwards.
- */
+/** The databases that a request uses: all of them, or some. */
 export type DatabaseUse =
   | 'all'
   | {
+      /** Returns the positions of the words that are numbers of databases. */
       named(argv: readonly Bytes[]): readonly number[];
+      /** True if it also uses the client's database. */
       readonly own: boolean;
+      /** True if argv[1] becomes the client's database. */
       readonly selects?: boolean;
     };
 

@@ -157,15 +157,18 @@ test.each(['redis-7.0', 'redis-8.2', 'valkey-8.1'] as const)(
   },
 );
 
-test('CLUSTER FLUSHSLOT removes the keys of one slot, and no move of slots is listed', async () => {
-  await using cluster = await startCluster({ primaries: 1, dialect: 'valkey-9' });
-  const [node] = cluster.nodes;
+test('CLUSTER FLUSHSLOT removes the keys of one slot, also from replicas, and no move of slots is listed', async () => {
+  await using cluster = await startCluster({ primaries: 1, replicas: 1, dialect: 'valkey-9' });
+  const [node, replica] = cluster.nodes;
   const client = await RawClient.connect({ port: node?.port ?? 0 });
   for (const key of ['{a}1', '{a}2', 'b']) await askNode(client, 'SET', key, 'x');
   const slot = String(slotOf('{a}'));
   expect(await askNode(client, 'CLUSTER', 'FLUSHSLOT', slot, 'SYNC')).toBe('+OK');
   expect(await askNode(client, 'CLUSTER', 'COUNTKEYSINSLOT', slot)).toBe(':0');
   expect(await askNode(client, 'EXISTS', 'b')).toBe(':1');
+  const copied = (): string[] => [...(replica?.node.db(0).entries ?? [])].map(([key]) => key);
+  await until(() => copied().length === 1, { what: 'the removal from the replica' });
+  expect(copied()).toEqual(['b']);
   expect(await askNode(client, 'CLUSTER', 'FLUSHSLOT', slot, 'FOO')).toBe('-ERR syntax error');
   expect(await askNode(client, 'CLUSTER', 'FLUSHSLOT', '16384')).toBe('-ERR Invalid or out of range slot');
   expect(await askNode(client, 'CLUSTER', 'GETSLOTMIGRATIONS')).toBe('[]');
