@@ -122,6 +122,19 @@ test('CLIENT NO-TOUCH ON is left out where the real server crashes of it', () =>
   expect(dialectNames.filter((name) => leaves(name, 'off'))).toEqual([]);
 });
 
+test('HSETEX of a field that is named twice is left out where the real server aborts', () => {
+  const leaves = (dialect: DialectName, ...words: string[]): boolean => {
+    const ours = new OurSide({ protocols: [2], settings: [], steps: [] }, dialect);
+    ours.stop();
+    return unspecified(['HSETEX', 'h', ...words], ours, 0);
+  };
+  const [long, timed] = ['x'.repeat(65), ['EX', '9', 'FIELDS', '2']];
+  expect(dialectNames.filter((name) => leaves(name, ...timed, 'f', '1', 'f', long))).toEqual(['redis-8.6']);
+  expect(leaves('redis-8.6', ...timed, 'f', '1', 'g', long)).toBe(false);
+  expect(leaves('redis-8.6', ...timed, 'f', '1', 'f', '2')).toBe(false);
+  expect(leaves('redis-8.6', 'FIELDS', '2', 'f', '1', 'f', long)).toBe(false);
+});
+
 test('every command has a generator or a reason to have none', () => {
   for (const dialect of dialectNames) {
     const missing = grammarOf(dialect).withoutGenerator;

@@ -119,6 +119,15 @@ function endsLine([name = '', sub = '', ...words]: readonly Bytes[], ours: OurSi
   return /^function$/i.test(name) && /^list$/i.test(sub) && words.some((word) => /[\r\n]/.test(word));
 }
 
+/** HSETEX with a TTL and a field that is named twice, where a long value makes the hash a table: Redis 8.6 aborts. */
+function setsFieldTwice([name = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
+  if (ours.server.dialect.name !== 'redis-8.6' || !/^hsetex$/i.test(name)) return false;
+  const first = words.findIndex((word) => /^fields$/i.test(word)) + 2;
+  const fields = words.filter((_, i) => i >= first && (i - first) % 2 === 0);
+  const isTimed = words.some((word) => /^[ep]x(at)?$/i.test(word));
+  return isTimed && new Set(fields).size < fields.length && words.some((word) => word.length > 64);
+}
+
 /** VSIM with a COUNT of which the size of the results overflows: Redis 8.0 and 8.2 abort. */
 function overflowsResults([name = '', ...words]: readonly Bytes[]): boolean {
   return /^vsim$/i.test(name) && words.some((word) => /^\d{11,}$/.test(word));
@@ -147,7 +156,7 @@ export function unspecified(argv: readonly Bytes[], ours: OurSide, client: numbe
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
-  if (calls.some((call) => endsLine(call, ours))) return true;
+  if (calls.some((call) => endsLine(call, ours) || setsFieldTwice(call, ours))) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
   if (flushesCode(argv, ours, client) || stopsTouching(argv, ours)) return true;
   if (calls.some((call) => overflowsTtl(call, ours) || overflowsResults(call))) return true;
