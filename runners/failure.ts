@@ -80,7 +80,7 @@ function isGreeting({ command, args: [first] }: RecordedRequest): boolean {
 
 function requestLines({ command, args, client, reply, calls }: RecordedRequest): string[] {
   const who = client.name === '' ? `client ${client.id}` : client.name;
-  const words = /^auth$/.test(command) ? ['(not shown)'] : args.map(wordText);
+  const words = command === 'auth' ? ['(not shown)'] : args.map(wordText);
   const called = calls.slice(0, CALLS).map((call) => `      the script called ${callText(call)}`);
   const more = calls.length > CALLS ? [`      and ${calls.length - CALLS} commands more`] : [];
   return [

@@ -4,7 +4,7 @@ import { toMicros, type WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
 
-/** Who sends a message to whom. */
+/** The sender and the receiver of a message. */
 interface Parties {
   readonly from: string;
   readonly to: string;
