@@ -5,6 +5,7 @@ import type { PlayedWorld } from './played-world.ts';
 import { gist } from './promises/broken.ts';
 import { promises as registry } from './promises/index.ts';
 import type { Coverage } from './report-data.ts';
+import { deadlineOf } from './search/leases.ts';
 import { PROBE } from './visit.ts';
 
 /** How many different errors are counted by their texts. */
@@ -90,13 +91,6 @@ function hasLeaseEnded({ writes, visits, endedAt }: History, startedAt: number):
   return visits.some(({ client, from, to }) =>
     ended.some((lease) => lease.client === client && lease.until > from && lease.until < to),
   );
-}
-
-/** When the lease ends that a write gives its key, in milliseconds since the epoch; NaN without one. */
-function deadlineOf(command: readonly string[]): number {
-  const words = command.map((word) => word.toUpperCase());
-  const px = words.indexOf('PXAT');
-  return Number(px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : Number.NaN);
 }
 
 /** True when a client sent the same request twice before it went in, and went in. */

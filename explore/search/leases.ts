@@ -40,13 +40,17 @@ export function leasesOf(world: PlayedWorld): KeyLease[] {
     ),
   );
   return historyOf(world).writes.flatMap(({ command, at }) => {
-    const words = command.map((word) => word.toUpperCase());
-    const px = words.indexOf('PXAT');
-    const deadline = px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : undefined;
-    const lease = deadline === undefined ? Number.NaN : Number(deadline) - world.startedAt - at;
+    const lease = deadlineOf(command) - world.startedAt - at;
     const key = command[1] as string;
     return lease >= 10 ? [{ key, ms: Math.round(lease), isReleased: deleted.has(key) }] : [];
   });
+}
+
+/** When the lease ends that a write gives its key, in milliseconds since the epoch; NaN without one. */
+export function deadlineOf(command: readonly string[]): number {
+  const words = command.map((word) => word.toUpperCase());
+  const px = words.indexOf('PXAT');
+  return Number(px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : Number.NaN);
 }
 
 /** The scales of faults, the first one first: that of the lock whose holder is inside. */

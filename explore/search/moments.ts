@@ -5,6 +5,7 @@ import { historyOf } from '../history.ts';
 import { toMicros, type WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
+import { deadlineOf } from './leases.ts';
 import { partiesOf } from './messages.ts';
 import { type FaultForm, faultOf, formsOf, planOf, type SearchInput } from './strategy.ts';
 
@@ -54,13 +55,9 @@ export function everyMoment(world: PlayedWorld): EveryMoment {
 
 /** When the leases of keys end that clients have set, by their last deadlines, in milliseconds since the clients started. */
 function deadlinesOf(world: PlayedWorld): number[] {
-  const found = historyOf(world).writes.flatMap(({ command, client }) => {
-    if (client === PROBE) return [];
-    const words = command.map((word) => word.toUpperCase());
-    const px = words.indexOf('PXAT');
-    const text = px > 0 ? command[px + 1] : words[0] === 'PEXPIREAT' ? command[2] : undefined;
-    return text === undefined ? [] : [Number(text) - world.startedAt];
-  });
+  const found = historyOf(world).writes.flatMap(({ command, client }) =>
+    client === PROBE ? [] : [deadlineOf(command) - world.startedAt],
+  );
   return [...new Set(found.filter((at) => Number.isFinite(at) && at >= 0))];
 }
 
