@@ -92,6 +92,25 @@ test('other orders of messages are played without a fault, and beside one on req
   expect(beside.findings[0]?.strategy).toBe('other orders');
 });
 
+/** Leaves while its write is still under way to the resource. The next client comes later than the write, unless that is late. */
+const sendsAndLeaves = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
+  while ((await redis.set('lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(5);
+  const inside = resource('stock').enter();
+  const sent = inside.send();
+  inside.leave();
+  await sleep(10);
+  await redis.eval(RELEASE, 1, 'lock', name);
+  await sent;
+};
+
+test('a message to a resource can be the late one', async () => {
+  const options: ExploreOptions = { ...alone, name: 'leaves early', clients: 2, client: sendsAndLeaves };
+  const { findings } = await explore({ ...options, faults: [], exhaustive: 1 });
+  expect(findings.map(({ strategy, promise }) => [strategy, promise])).toEqual([
+    ['other orders', 'mutual-exclusion'],
+  ]);
+});
+
 test('each form strikes at every moment, and the report says how many there are', async () => {
   const client = async ({ name, redis, resource }: ClientSession): Promise<void> => {
     if ((await redis.set('lock', name, 'PX', 50, 'NX')) === 'OK') resource('stock').enter().leave();

@@ -1,7 +1,7 @@
 /** The scheduler's choice, and no fault: what is sent on one lane at one moment arrives later, behind messages of others. */
-import { clientOf, type Fault } from '../fault.ts';
+import { clientOf, type Fault, farFromClient } from '../fault.ts';
 
-/** How long the lane is slow, in milliseconds: for what is sent at this moment, and nothing after it. */
+/** How long the lanes are slow, in milliseconds: for what is sent at this moment, and nothing after it. */
 const AT_ONCE = 0.001;
 
 export const lateMessage: Fault<'request' | 'reply'> = {
@@ -11,9 +11,10 @@ export const lateMessage: Fault<'request' | 'reply'> = {
   variants: () => [],
   strike: async (context, { on, by, how }) => {
     if (clientOf(context, on) === undefined) return;
-    const { network, sets, tell, wait } = context;
-    const nodes = sets.flatMap((set) => set.nodes.map(({ name }) => name));
-    const lanes = nodes.map((node) => (how === 'reply' ? network.lane(node, on) : network.lane(on, node)));
+    const { network, tell, wait } = context;
+    const lanes = farFromClient(context).map((name) =>
+      how === 'reply' ? network.lane(name, on) : network.lane(on, name),
+    );
     for (const lane of lanes) lane.delay(by);
     tell(on, `a ${how} is ${by} ms late`);
     await wait(AT_ONCE);
