@@ -44,13 +44,13 @@ import { WorldCounts } from './world-counts.ts';
 /** How many errors of the lab are kept. */
 const MOST_ERRORS = 5;
 
-/** So many worlds with one fault are kept for a second one. */
+/** How many worlds with one fault are kept, for a second fault in them. */
 const MOST_SECONDS = 5000;
 
-/** So many times the budget's time may be used, for reducing what was found last. */
+/** A reduction may go on until this many times the budget's time is over. */
 const LATE = 1.1;
 
-/** When strategies have drawn nothing so often in a row, there is nothing left. */
+/** After this many turns in a row without a plan, the search ends. */
 const MOST_IDLE = 50;
 
 /** What an exhaustive exploration covers, while it counts. */
@@ -194,7 +194,7 @@ export class Explorer {
     }
   }
 
-  /** Plays a world's other orders with up to so many more late messages. @param shared whether the shards share them */
+  /** Plays a world's other orders of messages, with up to `late` more late ones. @param shared whether the shards share them */
   async #playOrders(rules: Rules, world: PlayedWorld, late: number, shared: boolean): Promise<void> {
     const orders = this.#all?.orders;
     if (late === 0 || orders === undefined) return;

@@ -1,6 +1,6 @@
-/** Knows whether an exploration runs in a test, whose runner ends the test at its time limit, and not what the test has started. */
+/** Knows whether an exploration runs in a test. A runner ends a test at its time limit, but not what the test has started. */
 
-/** The variables by which test runners tell their processes who started them. */
+/** The variables that test runners set in their processes. */
 const RUNNERS: readonly (readonly [variable: string, name: string, fixture: string])[] = [
   ['VITEST', 'Vitest', ', or use the fixture explore of lostlock/vitest'],
   ['JEST_WORKER_ID', 'Jest', ', or use fixtures() of lostlock/jest'],

@@ -81,7 +81,7 @@ function hasLeaseEnded({ writes, visits, endedAt }: History, startedAt: number):
   for (const { command, client, at } of writes) {
     const key = command[1] ?? '';
     const before = leases.get(key);
-    // The server's own DEL of a key whose lease has ended comes when somebody looks at it.
+    // A server may delete a key long after its lease has ended.
     if (before !== undefined && before.until <= at) ended.push(before);
     const until = deadlineOf(command) - startedAt;
     if (until >= 0) leases.set(key, { client, until });

@@ -76,7 +76,7 @@ export class TestExplorations {
     });
     this.#running.add(running);
     const report = await running.finally(() => this.#running.delete(running));
-    // The runner has given up the test, and hears of no error any more.
+    // The runner has ended the test, and does not show its error.
     if (limits.signal?.aborted === true) process.stderr.write(`\n${report}\n`);
     report.assertNone({ allow });
     return report;

@@ -19,7 +19,7 @@ export async function mochaGlobalSetup(this: unknown): Promise<void> {
   servers = await WorkerServers.start(isParallel ? Math.max(LEAST, usualWorkers()) : 1);
 }
 
-/** Mocha does not tell its setup how many workers `--jobs` asks for, so a parallel run has at least so many servers. */
+/** Mocha does not tell its setup how many workers `--jobs` asks for, so a parallel run has at least this many servers. */
 const LEAST = 8;
 
 /** Stops the run's servers. Mocha calls it. */

@@ -41,7 +41,7 @@ export const leftOut: readonly { readonly name: string; readonly why: string }[]
 ];
 
 /**
- * The reports whose sound twin is sound against everything. The others are sound against what they are about, and break otherwise: they
+ * The reports whose sound twin nothing breaks. The twins of the others mend only what the report is about, and other faults break them: they
  * have no lease, a release without a token, or a mark that is lost with its server.
  */
 const SOUND_TWINS: readonly string[] = [

@@ -26,7 +26,7 @@ async function until({ sleep, signal }: ClientSession, ask: () => Promise<unknow
   }
 }
 
-/** D01: a leader publishes. Nobody looks who is the leader when the message arrives. */
+/** D01: a leader publishes. The board does not check, when a message arrives, whether its sender is still the leader. */
 const leader: Client = async (session) => {
   const { resource, sleep } = session;
   const token = fresh(session.name);
@@ -112,7 +112,7 @@ function remembered(forgets: boolean): Client {
   };
 }
 
-/** Gives a lock back, and rejects when nobody knows whether that was done. */
+/** Gives a lock back. Rejects when it is not known whether the lock was given back. */
 function giveSurely({ redis }: ClientSession, token: string): Promise<unknown> {
   return redis.eval(GIVE, 1, 'lock', token);
 }
@@ -155,7 +155,7 @@ function onDel(both: boolean): Client {
         await workIn(session, 'stock', WORK, asked + LEASE - 100);
         return await give(session, 'lock', token);
       }
-      // Whatever gets lost, the repaired form looks again after a lease.
+      // An event may get lost: the repaired form looks again after a quarter of a lease.
       await (both ? Promise.race([heard, sleep(LEASE / 4)]) : heard);
     }
   };
@@ -194,7 +194,7 @@ const fences: Client = async (session) => {
   }
 };
 
-/** D15: the lease is renewed after a slow step, and nobody looks at the answer. @param looks whether somebody does */
+/** D15: the lease is renewed after a slow step, and the client ignores the answer. @param looks whether it looks at the answer instead */
 function refreshed(looks: boolean): Client {
   const RENEW =
     "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0";

@@ -67,7 +67,7 @@ const consumers: Client = async (session) => {
   for (let i = 0; i < 3; i++) {
     const read = await quiet(redis.xreadgroup('GROUP', 'workers', name, 'COUNT', 1, 'STREAMS', 'tasks', '>'));
     const id = (read as [string, [string, unknown][]][] | null)?.[0]?.[1][0]?.[0];
-    // Whoever has the task by whatever way takes the lock of the task first.
+    // However a consumer got the task, it takes the lock of the task first.
     if (id !== undefined && (await once(session, `lock:${id}`, `task ${id}`, 60)))
       await quiet(redis.xack('tasks', 'workers', id));
     await sleep(30);
@@ -136,7 +136,7 @@ const election: Client = async (session) => {
 };
 
 const standby: Client = async (session) => {
-  // Who is refused stays a follower, and does not try again.
+  // A client that is refused stays a follower, and does not try again.
   await once(session, 'leader', 'board', 300);
 };
 
@@ -258,7 +258,7 @@ return redis.call('hset', KEYS[1], ARGV[1], ARGV[2])`;
 const barrier: Client = async (session) => {
   const { name, redis, sleep } = session;
   await quiet(redis.sadd('there', name));
-  // Those who do not come in time are not waited for.
+  // It does not wait longer for clients that come late.
   for (let i = 0; i < 20 && Number(await quiet(redis.scard('there'))) < 3; i++) await sleep(30);
   await under(session, 'phase', 'second phase', 60);
 };

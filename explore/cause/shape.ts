@@ -46,7 +46,7 @@ export function isEntryLate([first]: Reason['entries'], freedBy: FreedBy | undef
   return first !== undefined && freedBy?.how === 'expired' && first.at > freedBy.at;
 }
 
-/** Part of the shape when something was done a second time after its lease had ended with nobody inside. */
+/** Part of the shape when a job was done a second time, and its first holder had left before the lease ended. */
 export const DONE_BEFORE = 'the first was done before';
 
 /** True when the first holder had left before its lease ended. */

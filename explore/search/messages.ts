@@ -52,7 +52,7 @@ export function* laterOrders(world: PlayedWorld): Generator<WorldPlan, void> {
     .flatMap(({ client, from, to, writes }) =>
       [from, to, ...writes.map(({ at }) => at)].map((at) => ({ client, at })),
     );
-  // Those before the last late message of the plan were other orders of the world before it.
+  // Late messages are planned in the order in which they are sent, so that no pair is played twice.
   const after = Math.max(-1, ...plan.faults.filter(({ kind }) => kind === LATE).map(({ at }) => at));
   for (const message of messages) {
     const { client, from, sent, at } = message;

@@ -12,7 +12,7 @@ import { type FaultForm, faultOf, formsOf, planOf, type SearchInput } from './st
 /** The smallest step of a world's clock, in milliseconds: nothing happens between an event and the moment so much later. */
 const STEP = 0.001;
 
-/** So many moments of a world with a fault are kept for a second one. */
+/** At how many moments of a world with a fault a second one may strike. */
 const SAMPLE = 80;
 
 /** Every moment of a world, in milliseconds since the clients started, and what the moments are made of. */

@@ -6,7 +6,7 @@ import type { WorldPlan } from '../plan.ts';
 import { stateText } from './states.ts';
 import { faultOf, formsOf, planOf, type SearchInput, shuffled } from './strategy.ts';
 
-/** So many of those that are left out are kept. */
+/** How many of the plans that are left out are kept. */
 const MOST_LEFT = 20_000;
 
 /** Its name in reports. */

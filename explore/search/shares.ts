@@ -9,9 +9,9 @@ interface StrategyShare {
 
 /** What a new finding counts, when a world with a new state counts 1. */
 const FINDING = 20;
-/** What each strategy is given in advance, so that the first worlds decide little: so many worlds with a new state each. */
+/** Each strategy begins as if it had played this many worlds, each with a new state. So its first worlds decide little. */
 const CREDIT = 20;
-/** The least part of an equal share that a strategy gets, whatever it brings. */
+/** The least part of an equal share, for a strategy that brings nothing. */
 const LEAST = 0.4;
 /** The largest part. */
 const MOST = 4;

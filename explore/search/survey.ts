@@ -48,7 +48,7 @@ export function roughRules({ topology, client, promises, accept }: FullOptions):
 }
 
 /**
- * What the world without faults shows. Throws when nobody enters a resource, and what failed in it.
+ * The rules, with what the world without faults shows. Throws what failed in it, and TypeError when no client enters a resource.
  * @param leastPatience how long clients may go on after the last fault at least, in milliseconds
  * @param how how clients say that they enter
  */

@@ -63,7 +63,7 @@ export function preventionOf(cause: Cause): string {
   }
 }
 
-/** True unless a former holder renewed what it had no longer, with another request than those that take the lock. */
+/** False when a former holder renewed a lock that it had lost, with a request of another kind than those that take the lock. */
 function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
   return role !== 'former holder' || grants.some(({ kind }) => kind === request?.kind);
 }

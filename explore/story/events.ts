@@ -104,7 +104,7 @@ class PossibleEvents {
 
   *#faults(): Iterable<PossibleEvent> {
     const resent = new Set(this.#cause.twice.map(({ first }) => first.client));
-    // The request whose reply was lost is told by itself.
+    // The request whose reply was lost has a line of its own.
     for (const { at, who, what, kind } of this.#world.lines)
       if (kind === 'fault')
         yield this.#maybe(at, who, resent.has(who) ? what.replace(/, and a reply is lost$/, '') : what, 5);

@@ -1,4 +1,4 @@
-/** What an exhaustive exploration covers: every moment, and other orders of messages. And who arrives late, or tries again. */
+/** What an exhaustive exploration covers: every moment, and other orders of messages. Also clients that arrive late, or try again. */
 import '../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { type ClientSession, type ExploreOptions, explore } from '../../explore/index.ts';

@@ -65,7 +65,6 @@ test('what is still running ends with the test, and the next test has all of its
   await all.close();
   const before = worlds;
   await running;
-  await new Promise((resolve) => setTimeout(resolve, 20));
   expect(worlds).toBe(before);
   const next = all.explore({ ...endless, budget: { worlds: 2 }, allow: ['unplayed'] });
   expect((await next).worlds).toBe(2);

@@ -109,7 +109,7 @@ function cached(locked: boolean) {
   };
 }
 
-/** A window of two requests. The counter of a window is lost with the server. @param waits whether there is a counter at all */
+/** A window of two requests. The counter of a window is lost with the server. @param permits how many requests the resource allows */
 function limited(permits: number) {
   return async ({ redis, resource, sleep }: ClientSession): Promise<void> => {
     const count =

@@ -9,7 +9,7 @@ export const connectionReset: Fault = {
   strike: async (context, { on, how }) => {
     if (clientOf(context, on)?.alive !== true) return;
     const nodes = farEnds(context, how);
-    // All of them: those to the resources that it sends to as well.
+    // Without the name of a node, its connections to resources break as well.
     const resources = how === '' ? context.resources : [];
     for (const far of [...nodes, ...resources]) context.network.reset(on, far);
     context.tell(on, `its connections to ${nodes.join(', ')} break`);
