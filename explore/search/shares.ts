@@ -11,9 +11,9 @@ interface StrategyShare {
 const FINDING = 20;
 /** Each strategy begins as if it had played this many worlds, each with a new state. So its first worlds decide little. */
 const CREDIT = 20;
-/** The least part of an equal share, for a strategy that brings nothing. */
+/** The least weight of a strategy, for one that brings nothing. A strategy that brings as much as the mean has 1. */
 const LEAST = 0.4;
-/** The largest part. */
+/** The largest weight. */
 const MOST = 4;
 
 /** The accounts of the strategies of one exploration. The same worlds give the same shares. */

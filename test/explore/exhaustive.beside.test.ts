@@ -1,7 +1,7 @@
 /** What an exhaustive exploration covers: every moment, and other orders of messages. Also clients that arrive late, or try again. */
 import '../../lab/router.ts';
 import { expect, test } from 'vitest';
-import { type ClientSession, type ExploreOptions, explore } from '../../explore/index.ts';
+import { type ClientSession, type ExploreOptions, explore, mergeReports } from '../../explore/index.ts';
 import { judge } from '../../explore/judge.ts';
 import { fullOptions } from '../../explore/options.ts';
 import { playWorld } from '../../explore/play.ts';
@@ -127,9 +127,12 @@ test('each form strikes at every moment, and the report says how many there are'
       `orders of messages: ${orders.all} of ${orders.all} worlds, with up to 1 late message without a fault, and none beside a fault`,
   );
   const parts = [1, 2].map((index) => explore({ ...options, exhaustive: 1, shard: { index, of: 2 } }));
-  const played = (await Promise.all(parts)).map(({ coverage }) => coverage.strategies);
-  const sum = (name: string): number => played.reduce((all, each) => all + (each[name] ?? 0), 0);
-  expect([sum('one fault'), sum('other orders')]).toEqual([4 * moments, orders.all]);
+  const merged = mergeReports(await Promise.all(parts)).coverage;
+  expect([merged.strategies['one fault'], merged.strategies['other orders']]).toEqual([
+    4 * moments,
+    orders.all,
+  ]);
+  expect(merged.exhaustive).toEqual(report.coverage.exhaustive);
 });
 
 test('a client that tries once is also played as one that tries again', async () => {

@@ -1,6 +1,7 @@
 /** The moments at which faults strike, and which second faults an exhaustive exploration plays after a first one. */
 import { expect, test } from 'vitest';
 import type { PlayedWorld } from '../../explore/played-world.ts';
+import { EverySingle } from '../../explore/search/moments.ts';
 import { Pairs } from '../../explore/search/pairs.ts';
 import { momentsOf } from '../../explore/search/states.ts';
 import { faultOf, type SearchInput } from '../../explore/search/strategy.ts';
@@ -42,6 +43,22 @@ test('the same first fault on another client leads to other pairs, and the same 
   // At 2 ms it makes no difference which of the two is paused. At 3 ms it does: A has sent a request.
   expect(added(struck('B'))).toEqual(['A at 3', 'Arestart at 3', 'B at 3', 'Brestart at 3']);
   expect(added(struck('B'))).toEqual([]);
+});
+
+test.each([1, 2, 3])('%i shards together play every form at every moment, each once', (of) => {
+  const moments = [0, 1, 2, 3, 5, 8, 13];
+  const every = new EverySingle({ ...input, faults: ['client-death', 'clock-drift'] }, moments);
+  const plans = Array.from({ length: of }, (_, i) => [...every.plans({ index: i + 1, of })]).flat();
+  const played = plans.map(
+    ({ faults: [one] }) => `${one?.kind} ${one?.on} ${one?.how} ${one?.ms} ${one?.by} at ${one?.at}`,
+  );
+  expect(new Set(played).size).toBe(every.length);
+  expect(played).toHaveLength(every.length);
+  // Two clients die, and come back or not. What strikes at any time strikes once.
+  expect(played.filter((text) => text.startsWith('client-death '))).toHaveLength(4 * moments.length);
+  expect(
+    played.filter((text) => text.startsWith('clock-drift ')).every((text) => text.endsWith(' at 0')),
+  ).toBe(true);
 });
 
 test('a fault also strikes in the middle of a visit, when no message arrives', () => {

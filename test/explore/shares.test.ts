@@ -27,6 +27,11 @@ test('what finds or reaches something gets more, and nothing is left out', () =>
   expect([b > 25, b - c]).toEqual([true, 0]);
 });
 
+test('one that brings nothing still gets a tenth of what another gets, however long that goes on', () => {
+  const { a = 0, b = 0 } = shared(20_000, (name) => [0, name === 'a']);
+  expect(10 * b).toBeGreaterThan(0.95 * a);
+});
+
 test('one that has nothing to draw waits for its turn, and one that has ended is not asked', () => {
   const shares = new Shares(['a', 'b']);
   const turns = Array.from({ length: 4 }, () => {
