@@ -41,8 +41,8 @@ export const leftOut: readonly { readonly name: string; readonly why: string }[]
 ];
 
 /**
- * The reports whose sound twin nothing breaks. The twins of the others mend only what the report is about. Other faults break them: they have
- * no lease, a release without a token, or a mark that is lost with its server.
+ * The reports whose sound twin nothing breaks. The twins of the others mend only what the report is about. Other faults break them: they
+ * have no lease, a release without a token, or a mark that is lost with its server.
  */
 const SOUND_TWINS: readonly string[] = [
   ...['symfony #59686, CSenshi/nestjs-redis #15, upstash/ratelimit-js #122', 'redis-py PR #1031'],
