@@ -109,6 +109,8 @@ export function withServer(
               shared = await startReadable(started);
               await use(shared);
               await shared.stop();
+              // With `isolate: false` the next file may use the same `test`, and begins without a server.
+              shared = undefined;
             },
             { scope },
           ],

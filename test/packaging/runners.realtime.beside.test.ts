@@ -126,6 +126,35 @@ describe('a server for the run', () => {
     },
   );
 
+  plainTest('files that run without isolation and share a `test` each have a server', () => {
+    const folder = mkdtempSync(join('test', 'support', 'vitest-project', 'shared-'));
+    try {
+      const file = [
+        "import { expect } from 'vitest';",
+        "import { test } from './shared.ts';",
+        "test.for([1, 2])('%i', { timeout: 60_000 }, async (_, { redis }) => {",
+        "  expect(await redis.set('k', 'v', 'NX')).toBe('OK');",
+        '});',
+      ].join('\n');
+      const shared = [
+        "import { withServer } from '../../../../runners/vitest.ts';",
+        "export const test = withServer({}, 'file');",
+      ].join('\n');
+      writeFileSync(join(folder, 'shared.ts'), shared);
+      for (const name of ['one', 'two']) writeFileSync(join(folder, `${name}.user.ts`), file);
+      const vitest = join('node_modules', 'vitest', 'vitest.mjs');
+      const root = join('test', 'support', 'vitest-project');
+      const args = ['run', '--root', root, '--maxWorkers', '1', '--no-isolate', basename(folder)];
+      const run = spawnSync(process.execPath, [vitest, ...args], {
+        encoding: 'utf8',
+        env: { ...process.env, REDIS_URL: '', LOSTLOCK_REPORT: '', NO_COLOR: '1' },
+      });
+      expect(run.stdout + run.stderr).toMatch(/Tests\s+4 passed/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   plainTest("Jest's setup gives each worker a server, through a file that each runs", async () => {
     const setupFiles = ['theirs.js'];
     await globalSetup({ maxWorkers: 3 }, { setupFiles });
