@@ -141,7 +141,10 @@ export class ProgramExplorer {
 
   async #withProcesses<T>(work: (crew: Crew) => Promise<T>): Promise<T> {
     const { signal } = this.#options.full;
-    const end = (): void => void this.#endProcesses();
+    let ending: Promise<void> | undefined;
+    const end = (): void => {
+      ending = this.#endProcesses();
+    };
     signal?.addEventListener('abort', end);
     try {
       const { attached } = this.#options;
@@ -152,6 +155,7 @@ export class ProgramExplorer {
       return await work(this.#crew());
     } finally {
       signal?.removeEventListener('abort', end);
+      await ending;
       await this.#endProcesses();
       this.#desk.close();
     }

@@ -42,6 +42,11 @@ export class ProgramClient extends StageClient implements Speaker {
   #process: ProgramProcess | undefined;
   #reserved: ReservedCall | undefined;
   #token: string | undefined;
+  #messages: ClientMessages | undefined;
+  /** How often its process has begun anew. */
+  #begun = 0;
+  /** True when the world has ended. */
+  #left = false;
   #stopped = false;
   /** When its process last went on, in milliseconds. */
   #wentOn = -Infinity;
@@ -67,10 +72,16 @@ export class ProgramClient extends StageClient implements Speaker {
   /** Resolves when a process asks for this client. */
   async connect(): Promise<void> {
     this.urls = await this.#world.urls(this.name);
-    if (this.#reserved !== undefined) return;
+    if (this.#reserved !== undefined || this.#left) return;
+    const begun = this.#begun;
+    const isLate = (): boolean => this.#left || !this.alive || this.#begun !== begun;
     const found = await this.#world.crew.processFor(this.name);
+    if (isLate()) return;
     this.#process = found;
-    this.#reserved = await found.reserve();
+    const reserved = await found.reserve();
+    // Kept by a world that has ended, the call would be missing in the next one.
+    if (isLate()) reserved.release();
+    else this.#reserved = reserved;
   }
 
   protected call<T>(code: () => Promise<T>): Promise<T> {
@@ -85,9 +96,12 @@ export class ProgramClient extends StageClient implements Speaker {
   async #play(session: ClientSession): Promise<void> {
     const { name } = this;
     const world = this.#world;
+    const begun = this.#begun;
     if (this.#reserved === undefined) await this.connect();
-    const reserved = this.#reserved as ReservedCall;
     if (this.life === 1 && name !== PROBE) await world.turn(name);
+    const reserved = this.#reserved;
+    // Meanwhile the world has ended, or the process has begun anew.
+    if (reserved === undefined || this.#begun !== begun) return;
     this.#reserved = undefined;
     const process = this.#process as ProgramProcess;
     if (!this.alive) return reserved.release();
@@ -98,7 +112,8 @@ export class ProgramClient extends StageClient implements Speaker {
       await new Promise<void>((resolve, reject) => {
         const ended = (error: string | undefined): void =>
           error === undefined ? resolve() : reject(errorOf(error));
-        world.desk.open(token, new ClientMessages(this, session, () => this.run.now(), ended));
+        this.#messages = new ClientMessages(this, session, () => this.run.now(), ended);
+        world.desk.open(token, this.#messages);
         process.onLine = (text) => world.printed(name, text);
         process.onEnd = (how) => {
           if (this.life !== life || !this.alive) return;
@@ -117,8 +132,10 @@ export class ProgramClient extends StageClient implements Speaker {
     }
   }
 
-  /** The world has ended: its messages reach nothing any more, and its process goes on. */
+  /** The world has ended: its messages reach nothing any more, those that wait are answered, and its process goes on. */
   leave(): void {
+    this.#left = true;
+    this.#messages?.end();
     if (this.#token !== undefined) this.#world.desk.over(this.#token);
     this.#reserved?.release();
     this.#reserved = undefined;
@@ -161,6 +178,7 @@ export class ProgramClient extends StageClient implements Speaker {
   }
 
   protected beginProcess(): void {
+    this.#begun++;
     this.alive = true;
     this.#asleep = false;
     this.#process = undefined;

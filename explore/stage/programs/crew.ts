@@ -19,9 +19,14 @@ export class WorldDesk implements ProgramDesk {
   /** Starts a process with a port of its own. */
   async start(command: ProgramCommand): Promise<ProgramProcess> {
     const port = await this.ports.open();
-    const started = new ProgramProcess(command, port);
-    this.#processes.set(port.port, started);
-    return started;
+    try {
+      const started = new ProgramProcess(command, port);
+      this.#processes.set(port.port, started);
+      return started;
+    } catch (error) {
+      await port.close();
+      throw error;
+    }
   }
 
   /** Ends a process. */
@@ -84,17 +89,28 @@ export class Crew {
   }
 
   /** The process for a client: the one of the last world, or a new one. */
-  async processFor(client: string): Promise<ProgramProcess> {
-    if (typeof this.#threads === 'object') return this.#threads;
+  processFor(client: string): Promise<ProgramProcess> {
+    if (typeof this.#threads === 'object') return Promise.resolve(this.#threads);
     const name = this.#threads === undefined ? client : '';
-    const known = await this.#processes.get(name);
+    // Clients that share a process ask for it at the same time: the second one waits for the process of the first.
+    const found = this.#goOn(this.#processes.get(name));
+    this.#processes.set(name, found);
+    found.catch(() => this.#forget(name, found));
+    return found;
+  }
+
+  /** The last process if it runs, else a new one. */
+  async #goOn(last: Promise<ProgramProcess> | undefined): Promise<ProgramProcess> {
+    const known = await last;
     if (known?.alive === true) return known;
     if (known !== undefined) await this.#end(known);
-    const starting = this.#desk.start(this.#command);
-    this.#processes.set(name, starting);
-    const started = await starting;
+    const started = await this.#desk.start(this.#command);
     this.#running.add(started);
     return started;
+  }
+
+  #forget(name: string, process: Promise<ProgramProcess>): void {
+    if (this.#processes.get(name) === process) this.#processes.delete(name);
   }
 
   async #end(each: ProgramProcess): Promise<void> {
@@ -108,10 +124,11 @@ export class Crew {
     const all = [...this.#processes];
     await Promise.all(
       all.map(async ([name, starting]) => {
-        const each = await starting;
+        const each = await starting.catch(() => undefined);
+        if (each === undefined) return;
         const isBack = fresh || (await comesTrue(() => each.asks || !each.alive, BACK_WITHIN));
         if (!fresh && isBack && each.alive) return;
-        this.#processes.delete(name);
+        this.#forget(name, starting);
         await this.#end(each);
       }),
     );
@@ -121,6 +138,13 @@ export class Crew {
   async close(): Promise<void> {
     const all = [...this.#processes.values()];
     this.#processes.clear();
-    await Promise.all(all.map(async (starting) => this.#end(await starting)));
+    await Promise.all(
+      all.map((starting) =>
+        starting.then(
+          (each) => this.#end(each),
+          () => {},
+        ),
+      ),
+    );
   }
 }

@@ -1,5 +1,5 @@
 /** What a client of a world says by messages, for one life of it: the acts at resources, the operations, and its end. */
-import type { ClientAtDesk } from '../../../lab/remote/programs/desk.ts';
+import { type ClientAtDesk, worldOver } from '../../../lab/remote/programs/desk.ts';
 import type { EnterChoice } from '../../../lab/remote/programs/enter.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Recording } from '../../operations/operation.ts';
@@ -38,6 +38,10 @@ export class ClientMessages implements ClientAtDesk {
   readonly #visits: OpenVisit[] = [];
   readonly #operations: Recording[] = [];
   readonly #now: () => number;
+  #end: () => void = () => {};
+  readonly #ending = new Promise<void>((end) => {
+    this.#end = end;
+  });
 
   /** @param ended called with DONE */
   constructor(
@@ -50,6 +54,15 @@ export class ClientMessages implements ClientAtDesk {
     this.#session = session;
     this.#now = now;
     this.#ended = ended;
+  }
+
+  /** The world has ended: messages that wait get the error of an ended world. */
+  end(): void {
+    this.#end();
+  }
+
+  whileOpen<T>(answer: Promise<T>): Promise<T> {
+    return Promise.race([answer, this.#ending.then(worldOver)]);
   }
 
   once<T>(number: number, act: () => Promise<T>): Promise<T> {

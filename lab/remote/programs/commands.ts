@@ -14,7 +14,13 @@ import type { Outcome } from '../../../server/table/outcome.ts';
 import { LabArguments, numberOf, textOf } from '../arguments.ts';
 import { about, HEAD } from '../table.ts';
 import { whenDone } from '../when-done.ts';
-import { type ClientAtDesk, type HandedWorld, PROTOCOL_VERSION, type ProgramDesk } from './desk.ts';
+import {
+  type ClientAtDesk,
+  type HandedWorld,
+  PROTOCOL_VERSION,
+  type ProgramDesk,
+  worldOver,
+} from './desk.ts';
 import { ENTER_SYNTAX, readEnter } from './enter.ts';
 
 /** The longest text of a message that is kept, in characters. */
@@ -35,7 +41,9 @@ type As = (
 export function programCommands(desk: () => ProgramDesk): Command<Caller> {
   const as: As = (client, token, number, act) => {
     const found = clientAt(desk(), token);
-    return whenDone(client, () => (number === undefined ? act(found) : found.once(number, () => act(found))));
+    return whenDone(client, () =>
+      found.whileOpen(number === undefined ? act(found) : found.once(number, () => act(found))),
+    );
   };
   const parts = [
     worldCommands(desk),
@@ -48,7 +56,7 @@ export function programCommands(desk: () => ProgramDesk): Command<Caller> {
 }
 
 function clientAt(desk: ProgramDesk, token: Bytes): ClientAtDesk {
-  return desk.clientOf(textOf(token)) ?? fail('WORLDOVER the world of this token has ended');
+  return desk.clientOf(textOf(token)) ?? worldOver();
 }
 
 /** How a program gets worlds. */

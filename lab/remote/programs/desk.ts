@@ -1,4 +1,5 @@
 /** What the messages of programs reach: a desk that hands out worlds, and the client of a world that a token names. */
+import { fail } from '../../../protocol/errors.ts';
 import type { EnterChoice } from './enter.ts';
 
 /** The version of the protocol. */
@@ -44,6 +45,13 @@ export interface ClientAtDesk {
   done(error: string | undefined): Promise<void>;
   /** Acts once for each number: a message that comes again gets the answer of the first one. */
   once<T>(number: number, act: () => Promise<T>): Promise<T>;
+  /** The answer of an act. Rejects as `worldOver` throws when the world ends first. */
+  whileOpen<T>(answer: Promise<T>): Promise<T>;
+}
+
+/** Throws the error that a message of an ended world gets. */
+export function worldOver(): never {
+  return fail('WORLDOVER the world of this token has ended');
 }
 
 /** The desk. */

@@ -59,6 +59,17 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
     );
   });
 
+  test('clients that are threads share one process', { timeout: LIMIT }, async () => {
+    const report = await explore({
+      ...program('threads'),
+      ...{ threads: true, clients: 3, faults: ['connection-reset'], promises: ['mutual-exclusion'] },
+      ...{ lease: 1500, sideBySide: 1, budget: { worlds: 2 } },
+    });
+    const lines = report.output?.lines ?? [];
+    expect(lines.length).toBeGreaterThan(5);
+    expect(new Set(lines.map((line) => /process (\d+)/.exec(line)?.[1])).size).toBe(1);
+  });
+
   test('the command finds it, and plays the world again', { timeout: LIMIT }, () => {
     const run = (...flags: string[]) =>
       spawnSync(process.execPath, [CLI, 'explore', ...flags, '--', 'python3', WORKER, 'stock'], {

@@ -91,6 +91,28 @@ test('a world is handed out, its messages act once, and afterwards they get WORL
   expect(String(await lab('BEAT', token))).toContain('WORLDOVER');
 });
 
+test('a message that waits while its world ends gets WORLDOVER', async () => {
+  const { line, report } = await attach({ clients: 2, budget: { worlds: 1 } });
+  const answers: unknown[] = [];
+  const play = async (client: Redis): Promise<void> => {
+    for (let isFirst = true; ; isFirst = false) {
+      const told = await say(client, 'LAB', 'NEXT');
+      if (!Array.isArray(told)) return;
+      const fields = fieldsOf(told);
+      const token = String(fields.token);
+      await say(client, 'LAB', 'ENTER', token, 'stock', 'SHARED');
+      if (!isFirst && fields.client === 'A')
+        answers.push(await say(client, 'LAB', 'SLEEP', token, '1000000'));
+      else if (!isFirst) await say(client, 'LAB', 'BROKEN', token, 'the stock is -1');
+      await say(client, 'LAB', 'DONE', token);
+    }
+  };
+  await Promise.all([play(await line()), play(await line())]);
+  expect((await report).findings.map(({ what }) => what)).toEqual(['the stock is -1']);
+  expect(answers.length).toBeGreaterThan(3);
+  for (const answer of answers) expect(String(answer)).toContain('WORLDOVER');
+});
+
 test('a promise that the program says is broken is a finding', async () => {
   const { line, report } = await attach({ budget: { worlds: 1 } });
   const client = await line();

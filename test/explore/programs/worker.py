@@ -19,7 +19,7 @@ def client(world):
     if KIND == "raises":
         raise ValueError("this program never takes its lock")
     redis = lostlock.Resp.from_url(world.url)
-    print(f"{world.client} begins", flush=True)
+    print(f"{world.client} begins in process {os.getpid()}", flush=True)
     mine = f"{world.client}{time.time()}"
     end = time.monotonic() + 3
     while redis.command("SET", "stock:lock", mine, "PX", world.lease_ms, "NX") != "OK":
@@ -43,4 +43,4 @@ if KIND == "starts-others":
     subprocess.Popen(["sleep", "1000"])
 if KIND == "ends":
     sys.exit("this program ends at once")
-lostlock.play(client)
+lostlock.play(client, threads=4 if KIND == "threads" else 1)
