@@ -155,7 +155,7 @@ func server(t testing.TB, ports map[string]string, flags []string) *Server {
 	for i := 0; i+1 < len(flags); i++ {
 		if flags[i] == "--requirepass" {
 			s.password = flags[i+1]
-			s.URL = "redis://:" + url.QueryEscape(s.password) + "@" + addr
+			s.URL = (&url.URL{Scheme: "redis", User: url.UserPassword("", s.password), Host: addr}).String()
 		}
 	}
 	return s

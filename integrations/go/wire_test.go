@@ -1,6 +1,7 @@
 package lostlock
 
 import (
+	"net/url"
 	"testing"
 	"time"
 )
@@ -34,7 +35,10 @@ func TestTimePassesAtOnce(t *testing.T) {
 }
 
 func TestAPairKnowsWhoIsInsideAndBeginsAnew(t *testing.T) {
-	pair := StartPair(t, "--requirepass", "secret")
+	pair := StartPair(t, "--requirepass", "sec ret+")
+	if address, err := url.Parse(pair.URL); err != nil || address.User.String() != ":sec%20ret+" {
+		t.Fatal(pair.URL, err)
+	}
 	pair.Enter("A", "my:lock")
 	pair.Enter("B", "my:lock")
 	pair.Note("B", "came too early")

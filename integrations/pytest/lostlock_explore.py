@@ -23,6 +23,9 @@ HOWS = ("processes", "threads", "asyncio")
 #: What is left of a test's time-out for the engine to end and to report, in seconds.
 _MARGIN = 3
 
+#: How many worlds this process plays at a time, unless the test says so. Each client of a world takes a thread or a task.
+_WORLDS_HERE = 4
+
 
 class Report:
     """What an exploration has found. `findings` are dictionaries with promise, cause, sentence, story, replay and more."""
@@ -78,6 +81,8 @@ class Explorations:
         __tracebackhide__ = True
         if how not in HOWS:
             raise ValueError(f"how={how!r}: must be one of {', '.join(HOWS)}")
+        if how != "processes":
+            side_by_side = side_by_side or _WORLDS_HERE
         flags = []
         for name, value in (
             ("clients", clients if isinstance(clients, int) else ",".join(clients)),
@@ -167,10 +172,12 @@ class Explorations:
                     timer.cancel()
                 if engine.poll() is None:
                     engine.stdin.close()  # The engine ends with its standard input.
-                    with contextlib.suppress(subprocess.TimeoutExpired):
+                    try:
                         engine.wait(10)
-                    engine.kill()
-                    engine.wait()
+                    except subprocess.TimeoutExpired:
+                        # The whole group: npx starts the engine as a process of its own.
+                        os.killpg(engine.pid, signal.SIGKILL)
+                        engine.wait()
                 listener.join(5)
                 for pipe in (engine.stdin, engine.stdout, engine.stderr):
                     pipe.close()
@@ -201,8 +208,8 @@ def _one_engine(request):
         return
     import fcntl
 
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "")
-    path = os.path.join(tempfile.gettempdir(), f"lostlock-{os.getuid()}-{run}.lock")
+    # The folder that the workers of a run share. pytest removes it some runs later.
+    path = request.getfixturevalue("tmp_path_factory").getbasetemp().parent / "lostlock.lock"
     with open(path, "w", encoding="utf8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -243,7 +250,7 @@ def run():
 
 def _attach(url, client, how, clients, side_by_side):
     """Plays the clients in threads of this process, or as tasks of one event loop, until the engine ends."""
-    count = (clients + 1) * (side_by_side or 4)
+    count = (clients + 1) * side_by_side
     if how == "threads":
         for _ in range(count):
             threading.Thread(target=_quietly, args=(lostlock.play_one_line, client, url), daemon=True).start()

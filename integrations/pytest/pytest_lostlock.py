@@ -86,7 +86,10 @@ class Server:
         if self._control is not None:
             self._control.close()
         self._process.stdin.close()
-        self._process.wait(timeout=30)
+        try:
+            self._process.wait(timeout=30)
+        finally:
+            self._process.kill()
         self._log.join(timeout=30)
         self._process.stdout.close()
 

@@ -115,7 +115,7 @@ def test_it_ends_before_pytest_timeout(explore, monkeypatch):
     monkeypatch.setattr(explore, "_limit", lambda: begun + 25)
     report = explore(client_of_this_module, clients=1, faults=["restart-disk"], lease=1.5, seconds=600, check=False)
     assert time.monotonic() - begun < 25
-    assert report.worlds >= 0
+    assert report.worlds > 0
 
 
 def client_of_this_module(world):
@@ -132,12 +132,22 @@ def test_the_engine_ends_with_the_tests(pytester, lostlock_command):
         + '''
 import os, signal, threading
 
+def begins(world):
+    open("begun", "w").close()
+    client(world)
+
+def die_when_clients_run():
+    while not os.path.exists("begun"):
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGKILL)
+
 def test_lock(explore):
-    threading.Timer(4, os.kill, [os.getpid(), signal.SIGKILL]).start()
-    explore(client, clients=2, lease=1.5, seconds=60)
+    threading.Thread(target=die_when_clients_run, daemon=True).start()
+    explore(begins, clients=2, lease=1.5, seconds=60)
 '''
     )
     pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    assert (pytester.path / "begun").exists()
     end = time.monotonic() + 20
     while processes_with(str(pytester.path)) and time.monotonic() < end:
         time.sleep(0.1)

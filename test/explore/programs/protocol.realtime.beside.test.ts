@@ -113,6 +113,41 @@ test('a message that waits while its world ends gets WORLDOVER', async () => {
   for (const answer of answers) expect(String(answer)).toContain('WORLDOVER');
 });
 
+/** Takes a lock with a lease of a second, and gives it back. */
+async function takeLock(url: string): Promise<void> {
+  const redis = new Redis(url);
+  await redis.set('lock', 'mine', 'PX', 1000, 'NX');
+  await redis.del('lock');
+  redis.disconnect();
+}
+
+test('a world that ends before the turn of a client takes nothing from the next one', async () => {
+  const { line, report } = await attach({ clients: 2, faults: ['connection-reset'], budget: { worlds: 12 } });
+  const worlds: number[] = [];
+  const play = async (client: Redis): Promise<void> => {
+    for (;;) {
+      const told = await say(client, 'LAB', 'NEXT');
+      if (!Array.isArray(told)) return;
+      const fields = fieldsOf(told);
+      const token = String(fields.token);
+      const world = Number(token.split(':')[1]);
+      worlds.push(world);
+      const number = new Set(worlds).size;
+      // B waits for A, at most as long as a lease. A does nothing in the 8th world, and acts late in the 9th. The first ones may be
+      // trials of the world without faults.
+      if (fields.client === 'A') await takeLock(String((fields.urls as unknown[])[0]));
+      if (fields.client === 'A' && number === 8) await say(client, 'LAB', 'BROKEN', token, 'the stock is -1');
+      if (fields.client === 'A' && number === 9) await say(client, 'LAB', 'SLEEP', token, '2000');
+      await say(client, 'LAB', 'ENTER', token, 'stock', 'SHARED');
+      await say(client, 'LAB', 'DONE', token);
+    }
+  };
+  await Promise.all([play(await line()), play(await line())]);
+  await report;
+  expect(new Set(worlds).size).toBeGreaterThan(9);
+  expect(worlds).toEqual([...worlds].sort((a, b) => a - b));
+});
+
 test('a promise that the program says is broken is a finding', async () => {
   const { line, report } = await attach({ budget: { worlds: 1 } });
   const client = await line();
