@@ -36,8 +36,8 @@ export class RealClockMachine implements Machine<RealClock> {
   /** Those of the current process. */
   #listeners: Listener[] = [];
   readonly #connections = new Set<RealClockConnection>();
-  /** Those of the processes before, which a machine that has vanished leaves hanging. */
-  #former: readonly NetworkConnection[] = [];
+  /** The connections that hang since the machine vanished. */
+  #hanging: readonly NetworkConnection[] = [];
   /** Listeners of processes that ended silently, whose connections still hang. */
   readonly #ghosts: Listener[] = [];
   #closed = false;
@@ -89,7 +89,6 @@ export class RealClockMachine implements Machine<RealClock> {
   /** The host of a new process. */
   boot(): Host {
     const outer = this.network.hostOf(this.name);
-    this.#former = this.network.connectionsOf(this.name);
     const end = { over: false, silent: false };
     this.#end = end;
     const run = (work: () => void): void => this.#process.run(work);
@@ -113,8 +112,8 @@ export class RealClockMachine implements Machine<RealClock> {
     this.#listeners.push(listener);
     const listening = await listener.listen({ host: '127.0.0.1', port });
     // The system of a machine that has started again knows no earlier connections, and answers what arrives on them with a reset.
-    for (const connection of this.#former) connection.reset();
-    this.#former = [];
+    for (const connection of this.#hanging) connection.reset();
+    this.#hanging = [];
     return listening.port;
   }
 
@@ -147,6 +146,7 @@ export class RealClockMachine implements Machine<RealClock> {
    */
   async crash(silent: boolean, stop: () => void): Promise<void> {
     Object.assign(this.#end, { over: true, silent });
+    if (silent) this.#hanging = this.network.connectionsOf(this.name);
     this.note('crash', silent ? 'silently' : '');
     for (const connection of this.#connections) {
       if (silent) connection.silence();

@@ -1,4 +1,4 @@
-/** A machine that had vanished starts again: whoever was connected to it learns so, and the replicas catch up. */
+/** A machine that had vanished starts again: its old connections break, and the replicas catch up. */
 import { expect, test } from 'vitest';
 import { startPair } from '../../../lab/start.ts';
 import { until } from '../../support/until.ts';
@@ -28,4 +28,19 @@ test('a replica that had vanished follows again when it starts', async () => {
   const { followers } = pair.primary.server.replication;
   // The primary has forgotten the connection that hung.
   expect(await until(() => followers.size === 1, { what: 'the end of the old link' })).toBe(true);
+});
+
+test('after a crash of the process alone, a reply that was under way arrives, although the node has started again', async () => {
+  await using pair = await startPair({ clock: 'real' });
+  // It does not connect again, so that the reply is that of the first request.
+  const client = pair.client('A', { retryStrategy: () => null });
+  await client.ping();
+  const { back } = pair.clientLink('A');
+  back.hold();
+  const reply = client.set('k', '1');
+  await until(() => back.waiting > 0, { what: 'the reply on the link' });
+  await pair.primary.crash({ keep: 'everything' });
+  await pair.restart('redis-1');
+  back.release();
+  expect(await reply).toBe('OK');
 });
