@@ -22,6 +22,8 @@ export const CLUSTER_FILE = 'nodes.conf';
 export interface ShardMember<N> extends Member<N> {
   /** @internal Its part in the cluster. */
   readonly member: ClusterNode;
+  /** @internal The names of all nodes, whose requests are no client's. */
+  fellows: readonly string[];
 }
 
 /** Where the nodes live: their links, and the record of what happens. */
@@ -139,6 +141,7 @@ export abstract class AnyCluster<N extends ShardMember<N>, L extends LaneControl
     );
     const all = this.shards.flatMap((shard) => shard.nodes);
     this.nodes = names.flatMap((name) => all.find((node) => node.name === name) ?? []);
+    for (const node of this.nodes) node.fellows = names;
   }
 
   /** @internal Gives all nodes the same view, and waits until they know each other and the replicas are in sync. */

@@ -1,6 +1,6 @@
 /** The nodes of a pair have rules, recorded requests, seed and dump, as a single server has, on both clocks. */
 import { afterEach, expect, test } from 'vitest';
-import { startPair } from '../../../lab/start.ts';
+import { startCluster, startPair } from '../../../lab/start.ts';
 
 let close: () => Promise<void>;
 afterEach(() => close());
@@ -74,6 +74,20 @@ test.each(['virtual', 'real'] as const)(
     expect(() => pair.dump()).toThrow('redis-1, which is down');
   },
 );
+
+test('a node of a cluster records the requests of clients, and not those of its replicas', async () => {
+  const cluster = await startCluster({ clock: 'virtual', replicas: 1 });
+  close = () => cluster.close();
+  const shard = cluster.shardOf('k');
+  const requests = shard.primary.requests();
+  const replica = shard.replicas[0];
+  replica?.crash({ keep: 'everything' });
+  replica?.restart();
+  await cluster.advance(5000);
+  await cluster.client('A').set('k', 'v');
+  expect(requests.entries.some(({ command }) => command === 'set')).toBe(true);
+  expect(requests.entries.filter(({ client: { party } }) => party !== 'A')).toEqual([]);
+});
 
 test('a lost reply takes all later ones of its connection with it', async () => {
   const pair = await started('virtual');
