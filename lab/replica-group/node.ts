@@ -138,8 +138,7 @@ export abstract class NodeWithLog<C = unknown> extends Party<C> {
     this.#interceptor ??= new Interceptor(this.server, {
       node: this.name,
       partyOf: (client) => peerOf(client.connection),
-      isInternal: (client, command) =>
-        command === 'lab' || client.has(REPLICA_LINK) || fellows().includes(peerOf(client.connection) ?? ''),
+      isInternal: (client) => client.has(REPLICA_LINK) || fellows().includes(peerOf(client.connection) ?? ''),
     });
     return this.#interceptor;
   }

@@ -34,6 +34,11 @@ test('time passes, and rules, requests, seed and dump work, at a server that is 
   expect(await lab('INTERCEPT', 'ADD', 'COMMAND', 'get', 'NTH', 1, 'ERROR', 'LOADING by a rule')).toBe(1);
   await expect(client.get('stock')).rejects.toThrow('LOADING by a rule');
   expect(await client.get('stock')).toBe('5');
+  // A rule for everything leaves LAB alone, or nobody could remove it.
+  const all = Number(await lab('INTERCEPT', 'ADD', 'ERROR', 'ERR each'));
+  await expect(client.get('stock')).rejects.toThrow('ERR each');
+  expect(await lab('INTERCEPT', 'REMOVE', all)).toBe('OK');
+  expect(JSON.stringify(await lab('REQUESTS'))).not.toMatch(/"lab"/i);
   await expect(lab('HOLD', 'redis-1', 'redis-2')).rejects.toThrow('start lostlock with --lab');
   await expect(client.call('LAB')).rejects.toThrow('start lostlock with --lab');
   expect(await lab('HELP')).toEqual(expect.arrayContaining(['ADVANCE <milliseconds>', 'HOLD [<word> ...]']));
