@@ -3,8 +3,10 @@ import { asciiUpper, type Bytes, fromText } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { MapReply, type Reply } from '../../protocol/reply.ts';
 import { defineContainer } from '../../server/commands/define.ts';
+import { redacted } from '../../server/figures/redaction.ts';
 import type { Caller, Server } from '../../server/server.ts';
 import type { Command } from '../../server/table/command.ts';
+import { commandOf } from '../../server/table/resolve.ts';
 import { InterceptRule, keysOf } from '../../start/control/interceptor.ts';
 import type { RecordedRequest } from '../../start/control/recording.ts';
 import type { DumpEntry, Seed } from '../../start/dataset.ts';
@@ -48,20 +50,19 @@ function seedOf(json: string): Seed {
 }
 
 /** The words of a request, without passwords. */
-function wordsOf({ command, args }: RecordedRequest): Bytes[] {
-  const words = [command, ...args].map(encodeText);
-  const secret =
-    command === 'auth' ? 1 : words.findIndex((word, i) => i > 0 && asciiUpper(word) === 'AUTH') + 1;
-  if (command !== 'auth' && (command !== 'hello' || secret === 0)) return words;
-  return words.map((word, i) => (i >= secret ? '(redacted)' : word));
+function wordsOf({ commands, dialect }: Server, request: RecordedRequest): Bytes[] {
+  const words = [request.command, ...request.args].map(encodeText);
+  const command = commandOf(commands, words);
+  return command === undefined ? words : [...redacted(command, words, dialect.hides)];
 }
 
-function requestReply(request: RecordedRequest): Reply {
+function requestReply(server: Server, request: RecordedRequest): Reply {
   const { at, node, client, reply } = request;
   const { party, name, id } = client;
   return new MapReply([
     ...['at', at, 'node', node === undefined ? null : fromText(node)],
-    ...['client', fromText(party ?? name) || null, 'connection', id, 'command', wordsOf(request)],
+    ...['client', fromText(party ?? name) || null, 'connection', id],
+    ...['command', wordsOf(server, request)],
     ...['reply', reply === undefined ? null : fromText(reply)],
   ]);
 }
@@ -87,7 +88,8 @@ function requests(server: Server, subject: LabSubject, words: readonly Bytes[]):
     return rule.hit(request, () => keysOf(server, [request.command, ...request.args].map(encodeText)));
   });
   if (clears) recording.clear();
-  return (count === Infinity ? found : count === 0 ? [] : found.slice(-count)).map(requestReply);
+  const last = count === 0 ? [] : found.slice(-count);
+  return last.map((request) => requestReply(server, request));
 }
 
 /** The subcommands about data and requests. @param subject returns what has them */

@@ -120,6 +120,7 @@ test('REQUESTS lists what clients have asked for, without passwords, and not wha
   ]);
   await a.call('AUTH', 'name', 'secret').catch(() => {});
   await a.call('HELLO', '2', 'AUTH', 'name', 'secret').catch(() => {});
+  await a.config('SET', 'masterauth', 'secret');
   const all = await records('REQUESTS', 'CLEAR');
   expect(all.filter(({ command }) => /psync|replconf|lab/i.test(String((command as string[])[0])))).toEqual(
     [],
