@@ -25,42 +25,54 @@ const ANY_ADDRESS: Readonly<Record<string, string>> = { '*': '0.0.0.0', '::*': '
 /** How many times a node that was given no port tries to find one that is free at all its addresses. */
 const ATTEMPTS = 10;
 
-/** Listens on a port of every address. Returns the port, which is the same for all of them. */
-async function listenOn(
+/** Something that listens. */
+interface Closing {
+  close(): Promise<unknown>;
+}
+
+/** Listens at one address. Resolves to what listens there, and its port. */
+type Open<L> = (host: string, port: number) => Promise<readonly [listener: L, port: number]>;
+
+/**
+ * Listens on a port of every address. Returns the port, which is the same for all of them. Rejects with Node's error, and then listens
+ * nowhere.
+ * @param wanted 0 picks a port that is free at all addresses
+ * @param bind as in redis.conf; default 127.0.0.1
+ * @param listeners receives what listens
+ */
+export async function listenOn<L extends Closing>(
   wanted: number,
-  door: Door,
-  addresses: Addresses,
-  listeners: Listener[],
-  how: ListenerOptions = {},
+  bind: string | undefined,
+  open: Open<L>,
+  listeners: L[],
 ): Promise<number> {
   for (let attempt = 1; ; attempt++) {
-    const open: Listener[] = [];
+    const opened: L[] = [];
     try {
-      const port = await listenAt(wanted, door, addresses, open, how);
-      listeners.push(...open);
+      const port = await listenAt(wanted, bind, open, opened);
+      listeners.push(...opened);
       return port;
     } catch (error) {
-      await Promise.all(open.map((tcp) => tcp.close()));
+      await Promise.all(opened.map((each) => each.close()));
       // A port that was free at the first address may be in use at the next one.
-      if (wanted !== 0 || open.length === 0 || codeOf(error) !== 'EADDRINUSE' || attempt === ATTEMPTS)
+      if (wanted !== 0 || opened.length === 0 || codeOf(error) !== 'EADDRINUSE' || attempt === ATTEMPTS)
         throw error;
     }
   }
 }
 
-async function listenAt(
+async function listenAt<L>(
   wanted: number,
-  door: Door,
-  addresses: Addresses,
-  open: Listener[],
-  how: ListenerOptions,
+  bind: string | undefined,
+  open: Open<L>,
+  opened: L[],
 ): Promise<number> {
   let port = wanted;
-  for (const { host, mayBeMissing } of boundAddresses(addresses.host)) {
-    const tcp = new Listener(door, how);
+  for (const { host, mayBeMissing } of boundAddresses(bind)) {
     try {
-      ({ port } = await tcp.listen({ host, port }));
-      open.push(tcp);
+      const [listener, own] = await open(host, port);
+      opened.push(listener);
+      port = own;
     } catch (error) {
       if (!mayBeMissing || !isMissing(error)) throw error;
     }
@@ -68,10 +80,17 @@ async function listenAt(
   return port;
 }
 
+/** Makes a node listen on TCP. */
+function openTcp(door: Door, how: ListenerOptions = {}): Open<Listener> {
+  return async (host, port) => {
+    const tcp = new Listener(door, how);
+    const { port: own } = await tcp.listen({ host, port });
+    return [tcp, own];
+  };
+}
+
 /** The addresses of redis.conf's `bind`. One with '-' in front may be missing on this machine. */
-export function boundAddresses(
-  bind = '127.0.0.1',
-): { readonly host: string; readonly mayBeMissing: boolean }[] {
+function boundAddresses(bind = '127.0.0.1'): { readonly host: string; readonly mayBeMissing: boolean }[] {
   return bind.split(' ').map((word) => {
     const address = word.replace(/^-/, '');
     return { host: ANY_ADDRESS[address] ?? address, mayBeMissing: word.startsWith('-') };
@@ -79,7 +98,7 @@ export function boundAddresses(
 }
 
 /** True for the error that this machine does not have the address. */
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error) ?? '');
 }
 
@@ -97,7 +116,7 @@ async function listenSecurely(
   if (tls?.port === undefined) return undefined;
   const failed = (why: string, address: string): void =>
     door.node.log('warning', `Error accepting a client connection: ${why} (addr=${address})`);
-  return listenOn(tls.port, door, addresses, listeners, { tls: tls.context.serve, failed });
+  return listenOn(tls.port, addresses.host, openTcp(door, { tls: tls.context.serve, failed }), listeners);
 }
 
 /**
@@ -114,7 +133,7 @@ export async function listen(
   settings.port = 0;
   // Both begin in one turn of the event loop, so that none of them answers before the other one is open.
   const ports = await Promise.allSettled([
-    tls?.plain === false ? 0 : listenOn(addresses.port ?? 0, door, addresses, listeners),
+    tls?.plain === false ? 0 : listenOn(addresses.port ?? 0, addresses.host, openTcp(door), listeners),
     listenSecurely(door, addresses, tls, listeners),
   ]);
   const failed = ports.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;

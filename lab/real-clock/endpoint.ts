@@ -50,9 +50,14 @@ export class RealClockEndpoint {
     return this.#ports.port;
   }
 
-  /** Listens; 0 picks a free port. Rejects with Node's error when the port is taken. */
+  /** Listens; 0 picks a free port. Rejects with Node's error when a port is taken, and then listens nowhere. */
   async listen(port = 0): Promise<void> {
-    await this.#ports.listen(port);
+    try {
+      await this.#ports.listen(port);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
   }
 
   /** The port at which connections speak TLS; undefined if there is none. */

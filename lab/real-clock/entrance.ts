@@ -1,29 +1,29 @@
-/** Where the ports of a lab listen that lead to its primary: addresses, TLS, a unix socket, a password. */
-import { createServer, type Server, type Socket } from 'node:net';
+/** The ports of a lab that lead to its primary: their addresses, TLS, a unix socket, and the refusal of other machines. */
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { refusalOfMachine } from '../../server/clients/admission.ts';
 import { nodeTls } from '../../server/host/tls.ts';
-import { boundAddresses, isMissing, reachableHost } from '../../start/listening.ts';
+import { listenOn, reachableHost } from '../../start/listening.ts';
 import type { TlsPlan } from '../../start/tls.ts';
 
-/** Where a port listens, and whom it lets in. */
+/** Where the ports listen, and which clients they refuse. */
 export interface Entrance {
   /** The addresses of redis.conf's `bind`; default 127.0.0.1. */
   readonly host?: string;
   /** The path of a unix socket beside the ports. */
   readonly unixSocket?: string;
   readonly tls?: TlsPlan;
-  /** What the URL has as its password, which the nodes ask for. */
+  /** The password in the URL. The ports do not check it: the nodes do. */
   readonly password?: string;
   /** True: other machines are refused, as in Redis' protected mode. */
   readonly isProtected?: boolean;
 }
 
-/** The ports of an entrance, once they listen. */
+/** The ports of an entrance. */
 export class EntrancePorts {
   readonly #entrance: Entrance;
   readonly #accept: (socket: Socket) => void;
-  readonly #listeners: Server[] = [];
+  readonly #listeners: OpenListener[] = [];
   /** The port without TLS; undefined if there is none. */
   #plain: number | undefined;
   #secure: number | undefined;
@@ -53,41 +53,22 @@ export class EntrancePorts {
     return `${this.#plain === undefined ? 'rediss' : 'redis'}://${login}${host}:${this.port}`;
   }
 
-  /** Listens; port 0 picks a free one. Rejects with Node's error when a port is taken. */
+  /** Listens; port 0 picks a free one. Rejects with Node's error when a port is taken; then `close` ends what listens already. */
   async listen(port: number): Promise<void> {
-    const { tls, unixSocket } = this.#entrance;
-    if (tls?.plain !== false) this.#plain = await this.#listenAt(port, () => this.#make());
+    const { host, tls, unixSocket } = this.#entrance;
+    if (tls?.plain !== false) {
+      this.#plain = await listenOn(port, host, (...at) => open(this.#make(), ...at), this.#listeners);
+    }
     if (tls?.port !== undefined) {
       const wanted = tls.plain ? tls.port : tls.port || port;
-      this.#secure = await this.#listenAt(wanted, () => this.#makeSecure(tls));
+      this.#secure = await listenOn(
+        wanted,
+        host,
+        (...at) => open(this.#makeSecure(tls), ...at),
+        this.#listeners,
+      );
     }
-    if (unixSocket !== undefined) await this.#bind(this.#make(), { path: unixSocket });
-  }
-
-  /** Listens on one port at all addresses. Returns the port. */
-  async #listenAt(wanted: number, make: () => Server): Promise<number> {
-    let port = wanted;
-    for (const { host, mayBeMissing } of boundAddresses(this.#entrance.host)) {
-      try {
-        const listener = await this.#bind(make(), { host, port, ipv6Only: true });
-        port = (listener.address() as { port: number }).port;
-      } catch (error) {
-        if (!mayBeMissing || !isMissing(error)) throw error;
-      }
-    }
-    return port;
-  }
-
-  async #bind(
-    listener: Server,
-    where: { path: string } | { host: string; port: number; ipv6Only: true },
-  ): Promise<Server> {
-    await new Promise<void>((resolve, reject) => {
-      listener.once('error', reject);
-      listener.listen(where, resolve);
-    });
-    this.#listeners.push(listener);
-    return listener;
+    if (unixSocket !== undefined) this.#listeners.push(await listening(this.#make(), { path: unixSocket }));
   }
 
   #make(): Server {
@@ -114,6 +95,25 @@ export class EntrancePorts {
 
   /** Stops listening. Resolves when all connections have ended. */
   async close(): Promise<void> {
-    await Promise.all(this.#listeners.map((each) => new Promise((resolve) => each.close(resolve))));
+    await Promise.all(this.#listeners.map((each) => each.close()));
   }
+}
+
+/** A server of Node that listens. */
+interface OpenListener {
+  close(): Promise<unknown>;
+}
+
+/** Makes a server of Node listen at an address. Resolves to its port too. */
+async function open(listener: Server, host: string, port: number): Promise<readonly [OpenListener, number]> {
+  const opened = await listening(listener, { host, port, ipv6Only: true });
+  return [opened, (listener.address() as { port: number }).port];
+}
+
+async function listening(listener: Server, where: ListenOptions): Promise<OpenListener> {
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen(where, resolve);
+  });
+  return { close: () => new Promise((resolve) => listener.close(resolve)) };
 }

@@ -1,4 +1,4 @@
-/** Where a lab listens and whom it lets in: a password, addresses, a unix socket, TLS, and a folder for its files. */
+/** The addresses, the unix socket and TLS of a lab, its password, and the folder for its files. */
 import { copyFileSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +55,14 @@ test('it listens at several addresses and on a unix socket, also after NEW', asy
     expect(await open(unixSocket).get('k')).toBe(String(again));
     expect(await open(running.labUrl.replace('127.0.0.1', '127.0.0.2')).ping()).toBe('PONG');
   }
+});
+
+test('a lab that cannot have one of its addresses listens at none', async () => {
+  const port = await freePort();
+  const unixSocket = join(mkdtempSync(join(tmpdir(), 'lostlock-entrance-')), 'missing', 's');
+  await expect(startLab({ port, unixSocket })).rejects.toThrow(unixSocket);
+  await start({ port });
+  expect(await open(running.url).ping()).toBe('PONG');
 });
 
 test('protected mode refuses addresses of other machines, as a server does', () => {
