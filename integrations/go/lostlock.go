@@ -22,7 +22,7 @@ var ready = regexp.MustCompile(`(Lab ready|Ready to accept connections) tcp (\d+
 // Server is a running lostlock.
 type Server struct {
 	t testing.TB
-	// Where it answers LAB, and the connection that asks it, once there is one.
+	// The address that answers LAB, the server's password, and the connection for LAB, which Lab opens.
 	labAddr, password string
 	lab               *labConn
 	// Addr is the address for clients, such as 127.0.0.1:40001.

@@ -28,7 +28,7 @@ public class LostlockServer implements AutoCloseable {
   private final Map<String, Integer> ports;
   /** The password that the flags give the server; null for none. */
   private final String password;
-  /** The connection that asks LAB, once there is one. */
+  /** The connection for LAB; null until a LAB command is sent. */
   private RespConnection lab;
 
   LostlockServer(Launched launched) {
