@@ -18,7 +18,7 @@ import { checkClock, checkSets, nodeNames, primariesFirst, type Starter } from '
 import type { SentinelChoice } from './replica-group/sentinels.ts';
 import type { Actor } from './time/actor.ts';
 import type { Trace } from './time/trace.ts';
-import { noteIn, toldStory } from './timeline/told.ts';
+import { toldStory } from './timeline/told.ts';
 import { type TimelineNotes, worldAccount, worldTimeline } from './timeline/world.ts';
 import { type IoredisConstructor, loadIoredis } from './virtual/client.ts';
 import { checkScripts, type LabNode, type LabNodeOptions } from './virtual/node.ts';
@@ -126,8 +126,7 @@ export class Servers implements AsyncDisposable {
    * @param who a client or a node
    */
   note(who: string, text: string): void {
-    this.world.assertUsable();
-    noteIn(this.world.trace, who, text);
+    this.sets[0]?.note(who, text);
   }
 
   /** What has happened so far, in sentences, a line for each with its time in milliseconds, as the timeline tells it. */

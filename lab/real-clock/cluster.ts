@@ -206,7 +206,7 @@ export class RealClockCluster extends AnyCluster<RealClockClusterNode, RealClock
   }
 
   /**
-   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for an empty text.
+   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for an empty name or text.
    * @param who a client or a node
    */
   note(who: string, text: string): void {

@@ -41,8 +41,11 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
   const steps: StoryStep[] = [];
   const cut = new Set<number>();
   const lost = new Map<string, number>();
-  for (const { at, lane, kind, text } of marks)
-    if (kind === 'lost') lost.set(lossOf(at, lane, text), (lost.get(lossOf(at, lane, text)) ?? 0) + 1);
+  for (const { at, lane, kind, text } of marks) {
+    if (kind !== 'lost') continue;
+    const name = lossOf(at, lane, text);
+    lost.set(name, (lost.get(name) ?? 0) + 1);
+  }
   for (const [mark, { at, lane, to, kind, text }] of marks.entries()) {
     if (!names.has(lane) && to === undefined) continue;
     const about = { mark };
@@ -68,13 +71,16 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
       const loser = loserOf(marks, at, lane);
       const sentence = count > MANY ? lostTogether(text, loser, count) : lostSentence(text, loser);
       steps.push({ at, lane, text: sentence, mood: 'bad', about });
+    } else if (kind === 'note') {
+      const end = /[.!?]$/.test(text) ? '' : '.';
+      steps.push({ at, lane, text: `${lane} ${text}${end}`, mood: 'plain', about });
     } else if (kind !== 'event' && kind !== 'refused' && !(kind === 'follow' && at === 0)) {
       steps.push({
         at,
         lane,
         text:
           kind === 'clock' ? `${text.replace(/^its clock/, `The clock of ${lane}`)}.` : `${lane} ${text}.`,
-        mood: kind === 'note' ? 'plain' : 'hand',
+        mood: 'hand',
         about,
       });
     }
@@ -108,7 +114,7 @@ function loserOf(marks: readonly TimelineMark[], at: number, lane: string): stri
     : 'the new primary never received';
 }
 
-/** From this many on, writes that are lost at once are told in one sentence. */
+/** More writes than this that are lost at once are told in one sentence. */
 const MANY = 3;
 
 /** What the losses of a client's writes at one moment have in common. */

@@ -18,8 +18,9 @@ interface NotedTrace {
   note(who: string, what: string, detail: string): void;
 }
 
-/** Records what a test says of a party. Throws TypeError for an empty text. */
+/** Records what a test says of a party. Throws TypeError for an empty name or text. */
 export function noteIn(trace: NotedTrace, who: string, text: string): void {
+  checkString('note.who', who);
   checkString('note', text);
   trace.note(who, 'note', text);
 }

@@ -149,8 +149,7 @@ export class LabCluster extends AnyCluster<LabClusterNode, Lane> {
   }
 
   /**
-   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for a name that no
-   * party can have, and for an empty text.
+   * Writes a line into the story and onto the timeline, now: `note('w1', 'charges o1')`. Throws TypeError for an empty name or text.
    * @param who a client or a node
    */
   note(who: string, text: string): void {

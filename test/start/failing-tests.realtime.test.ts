@@ -1,5 +1,6 @@
 /** What a failed test says in its own error: the story of its pairs, the requests of its servers with replies, and the keys. */
 import { expect, test } from 'vitest';
+import { startCluster, startServers } from '../../lab/start.ts';
 import { TestFixtures } from '../../runners/fixtures.ts';
 
 /** Fails a test that used these fixtures, and returns the message of its error. */
@@ -30,6 +31,8 @@ test('the sentences of a pair stand in the error, with what the test noted', asy
   expect(marks).toContainEqual(expect.objectContaining({ lane: 'w1', kind: 'note', text: 'charges o1' }));
   expect(story.map(({ text }) => text)).toContain('w1 charges o1.');
   expect(() => pair.note('w1', '')).toThrow('option note');
+  pair.note('w1', 'is done.');
+  expect(pair.story()).toMatch(/ w1 is done\.$/);
   const { message, stack } = await failedWith(all);
   for (const text of [message, stack]) {
     expect(text).toContain('expected 1 to be 2');
@@ -38,6 +41,16 @@ test('the sentences of a pair stand in the error, with what the test noted', asy
     expect(text).toContain('w1 charges o1.');
   }
   expect(stack).toMatch(/\n {4}at /);
+});
+
+test('a note needs a name, also in several sets and in a cluster', async () => {
+  await using servers = await startServers({ primaries: 3 });
+  expect(() => servers.note('', 'charges o1')).toThrow('option note');
+  expect(() => servers.note('kernel', 'charges o1')).toThrow('option note');
+  servers.note('redis-2', 'is slow');
+  expect(servers.story()).toContain('redis-2 is slow.');
+  await using cluster = await startCluster({ clock: 'virtual' });
+  expect(() => cluster.note('', 'charges o1')).toThrow('option note');
 });
 
 test('the last requests with replies, what scripts called, and the keys that are left stand in the error', async () => {
