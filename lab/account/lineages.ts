@@ -42,7 +42,11 @@ export class KnownState<T> {
 export interface LineageEvents<T> {
   /** A node was promoted. @param before what the former primary knows */
   promoted?(node: string, at: number, before: KnownState<T>, now: KnownState<T>): void;
-  /** A former primary's data no longer counts. @param why in words @param cause undefined when it is not known whom the node follows */
+  /**
+   * The data of a former primary no longer counts.
+   * @param why the reason in words
+   * @param cause the reason as data; undefined when the node follows another node and it is not known which
+   */
   retired?(state: KnownState<T>, at: number, why: string, cause: TenureCause | undefined): void;
   /** True if a restarted node still has this. */
   isKept(value: T, id: string, kept: ReadonlyMap<string, string>): boolean;

@@ -13,7 +13,8 @@ type Print = (...args: unknown[]) => void;
 
 /**
  * A function that prints between stepping out and stepping back. Jest prints the place of a console.log: the first frame of
- * the stack that is not a nameless function of `<anonymous>`. This is such a function, so that the place is the caller's.
+ * the stack that is not a nameless function of `<anonymous>`. This function is nameless and of `<anonymous>`, so Jest prints the place of
+ * its caller.
  */
 function unseen(stepOut: () => () => void, print: Print): Print {
   const code =

@@ -185,7 +185,7 @@ export class Direction {
   readonly #connection: { reset(): void };
   #lost = false;
 
-  /** @param label who sends to whom, for the record */
+  /** @param label the sender and the receiver, for the record */
   constructor(lane: RealClockLane, label: string, trace: RealClockTrace, connection: { reset(): void }) {
     this.lane = lane;
     this.#label = label;

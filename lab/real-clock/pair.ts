@@ -305,7 +305,7 @@ export class RealClockPair
     return this.network.trace.visits;
   }
 
-  /** @internal Writes a sentence about nobody into the story. Throws TypeError for an empty one. */
+  /** @internal Writes a sentence into the story that belongs to no party. Throws TypeError for an empty one. */
   remark(text: string): void {
     this.checkOpen();
     checkString('note', text);

@@ -72,7 +72,7 @@ export class Visits {
     this.#tell(client, `${client} leaves ${readable(key)}.`);
   }
 
-  /** A remark about nobody. */
+  /** A remark that belongs to no party. */
   remark(text: string): void {
     this.#tell('*', text);
   }

@@ -91,10 +91,14 @@ export function placeOf(
   node: string | undefined,
 ): Pick<NamedNode, 'intercept' | 'dump'> {
   if (node === undefined) return subject;
-  const names = subject.nodes.map(({ name }) => name).join(', ') || 'no others than this server';
+  const names = subject.nodes.map(({ name }) => name).join(', ');
   return (
     subject.nodes.find(({ name }) => name === node) ??
-    fail(fromText(`ERR no node is called '${node}'; there are ${names}`))
+    fail(
+      fromText(
+        `ERR no node is called '${node}'; ${names === '' ? 'this server has no nodes' : `there are ${names}`}`,
+      ),
+    )
   );
 }
 

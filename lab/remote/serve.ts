@@ -105,7 +105,7 @@ export class LabServer implements AsyncDisposable {
 class LabPlace {
   readonly #start: Start;
   #pair: RealClockPair | undefined;
-  /** The start of the last pair. */
+  /** Settles when the last pair has started, or could not. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(start: Start) {
@@ -160,7 +160,8 @@ function checkOptions(options: LabOptions): void {
 }
 
 /**
- * Makes the disks of nodes, whose files are in a folder for each. A node begins with what its folder has now, also after LAB NEW.
+ * Makes the disks of nodes. Each node has a folder for its files. The primary begins with the files that its folder had when the lab
+ * started, also after LAB NEW; the folders of replicas are emptied, because a replica receives the data of the primary.
  * @param dump the name of the dump file
  * @param appended the name of the folder for append-only files
  * @param first the name of the node that begins as the primary
@@ -173,7 +174,6 @@ function disksIn(dir: string, dump: string, appended: string, first: string): (n
   };
   return (node) => {
     let files = begun.get(node);
-    // The replicas receive the data of the primary.
     if (files === undefined) begun.set(node, (files = node === first ? filesOf(node) : new Map()));
     const disk = new KeptDisk(join(dir, node), files);
     disk.load(dump);

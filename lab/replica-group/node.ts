@@ -49,7 +49,7 @@ export abstract class NodeWithLog<C = unknown> extends Party<C> {
   onRestart: (dead: Logged) => void = () => {};
   #log = new WriteLog();
   #interceptor: Interceptor | undefined;
-  /** @internal The names of the nodes and Sentinels, whose requests are no client's. */
+  /** @internal The names of the nodes and Sentinels: what they send is no request of a client. */
   fellows: readonly string[] = [];
 
   /** @internal */

@@ -139,7 +139,7 @@ export abstract class SentinelGroup<
   protected abstract pass(ms: number): Promise<void>;
 
   /**
-   * Answers, delays or breaks matching requests of clients, at whichever node they arrive: one rule counts them all. Rules are
+   * Answers, delays or breaks matching requests of clients, at all nodes: one rule counts the requests of all of them. Rules are
    * checked in the order in which they were added. Throws TypeError for an unknown filter or intervention.
    */
   intercept(filter: RequestFilter, intervention: Intervention): Interception {

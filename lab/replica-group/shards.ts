@@ -22,7 +22,7 @@ export const CLUSTER_FILE = 'nodes.conf';
 export interface ShardMember<N> extends Member<N> {
   /** @internal Its part in the cluster. */
   readonly member: ClusterNode;
-  /** @internal The names of all nodes, whose requests are no client's. */
+  /** @internal The names of all nodes: what they send is no request of a client. */
   fellows: readonly string[];
 }
 

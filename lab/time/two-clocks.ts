@@ -11,10 +11,10 @@ const LOOKS = 50;
 /** So many commands after a sleep are a loop, and no accident. */
 const WAKES = 2;
 
-/** The clients that somebody was told of. */
+/** The worlds that a warning was printed about: there is one for each. */
 const told = new WeakSet<object>();
 
-/** What is known of a client that is used outside of its world. */
+/** Counts the calls of a client from outside of its world, and warns once. */
 export class OutsideUse {
   readonly #world: object;
   readonly #name: string;

@@ -41,7 +41,7 @@ export interface TimelineWorld {
 export interface TimelineSet {
   readonly nodes: readonly { readonly name: string }[];
   readonly sentinels?: readonly { readonly name: string }[];
-  /** The slots of a cluster's shard; undefined where each set has all keys. */
+  /** The slots of a cluster's shard; undefined for a set that is no shard, which has all keys. */
   readonly slots?: string;
 }
 

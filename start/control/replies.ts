@@ -1,4 +1,4 @@
-/** Notes in the log of requests what each was answered, and what its script called. */
+/** Adds to each request in the log the server's reply, and the commands that its script called. */
 import { asciiLower, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { quoted } from '../../protocol/inline.ts';
 import {
@@ -31,7 +31,7 @@ interface OpenRequest extends RecordedRequest {
   readonly calls: RecordedCall[];
 }
 
-/** The requests that clients have sent last, until each is answered. */
+/** The last request of each client, until the server has replied to it. */
 export class Replies implements ReplyWatcher {
   readonly #open = new WeakMap<Caller, OpenRequest>();
 
@@ -81,7 +81,7 @@ function isWrapped(reply: object): reply is MapReply | SetReply | PairsReply | P
   return [MapReply, SetReply, PairsReply, PushReply].some((each) => reply instanceof each);
 }
 
-/** Text in quotes, as it stands; what is no text is escaped. */
+/** Text in quotes, unchanged; bytes that are no text, or not printable, are escaped. */
 function bulkText(bytes: Bytes): string {
   const text = decodeText(bytes.slice(0, LONGEST));
   return typeof text === 'string' && !/[\x00-\x1f"\\\x7f]/.test(text)
