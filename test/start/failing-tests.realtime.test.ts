@@ -32,7 +32,7 @@ test('the sentences of a pair stand in the error, with what the test noted', asy
   expect(story.map(({ text }) => text)).toContain('w1 charges o1.');
   expect(() => pair.note('w1', '')).toThrow('option note');
   pair.note('w1', 'is done.');
-  expect(pair.story()).toMatch(/ w1 is done\.$/);
+  expect(pair.story()).toMatch(/ w1 is done\.$/m);
   const { message, stack } = await failedWith(all);
   for (const text of [message, stack]) {
     expect(text).toContain('expected 1 to be 2');
