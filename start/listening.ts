@@ -31,7 +31,7 @@ interface Closing {
 }
 
 /** Listens at one address. Resolves to what listens there, and its port. */
-type Open<L> = (host: string, port: number) => Promise<readonly [listener: L, port: number]>;
+type OpenAt<L> = (host: string, port: number) => Promise<readonly [listener: L, port: number]>;
 
 /**
  * Listens on a port of every address. Returns the port, which is the same for all of them. Rejects with Node's error, and then listens
@@ -43,7 +43,7 @@ type Open<L> = (host: string, port: number) => Promise<readonly [listener: L, po
 export async function listenOn<L extends Closing>(
   wanted: number,
   bind: string | undefined,
-  open: Open<L>,
+  open: OpenAt<L>,
   listeners: L[],
 ): Promise<number> {
   for (let attempt = 1; ; attempt++) {
@@ -64,7 +64,7 @@ export async function listenOn<L extends Closing>(
 async function listenAt<L>(
   wanted: number,
   bind: string | undefined,
-  open: Open<L>,
+  open: OpenAt<L>,
   opened: L[],
 ): Promise<number> {
   let port = wanted;
@@ -81,7 +81,7 @@ async function listenAt<L>(
 }
 
 /** Makes a node listen on TCP. */
-function openTcp(door: Door, how: ListenerOptions = {}): Open<Listener> {
+function openTcp(door: Door, how: ListenerOptions = {}): OpenAt<Listener> {
   return async (host, port) => {
     const tcp = new Listener(door, how);
     const { port: own } = await tcp.listen({ host, port });

@@ -6,7 +6,10 @@ import type { Server } from '../../server/server.ts';
 /** What the lab's port answers beside LAB: what a client asks when it connects and before it leaves. */
 const ANSWERED = ['lab', 'ping', 'hello', 'auth', 'client', 'select', 'info', 'command', 'reset', 'quit'];
 
-/** Refuses all other commands: a client that is there by mistake gets an error at once. @param where the part of the error that says where the data is */
+/**
+ * Refuses all other commands: a client that is there by mistake gets an error at once.
+ * @param where the part of the error that says where the data is
+ */
 export function refuseData(control: Server, where: string | (() => string)): void {
   control.interceptor = (client, argv) => {
     const name = asciiLower(argv[0] ?? '');
