@@ -7,11 +7,11 @@ import { QuorumFailed } from '../errors.ts';
 import type { LockContext } from '../holding/context.ts';
 import type { Renewal } from '../holding/hold.ts';
 import { HoldHandle, type ReleaseAgain } from '../holding/hold-handle.ts';
-import { simpleAcquireScript } from '../scripts/simple.ts';
+import { RELEASED, simpleAcquireScript } from '../scripts/simple.ts';
 import { NoReply } from '../server/outcomes.ts';
 import { isTransient } from '../server/retry.ts';
 import type { LockServer } from '../server/server.ts';
-import { chooseFirst } from '../server/wakeups.ts';
+import { chooseFirst, UNDONE } from '../server/wakeups.ts';
 import { elapsed } from '../timing/clock.ts';
 import { IndependenceCheck } from './independence-check.ts';
 import { askAll, type Votes } from './majority.ts';
@@ -197,16 +197,23 @@ class RedlockAcquisition extends BaseAcquisition {
   async #undo(round: Round, validUntil: number): Promise<void> {
     const giving = new Map<LockServer, Promise<boolean>>();
     for (const server of this.servers) {
-      if (!round.refused.has(server)) giving.set(server, this.#giveBack(server, round, validUntil));
+      if (!round.refused.has(server)) giving.set(server, this.#giveBack(server, round, validUntil, UNDONE));
     }
     const granted = [...round.granted];
     await askAll(granted, granted.length, this.#limitMs, (server) => giving.get(server)!);
   }
 
   /** A request without a reply may arrive after its release, so its token is listed as abandoned and cannot take the lock. */
-  #giveBack(server: LockServer, { token, granted }: Round, validUntil: number): Promise<boolean> {
+  #giveBack(
+    server: LockServer,
+    { token, granted }: Round,
+    validUntil: number,
+    message = RELEASED,
+  ): Promise<boolean> {
     const listMs = granted.has(server) ? 0 : MARKER_MS + this.ttlMs;
-    const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, { background: true });
+    const channel = simpleChannel(this.lock, server);
+    const how = { background: true };
+    const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, how, channel, message);
     releasing.catch(() => {});
     return releasing;
   }

@@ -8,6 +8,7 @@ import type { Hold, HoldCallbacks, Renewal } from '../holding/hold.ts';
 import { HoldHandle, type HoldOperations, type ReleaseAgain } from '../holding/hold-handle.ts';
 import { prefixed, suffixed } from '../keys.ts';
 import {
+  RELEASED,
   SIMPLE_CHANNEL,
   simpleAcquireScript,
   simpleHandOverScript,
@@ -35,6 +36,7 @@ export const abandonedTokensKey = (name: string): string => prefixed('lostlock_a
 /**
  * Releases by token until a reply comes or the lease is over.
  * @param listMs for how many milliseconds to list the token as abandoned, because a request may be under way; 0: none is
+ * @param message what to publish; a release by default
  */
 export function releaseByToken(
   server: LockServer,
@@ -44,10 +46,13 @@ export function releaseByToken(
   listMs = 0,
   insistence?: RetryOptions,
   channel = simpleChannel(name, server),
+  message = RELEASED,
 ): Promise<boolean> {
   const keys = server.client.sharded || listMs > 0 ? [name, channel] : [name];
   if (listMs > 0) keys.push(abandonedTokensKey(name));
-  const args = listMs > 0 ? [token, listMs] : [token];
+  const args: (string | number)[] = [token];
+  if (message !== RELEASED) args.push(listMs, message);
+  else if (listMs > 0) args.push(listMs);
   const released = (reply: unknown): boolean => {
     const heard = Number(reply) - 1;
     if (heard > 0) server.wakeups.heardBy(channel, heard);

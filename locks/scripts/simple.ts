@@ -4,6 +4,9 @@ import { defineScript } from './define.ts';
 /** The suffix of the name of the lock's channel. */
 export const SIMPLE_CHANNEL = 'lostlock_channel';
 
+/** The message of a release. */
+export const RELEASED = '0';
+
 /**
  * Acquires the lock. An abandoned request may arrive late and take the lock for nobody: the first request is a plain
  * SET, which cannot check that. Its token is therefore listed as abandoned, and the next client that asks takes the
@@ -35,13 +38,13 @@ return nil
  *
  * KEYS: 1 the lock · 2 its channel, if that is not `name:lostlock_channel` or a third key follows · 3 the abandoned
  * tokens, if the token is to be listed
- * ARGV: 1 token · 2 how long to list it, in milliseconds
+ * ARGV: 1 token · 2 how long to list it, in milliseconds; 0: not at all · 3 the message, if that is not '0'
  * Reply: 1 and the number of connections that received the message: released · 0: not held by the token
  */
 export const simpleReleaseScript = defineScript(
   'simple-release',
   `
-if ARGV[2] then
+if ARGV[2] and ARGV[2] ~= '0' then
   local t = redis.call('time')
   local moment = t[1] * 1000 + math.floor(t[2] / 1000)
   redis.call('zremrangebyscore', KEYS[3], '-inf', moment)
@@ -50,7 +53,7 @@ if ARGV[2] then
 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('del', KEYS[1])
-return 1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':${SIMPLE_CHANNEL}', '0')
+return 1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':${SIMPLE_CHANNEL}', ARGV[3] or '${RELEASED}')
 `,
 );
 

@@ -4,6 +4,7 @@
  * A message is only a hint: it may come twice, too early or never. A waiter therefore subscribes, checks the lock again, and
  * only then sleeps, for a limited time; after a lost connection the waiters check at once.
  */
+import { randomInt } from 'node:crypto';
 import type { LockClient, Subscriber } from '../clients/client.ts';
 import { elapsed, LONGEST_TIMER_MS } from '../timing/clock.ts';
 import { CallbackDeadline, Deadlines } from '../timing/deadlines.ts';
@@ -47,6 +48,16 @@ export const chooseAll: Choose = (waiters) => waiters;
 const HAND_OVERS = 10;
 const PAUSE_MS = 5;
 
+/**
+ * The message of an attempt that was undone: a server is free again, but no holder has left. If each such message made waiters
+ * check at once, then a waiter whose attempts are undone on one server would wake itself and the others for ever.
+ */
+export const UNDONE = 'undone';
+
+/** After such a message, waiters check within this many milliseconds, and twice as many after each further one. */
+const UNDONE_MS = 20;
+const LONGEST_UNDONE_MS = 1000;
+
 /** How long a channel stays subscribed after its last waiter got the lock, in milliseconds: the next may come soon. */
 const LINGER_MS = 100;
 
@@ -58,6 +69,9 @@ export class Channel {
   /** So that the first release is published: its reply says how many others listen. */
   #handOvers = HAND_OVERS - 1;
   #pauses = false;
+  /** How many checks messages of undone attempts have caused since the last release. */
+  #undone = 0;
+  #looksSoon = false;
   /** How many other processes received the message of the last release. */
   others = 0;
   /** The hold of this process on the lock, if any; until it ends, messages are ignored. */
@@ -76,8 +90,32 @@ export class Channel {
   }
 
   message(text: string): void {
+    if (text === UNDONE) {
+      this.#lookSoon();
+      return;
+    }
+    this.#undone = 0;
+    this.#wake(text);
+  }
+
+  #wake(text: string): void {
     if (this.holder?.active || this.#pauses) return;
     for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
+  }
+
+  /** An attempt was undone: its waiter checks after a random while, which grows until the next release. */
+  #lookSoon(): void {
+    if (this.#looksSoon) return;
+    this.#looksSoon = true;
+    const longestMs = Math.min(UNDONE_MS * 2 ** this.#undone++, LONGEST_UNDONE_MS);
+    const timer = setTimeout(
+      () => {
+        this.#looksSoon = false;
+        this.#wake('');
+      },
+      randomInt(longestMs / 2, longestMs + 1),
+    );
+    timer.unref?.(); // The sleeping waiters keep the process alive.
   }
 
   /** Whether this process holds the lock, so that its waiters will be notified and need not check. */
@@ -87,7 +125,7 @@ export class Channel {
 
   /** The connection was lost for a while: waiters that could get the lock check it. */
   lookAgain(): void {
-    this.message('');
+    this.#wake('');
   }
 
   /** The waiter to hand the lock over to; none when it is time to publish a release to other processes. */
