@@ -58,7 +58,11 @@ function wantsLock(world: PlayedWorld, name: string): boolean {
 }
 
 function probeOf(world: PlayedWorld): CalmWorld['probe'] {
-  if (world.visits.some(({ client }) => client === PROBE)) return 'enters';
+  const visits = world.visits.filter(({ client }) => client === PROBE);
+  const [first] = world.probeLives;
+  // What made it return may not last: a value in a cache, or the mark of a job.
+  if (first?.ended === 'returned' && !visits.some(({ life }) => life === first.life)) return 'returns';
+  if (visits.length > 0) return 'enters';
   if (world.probeLives.some(({ ended }) => ended === 'threw')) return 'enters';
   if (world.probeLives.some(({ ended }) => ended === 'returned')) return 'returns';
   return wantsLock(world, PROBE) ? 'enters' : 'waits';

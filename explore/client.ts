@@ -39,6 +39,8 @@ export interface Entrances {
 /** A client. Its process can be paused, killed and started again. */
 export abstract class StageClient implements LedgerClient, ClientControls {
   readonly name: string;
+  /** What its code is told that its name is: that of another client in a second deployment. */
+  readonly known: string;
   life = 0;
   resumedAt = -1;
   end: LifeEnd | undefined;
@@ -50,10 +52,11 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   #hang: { readonly ms: number; readonly began: () => void } | undefined;
   #died: (() => void) | undefined;
 
-  constructor(run: ClientRun, nodes: Entrances, name: string) {
+  constructor(run: ClientRun, nodes: Entrances, name: string, known = name) {
     this.run = run;
     this.#nodes = nodes;
     this.name = name;
+    this.known = known;
   }
 
   abstract get paused(): boolean;
@@ -133,10 +136,10 @@ export abstract class StageClient implements LedgerClient, ClientControls {
 
   #session(life: number): ClientSession {
     const { ledger, operations, signal } = this.run;
-    const { name, servers, urls } = this;
+    const { name, known, servers, urls } = this;
     const { entrances } = this.#nodes;
     return {
-      ...{ name, probe: name === PROBE, redis: servers[0] as Redis, servers, urls, signal },
+      ...{ name: known, probe: name === PROBE, redis: servers[0] as Redis, servers, urls, signal },
       connect: (options = {}, primary = 0) => {
         this.checkAlive(life);
         if (primary < 0 || primary >= entrances)

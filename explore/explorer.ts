@@ -101,7 +101,7 @@ export class Explorer {
     this.#output = output;
     this.#watch = watch;
     this.#found = new FoundReasons(options.accept);
-    this.#counts = new WorldCounts(options.promises);
+    this.#counts = new WorldCounts(options);
     this.#faults = Object.fromEntries(options.faults.map((name) => [name, 0]));
   }
 
@@ -268,7 +268,7 @@ export class Explorer {
     const kinds = asked(kindsOf(world), this.#options);
     for (const kind of kinds) this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
     if (kinds.length === 0) this.#calm++;
-    this.#counts.add(world, this.#worlds === 1);
+    this.#counts.add(world, this.#worlds === 1, rules.calm);
     this.#cover(world, rules.scales);
     if (strategy === ONE_FAULT) this.#second?.add(world);
     const all = judge(world, promises, own);

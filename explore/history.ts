@@ -1,5 +1,7 @@
 /** The history of one world, as promises of the user judge it and as files hold it. */
+
 import type { TraceEvent } from '../lab/time/event.ts';
+import { clientsOf } from './deployments.ts';
 import type { PlannedFault } from './faults/index.ts';
 import type { ClientLife } from './lives.ts';
 import type { RecordedOperation } from './operations/operation.ts';
@@ -72,7 +74,7 @@ export function historyOf(world: PlayedWorld): History {
   let writes: HistoryWrite[] | undefined;
   let messages: HistoryMessage[] | undefined;
   return {
-    lanes: [...plan.clients, ...nodes],
+    lanes: [...clientsOf(plan), ...nodes],
     visits: visits.filter(({ client }) => client !== PROBE),
     probe: visits.filter(({ client }) => client === PROBE),
     lives: world.lives,

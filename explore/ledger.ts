@@ -75,6 +75,11 @@ export class Ledger {
     return this.#resources.get(resource)?.permits;
   }
 
+  /** True for a resource that must be used once. */
+  isOnce(resource: string): boolean {
+    return this.#resources.get(resource)?.once === true;
+  }
+
   /** The open visits. */
   get inside(): Visit[] {
     return [...this.#inside.keys()];

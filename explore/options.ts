@@ -10,6 +10,7 @@ import { checkAccept, LEASE_LIMITS } from './fingerprint.ts';
 import { boundHint } from './in-test.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
+import { madeOf } from './promises/promise.ts';
 import type { Asked, Coverage } from './report-data.ts';
 import { checkBound, type FaultBound } from './search/bounds.ts';
 import { checkTopology, type Topology } from './topology.ts';
@@ -225,7 +226,9 @@ function lateOf({ late = {}, exhaustive }: ExploreOptions): FullOptions['late'] 
 function namedIn({ faults, promises: given = [], exhaustive, budget }: ExploreOptions): FullOptions['named'] {
   return {
     namesFaults: faults !== undefined,
-    namedPromises: given.filter((each) => typeof each === 'string'),
+    namedPromises: given.flatMap((each) =>
+      typeof each === 'string' ? each : madeOf(each) === undefined ? [] : each.name,
+    ),
     limited: exhaustive !== undefined || budget?.worlds !== undefined || budget?.ms !== undefined,
   };
 }

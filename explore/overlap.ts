@@ -1,4 +1,5 @@
 /** Tells whether operations of two clients on one key or resource overlap: then they contend for something. */
+import { clientsOf } from './deployments.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { PROBE } from './visit.ts';
 
@@ -40,7 +41,7 @@ function requestsOverlap({ plan, world, events, begunAt }: PlayedWorld): boolean
   const written = new Set(
     world.writes.flatMap(({ write: { key, client } }) => (client === undefined ? [] : [key])),
   );
-  const clients = new Set(plan.clients);
+  const clients = new Set(clientsOf(plan));
   const last = new Map<string, KeyRequest>();
   const all: KeyRequest[] = [];
   for (const { who, what, detail, sent, at } of events) {

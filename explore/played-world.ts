@@ -46,6 +46,8 @@ export interface PlayedWorld {
   readonly visits: readonly Visit[];
   /** The resources that have several permits: clients may be inside of them together. */
   readonly pools?: ReadonlySet<string>;
+  /** The resources that must be used once. */
+  readonly once?: ReadonlySet<string>;
   /** The resources to which clients sent, as links know them. */
   readonly distant?: ReadonlySet<string>;
   readonly lines: readonly StoryLine[];

@@ -41,7 +41,10 @@ export function calmDifferenceOf(survey: PlayedWorld, first: PlayedWorld): strin
       ({ begunAt, stopped, span, endedAt }) => begunAt + (stopped ? endedAt : span) * 1000,
     ),
   );
-  const [one, other] = [survey, first].map(({ events }) => events.filter(({ at }) => at < until));
+  // The links to resources are not known before the first play: it ends no delays there.
+  const [one, other] = [survey, first].map(({ events }) =>
+    events.filter(({ at, what, detail }) => at < until && !(what === 'delay' && detail === '0 ms')),
+  );
   return described({ ...survey, events: one ?? [] }, { ...first, events: other ?? [] }, false, true);
 }
 

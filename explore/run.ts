@@ -2,6 +2,7 @@
 
 import type { PrintedLine } from '../lab/virtual/inside.ts';
 import type { ClientCode, StageClient } from './client.ts';
+import { twinOf } from './deployments.ts';
 import { describe, lineOf } from './describe.ts';
 import { type PlannedFault, strike } from './faults/index.ts';
 import { Ledger } from './ledger.ts';
@@ -94,7 +95,8 @@ class WorldRun implements StageRun {
   readonly #stage: Stage;
   readonly #rules: Rules;
   readonly #plan: WorldPlan;
-  readonly #clients: readonly StageClient[];
+  /** Those of the plan first, and then those that second deployments have started. */
+  readonly #clients: StageClient[];
   readonly #changing = new Set<StageSet>();
   readonly #lines: StoryLine[] = [];
   readonly #struck: PlannedFault[] = [];
@@ -138,7 +140,7 @@ class WorldRun implements StageRun {
     };
     this.ledger.onEvent = tell;
     this.ledger.onBreach = judge;
-    this.#clients = plan.clients.map((name) => stage.client(this, name));
+    this.#clients = plan.clients.map((name) => stage.client(this, { name }));
   }
 
   /** Lets the watchdog know the world, and those whose code may never return. */
@@ -287,7 +289,7 @@ class WorldRun implements StageRun {
       const client = this.#clients.find((each) => each.name === name);
       if (ended !== undefined || client?.alive !== true || client.life !== life.life || inside.has(name))
         continue;
-      if (!isInVain(calm, name, this.#visitsOf(life), since, inside.size > 0)) continue;
+      if (!isInVain(calm, client.known, this.#visitsOf(life), since, inside.size > 0)) continue;
       life.waitedSince = Math.max(from, since);
     }
   }
@@ -323,6 +325,7 @@ class WorldRun implements StageRun {
       ...{ sets, network, ...abilities, clients: this.#clients, changing: this.#changing },
       ...{ wait: time.wait, struckAfter: time.struckAfter, resources: this.#stage.resources?.hosts ?? [] },
       restartClient: (name: string) => this.#restartClient(name),
+      deploy: (name: string, samePid: boolean) => this.#deploy(name, samePid),
       tell: (who: string, what: string) => {
         if (!this.#struck.includes(fault)) this.#struck.push(fault);
         this.#line(who, what, 'fault');
@@ -335,6 +338,17 @@ class WorldRun implements StageRun {
     const client = this.#clients.find((each) => each.name === name) as StageClient;
     client.revive();
     this.#watch(client.connect().then(() => this.#live(client)));
+  }
+
+  #deploy(name: string, samePid: boolean): string | undefined {
+    const of = this.#clients.find((each) => each.name === name) as StageClient;
+    const twin = twinOf(name, this.#plan.clients);
+    if (this.#clients.some((each) => each.name === twin)) return undefined;
+    const client = this.#stage.client(this, { name: twin, twin: { of, samePid } });
+    this.#clients.push(client);
+    this.watch();
+    this.#watch(client.connect().then(() => this.#live(client)));
+    return twin;
   }
 
   /** Waits until the condition holds, at most `ms`. */
@@ -366,7 +380,7 @@ class WorldRun implements StageRun {
     // In virtual time it costs nothing to see whether it ever gets the lock.
     const patience = this.#stage.repeats === undefined ? patienceMs : bound;
     this.#ending = new AbortController();
-    const probe = this.#stage.client(this, PROBE);
+    const probe = this.#stage.client(this, { name: PROBE });
     this.watch(probe);
     await probe.connect();
     const begun = this.now();
@@ -453,6 +467,7 @@ class WorldRun implements StageRun {
       ),
       visits,
       pools: new Set(resources.filter((name) => this.ledger.permitsOf(name) !== 1)),
+      once: new Set(resources.filter((name) => this.ledger.isOnce(name))),
       distant: new Set(this.#stage.resources?.hosts),
       lines: this.#lines,
       struck: this.#struck,

@@ -1,5 +1,5 @@
 /** Judges a report: clean, broken, or inconclusive, and why it proves nothing. */
-import { promises } from './promises/index.ts';
+import { madePromises, promises } from './promises/index.ts';
 import type { ReportData } from './report-data.ts';
 
 /** What an exploration says about the code: no promise breaks, one does, or too little was played to know. */
@@ -72,7 +72,7 @@ export function reasonsOf({ asked, coverage, worlds, interrupted }: JudgedReport
   if (asked.faults.length > 0 && struck === 0) add('no-fault', 'no fault ever struck');
   const unjudged = asked.namedPromises.filter((name) => judged[name] === 0);
   for (const name of unjudged) {
-    const nothing = promises.find((each) => each.name === name)?.nothing ?? '';
+    const nothing = (promises.find((each) => each.name === name) ?? madeNamed(name))?.nothing ?? '';
     add('unjudged', `${name} had nothing to judge${nothing === '' ? '' : ` (it has nothing ${nothing})`}`);
   }
   for (const text of calmErrors) add('calm-error', `without any fault, ${text}`);
@@ -87,4 +87,9 @@ export function reasonsOf({ asked, coverage, worlds, interrupted }: JudgedReport
   for (const { sentence, replay } of programs.unrepeated)
     add('unrepeated', `broke once, and not again: ${sentence} (replay: ${replay})`);
   return reasons;
+}
+
+/** The promise made for an object that has this name, such as `linearizable(queue)`. */
+function madeNamed(name: string): (typeof madePromises)[number] | undefined {
+  return madePromises.find((each) => each.name.split('(', 1)[0] === name.split('(', 1)[0]);
 }

@@ -1,9 +1,15 @@
 /** Counts in how many worlds of an exploration something happened, so that a report can say what did not. */
+import type { LockAccount } from '../lab/account/account.ts';
+import { accountOfWorld } from './cause/recorded.ts';
 import { type History, historyOf } from './history.ts';
+import type { UserPromise } from './judge.ts';
+import type { CalmWorld } from './lives.ts';
+import type { FullOptions } from './options.ts';
 import { isContended } from './overlap.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { gist } from './promises/broken.ts';
 import { promises as registry } from './promises/index.ts';
+import { madeOf } from './promises/promise.ts';
 import type { Coverage } from './report-data.ts';
 import { deadlineOf } from './search/leases.ts';
 import { PROBE } from './visit.ts';
@@ -34,21 +40,24 @@ export class WorldCounts {
   #triedAgain = 0;
   #leaseEnded = 0;
   readonly #judged: Record<string, number>;
+  readonly #named: ReadonlySet<string>;
+  /** The promises of the user that say whether they had something to judge. */
+  readonly #own: readonly UserPromise[];
   readonly #errors: Record<string, number> = {};
   readonly #calmErrors: string[] = [];
 
-  /** @param promises those that are checked */
-  constructor(promises: ReadonlySet<string>) {
-    this.#judged = Object.fromEntries([...promises].map((name) => [name, 0]));
+  constructor({ promises, own, named }: Pick<FullOptions, 'promises' | 'own' | 'named'>) {
+    this.#own = own.filter((each) => madeOf(each) !== undefined);
+    const names = [...promises, ...this.#own.map(({ name }) => name)];
+    this.#judged = Object.fromEntries(names.map((name) => [name, 0]));
+    this.#named = new Set(named.namedPromises);
   }
 
-  /** Counts a world. @param isCalm it is the world without faults */
-  add(world: PlayedWorld, isCalm: boolean): void {
+  /** Counts a world. @param isCalm it is the world without faults @param calm how clients fare in that world */
+  add(world: PlayedWorld, isCalm: boolean, calm: CalmWorld | undefined): void {
     const history = historyOf(world);
     if (isContended(world)) this.#contended++;
-    for (const { name, hasCase } of registry)
-      if (name in this.#judged && hasCase?.(history, world.pools ?? new Set()) !== false)
-        this.#judged[name] = (this.#judged[name] ?? 0) + 1;
+    this.#judge(world, history, calm);
     const failed = world.lives.filter(
       ({ client, error, to }) => client !== PROBE && error !== undefined && to < world.toldAt,
     );
@@ -62,6 +71,21 @@ export class WorldCounts {
     if (history.visits.some(({ fence }) => fence !== undefined)) this.#fenced++;
     if (hasTriedAgain(world)) this.#triedAgain++;
     if (hasLeaseEnded(history, world.startedAt)) this.#leaseEnded++;
+  }
+
+  #judge(world: PlayedWorld, history: History, calm: CalmWorld | undefined): void {
+    const { pools = new Set<string>(), once = new Set<string>() } = world;
+    const account = (): LockAccount => accountOfWorld(world).account;
+    const count = (name: string, has: boolean | undefined): void => {
+      if (has !== false) this.#judged[name] = (this.#judged[name] ?? 0) + 1;
+    };
+    for (const { name, hasCase } of registry) {
+      if (!(name in this.#judged)) continue;
+      // Nobody asks of defaults whether they had something to judge.
+      const known = { pools, once, calm, account: this.#named.has(name) ? account : undefined };
+      count(name, hasCase?.(history, known));
+    }
+    for (const each of this.#own) count(each.name, madeOf(each)?.hasCase(history));
   }
 
   /** The counts so far. */

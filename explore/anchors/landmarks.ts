@@ -1,8 +1,10 @@
 /** The events of a played world after which a fault can be said to strike: what clients asked for and did at resources, and when. */
+
 import { createHash } from 'node:crypto';
 import type { TraceEvent } from '../../lab/time/event.ts';
 import { asciiUpper, type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
+import { clientsOf } from '../deployments.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Anchor, GRANT } from './anchor.ts';
 
@@ -38,7 +40,7 @@ const DIGITS = 6;
 export function landmarksOf(world: PlayedWorld): Landmark[] {
   const requests = requestsOf(world);
   const found = requests.flatMap((request) => stagesOf(request, world));
-  for (const client of world.plan.clients) {
+  for (const client of clientsOf(world.plan)) {
     const own = requests.filter((request) => request.client === client);
     for (const act of actsOf(world, client)) found.push(act, ...grantOf(act, own, world));
   }
@@ -95,7 +97,7 @@ function actsOf({ visits }: PlayedWorld, client: string): Landmark[] {
 
 /** The requests of all clients since they started, in the order in which they were sent. */
 export function requestsOf({ events, world, plan, begunAt, sets }: PlayedWorld): ClientRequest[] {
-  const clients = new Set(plan.clients);
+  const clients = new Set(clientsOf(plan));
   const nodes = new Set(sets.flatMap((set) => set.nodes.map(({ name }) => name)));
   const decoders = new Map<string, RequestDecoder>();
   /** When what each connection brought its client was sent and arrived. */

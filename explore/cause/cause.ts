@@ -2,7 +2,11 @@
  * Why a promise broke in a played world: the grants, the visits, what freed the lock, and what went wrong on the way. Findings
  * are told from it, reductions keep it, and two findings with the same shape have one reason.
  */
+
+import { defined } from '../../base/defined.ts';
+import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure } from '../../lab/account/tenures.ts';
+import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
@@ -35,6 +39,7 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   const refused = refusedRenewal(granted[0], freedBy, until, known);
   return {
     ...emptyReason,
+    ...defined({ namesake: namesakeOf(calls, world) }),
     resource: visits[0]?.resource,
     clients: [
       ...new Set([
@@ -55,6 +60,21 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
     late: lateOf(refused === undefined ? calls : [...calls, refused.call], known),
     errors: errorsUntil(known, until),
   };
+}
+
+/** The two clients among those of the requests that use one token, because a second deployment has the names of a client. */
+function namesakeOf(calls: readonly SentCommand[], { plan }: PlayedWorld): Cause['namesake'] {
+  for (const client of plan.clients) {
+    const twin = twinOf(client, plan.clients);
+    if (!clientsOf(plan).includes(twin)) continue;
+    const tokensOf = (name: string): string[] =>
+      calls
+        .filter((call) => call.client === name)
+        .flatMap(({ words }) => words.filter((word) => namesClient(word, client)));
+    const own = tokensOf(client);
+    if (tokensOf(twin).some((token) => own.includes(token))) return { client, twin };
+  }
+  return undefined;
 }
 
 /** A lock that another client took from its holder. */
@@ -149,6 +169,8 @@ function refusedRenewal(
     (call) =>
       call.client === first.visit.client &&
       call.sent >= from &&
+      // What it sends after it has left is a release.
+      call.sent <= micros(first.visit.to) &&
       call !== first.call &&
       call.reply?.arrived != null &&
       call.reply.arrived <= until &&
@@ -185,7 +207,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   const waiter = known.account.waiters.findLast(
     ({ client, to }) => to === null && isClosed && namesClient(breach.what, client),
   );
-  const named = [...world.plan.clients].filter((name) => namesClient(breach.what, name));
+  const named = clientsOf(world.plan).filter((name) => namesClient(breach.what, name));
   const clients = [
     left?.client,
     lost?.client,

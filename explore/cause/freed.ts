@@ -2,6 +2,7 @@
 import type { LockAccount } from '../../lab/account/account.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure, TenureEnd } from '../../lab/account/tenures.ts';
+import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
@@ -179,11 +180,21 @@ function writeBetween(
   if (found === undefined) return undefined;
   const call = account.calls.causeOf(found);
   const by = found.write.client;
-  const isExpiry = found.write.type === 'none' && by === undefined;
+  const isExpiry = by === undefined && (found.write.type === 'none' || isOfField(found.write));
+  const isClock = run.events.some(
+    ({ who, what, detail, at }) =>
+      who === found.node && what === 'clock' && detail.startsWith('jumps') && at >= from && at <= found.at,
+  );
+  const ended = isClock ? 'clock' : 'expired';
   return {
-    ...{ ...base, how: isExpiry ? 'expired' : 'changed', at: found.at / 1000 },
+    ...{ ...base, how: isExpiry ? ended : 'changed', at: found.at / 1000 },
     ...{ role: roleOf(by), by, node: found.node },
     what: call === undefined ? (found.write.command[0] ?? '').toUpperCase() : kindOf(call),
     request: call === undefined ? undefined : requestOf(call),
   };
+}
+
+/** True for the end of a field of a hash that has a lease of its own: the server removes it. */
+function isOfField({ command: [name = ''] }: RecordedWrite['write']): boolean {
+  return /^hdel$/i.test(name);
 }

@@ -43,7 +43,7 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
     ({ client, from, end }) => client !== PROBE && from <= until && (end === undefined || end.at > until),
   );
   const [tenure] = standing;
-  const taken = tenure ?? takenIn(known, until);
+  const taken: Taken | undefined = tenure ?? takenIn(known, until);
   if (taken === undefined) return undefined;
   const { lock, key, client, call, from, told } = taken;
   const release = account.calls.all.findLast(
@@ -55,7 +55,7 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
       !ASKS.test(each.name) &&
       each.name !== call?.name,
   );
-  const endless = tenure === undefined ? true : tenure.deadline === undefined;
+  const endless = tenure === undefined ? taken.isLeased !== true : tenure.deadline === undefined;
   const died = run.events.some(
     ({ what, who, at }) => what === 'kill' && who === client && at >= from && at <= until,
   );
@@ -67,7 +67,8 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   };
 }
 
-type Taken = Pick<Tenure, 'lock' | 'key' | 'client' | 'call' | 'from' | 'told'> & Partial<Tenure>;
+type Taken = Pick<Tenure, 'lock' | 'key' | 'client' | 'call' | 'from' | 'told'> &
+  Partial<Tenure> & { readonly isLeased?: boolean };
 
 function whyLeft(
   { told, restored }: Taken,
@@ -97,12 +98,21 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
   for (const each of run.writes) {
     const { write, at } = each;
     const call = account.calls.causeOf(each);
-    if (at > until || call === undefined || call.client === PROBE) continue;
+    if (at > until || call?.client === PROBE) continue;
+    if (call === undefined) {
+      // A lease that has ended keeps nobody out.
+      if (write.client === undefined && write.type === 'none')
+        for (const [name, { key }] of open) if (key === write.key) open.delete(name);
+      continue;
+    }
     const { client, reply } = call;
     const name = `${client} ${write.key}`;
     const told = reply?.arrived ?? null;
     if (kinds.has(kindOf(call)))
-      open.set(name, { lock: write.key, key: write.key, client, call, from: at, told });
+      open.set(name, {
+        ...{ lock: write.key, key: write.key, client, call, from: at, told },
+        isLeased: write.command.some((word) => /^pxat$/i.test(word)),
+      });
     else open.delete(name);
   }
   return [...open.values()].sort((a, b) => a.from - b.from)[0];

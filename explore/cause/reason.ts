@@ -42,6 +42,8 @@ export interface Cause {
   readonly freedBy: FreedBy | undefined;
   /** The first holder's renewal that did not renew, although it went on; undefined when there is none. */
   readonly refused: CauseRequest | undefined;
+  /** A second deployment that used a token of the client whose names it has; undefined when there is none. */
+  readonly namesake?: { readonly client: string; readonly twin: string };
   /** A lock that was left closed. */
   readonly left: LeftLock | undefined;
   /** What a client waits for in vain. */

@@ -21,11 +21,15 @@ export function shapeOf(reason: Reason, breach: Breach): string {
   return ofOwn(reason, breach);
 }
 
-function ofVisits({ grants, entries, freedBy, refused, twice }: Reason, { promise }: Breach): string {
+function ofVisits(
+  { grants, entries, freedBy, refused, twice, namesake }: Reason,
+  { promise }: Breach,
+): string {
   const kinds = grants.map(kindOfGrant);
   const [first = 'nothing'] = kinds;
   const last = kinds.at(-1) ?? 'nothing';
   const parts = [`first holder by ${first}`, `second holder by ${last}`];
+  if (namesake !== undefined) parts.push('one token for two deployments');
   if (freedBy !== undefined) parts.push(freedText(freedBy));
   // A request that strikes another's grant is wrong, however often it comes. One's own is only struck by a repetition.
   const struckOwn = freedBy?.role === 'first holder' || freedBy?.how === 'changed';

@@ -28,6 +28,12 @@ interface CommonContext {
   readonly wait: Wait;
   /** Runs the user's code in a client's new process. */
   restartClient(name: string): void;
+  /**
+   * Starts another process of the user's code, which believes to be this client and goes by another name here. Returns that name;
+   * undefined when the world has it already.
+   * @param samePid true when it has the client's process id as well, where the stage gives out process ids
+   */
+  deploy(client: string, samePid: boolean): string | undefined;
   /** Notes what a fault did, for the story. */
   tell(who: string, what: string): void;
 }

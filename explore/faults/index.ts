@@ -4,6 +4,7 @@ import { again } from './clients/again.ts';
 import { arrival } from './clients/arrival.ts';
 import { clientDeath } from './clients/client-death.ts';
 import { clientPause } from './clients/client-pause.ts';
+import { secondDeployment } from './clients/second-deployment.ts';
 import { workHang } from './clients/work-hang.ts';
 import { clientClockDrift } from './clocks/client-clock-drift.ts';
 import { clientClockJump } from './clocks/client-clock-jump.ts';
@@ -75,6 +76,7 @@ const allFaults = {
   eviction,
   'script-eviction': scriptEviction,
   'work-hang': workHang,
+  'second-deployment': secondDeployment,
   'clock-jump': clockJump,
   'clock-drift': clockDrift,
 };

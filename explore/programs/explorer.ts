@@ -89,7 +89,7 @@ export class ProgramExplorer {
     const { full } = options;
     this.#options = options;
     this.#found = new FoundReasons(full.accept);
-    this.#counts = new WorldCounts(full.promises);
+    this.#counts = new WorldCounts(full);
     this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
     this.#target = Math.min(FIRST_BESIDE, options.sideBySide);
   }
@@ -316,7 +316,7 @@ export class ProgramExplorer {
     const kinds = this.#options.full.faults.filter((kind) => kindsOf(world).includes(kind));
     for (const kind of kinds) this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
     if (kinds.length === 0) this.#calm++;
-    this.#counts.add(world, strategy === 'without faults');
+    this.#counts.add(world, strategy === 'without faults', rules.calm);
     for (const state of statesOf(world, rules.scales.leaseMs)) this.#states.add(state);
     const all = judge(world, promises, own);
     const { accepted, others } = sorted(world, all, accept);

@@ -6,6 +6,7 @@ export const everyoneServed: LockPromise = {
     'when the faults are over, every living client that waits gets in: within ten seconds, four leases, or as long as all clients need without faults, whichever is longest. A client that gave up with an error does not wait',
   nothing:
     'if some client is idle even without faults: it waits for no lock, until its `signal` tells it to end',
+  hasCase: (_, { calm }) => calm?.idle !== 'for no lock',
   broken: 'A client waits in vain',
   instead: ['no-orphan', 'progress'],
   *ofHistory({ lives, visits, toldAt }) {

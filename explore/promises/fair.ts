@@ -15,6 +15,8 @@ export const fair: LockPromise = {
   sentence:
     'clients enter in the order in which their first requests for the lock reached the server, as long as no fault strikes the one that is overtaken, or a node. Few locks promise it',
   nothing: 'if nobody waits for a lock that the lab recognizes',
+  hasCase: (_, { account }) =>
+    account === undefined || account().refusals.length + account().waiters.length > 0,
   broken: 'A client was overtaken',
   onRequest: true,
   *ofHistory(history, _writes, account) {

@@ -4,6 +4,7 @@ import type { History } from '../history.ts';
 import { firstMisfit } from '../operations/linearize.ts';
 import { MODELS, type ModelName, type ObjectModel } from '../operations/models.ts';
 import { operationText } from '../operations/operation.ts';
+import type { MadePromise } from './promise.ts';
 
 /** What is wrong, when, and whose operation shows it. */
 interface Misfit {
@@ -43,5 +44,10 @@ export function linearizable(name: ModelName): (history: History) => Misfit | un
     }
     return undefined;
   };
-  return Object.defineProperty(promise, 'name', { value: `linearizable(${name})` });
+  Object.defineProperty(promise, 'name', { value: `linearizable(${name})` });
+  const made: MadePromise = {
+    nothing: linearizableText.nothing,
+    hasCase: ({ operations }) => operations.length > 0,
+  };
+  return Object.assign(promise, made);
 }

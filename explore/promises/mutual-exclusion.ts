@@ -6,7 +6,7 @@ export const mutualExclusion: LockPromise = {
   sentence:
     'two clients, or two owners of one client, are never inside at the same time, unless both entered as `shared`, and no write arrives after another client has entered. With fences, the resource decides',
   nothing: 'if all clients enter as `shared`, or the resource has several permits',
-  hasCase: ({ visits }, pools) =>
+  hasCase: ({ visits }, { pools }) =>
     visits.some(({ resource, client, shared }) =>
       visits.some(
         (other) =>

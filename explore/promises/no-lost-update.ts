@@ -12,8 +12,8 @@ interface Update {
 export const noLostUpdate: LockPromise = {
   sentence:
     "no update that was acknowledged is lost: `record('update')` begins one, and `ok({ read, wrote })` says what it read and wrote. A value that was written once may be read by one update only",
-  nothing: 'if no client records an `update`',
-  hasCase: ({ operations }) => operations.length > 0,
+  nothing: 'if no client records an `update` that is `ok` with what it read and wrote',
+  hasCase: ({ operations }) => operations.some((each) => updateOf(each).length > 0),
   broken: 'An update is lost',
   *ofHistory({ operations }) {
     const updates = operations.filter(({ operation }) => operation === 'update');
@@ -54,7 +54,8 @@ function firstLost(
 
 function updateOf(operation: RecordedOperation): Update[] {
   const { outcome, output } = operation;
-  if (outcome !== 'ok' || typeof output !== 'object' || output === null) return [];
+  if (operation.operation !== 'update' || outcome !== 'ok' || typeof output !== 'object' || output === null)
+    return [];
   if (!('read' in output && 'wrote' in output)) return [];
   return [{ operation, read: valueText(output.read), wrote: valueText(output.wrote) }];
 }

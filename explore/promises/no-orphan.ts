@@ -6,6 +6,7 @@ export const noOrphan: LockPromise = {
     'when the holder is gone, a new client gets the lock within twice the lease: the longest one of a key that clients delete',
   nothing:
     'if a new client has nothing to do even without faults: it returns, or waits for something else than a lock',
+  hasCase: (_, { calm }) => calm === undefined || calm.probe === 'enters',
   broken: 'The lock is orphaned',
   ofClosed({ how, orphan }) {
     if (orphan === '') return undefined;

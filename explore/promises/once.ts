@@ -6,6 +6,7 @@ export const once: LockPromise = {
   sentence:
     'what `resource(name, { once: true })` protects is done once: by one visit that writes, or that leaves where nobody writes. A visit that ended with an error or a death may be repeated',
   nothing: 'if no resource has `once`',
+  hasCase: ({ visits }, { once: resources }) => visits.some(({ resource }) => resources.has(resource)),
   broken: 'Something was done twice',
   *atAct({ visit, once: isOnce, visits, isDone }) {
     if (!isOnce || visit.client === PROBE || !isDone(visit)) return;

@@ -4,7 +4,7 @@ import type { LockPromise } from './promise.ts';
 export const permits: LockPromise = {
   sentence: 'no more permits are in use than the resource has',
   nothing: 'on resources with one permit',
-  hasCase: ({ visits }, pools) => visits.some(({ resource }) => pools.has(resource)),
+  hasCase: ({ visits }, { pools }) => visits.some(({ resource }) => pools.has(resource)),
   broken: 'The limit on permits is broken',
   *atAct({ visit, permits: available, visits, isActive }) {
     if (available === 1) return;

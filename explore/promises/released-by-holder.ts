@@ -11,6 +11,7 @@ const ENDS = /^(?:del|unlink|getdel|rename|hdel|zrem|srem|lrem|lpop|rpop|spop)/i
 export const releasedByHolder: LockPromise = {
   sentence: 'only its holder releases a lock, as long as its lease lasts and its process lives',
   nothing: 'if no client takes a lock that the lab recognizes',
+  hasCase: (_, { account }) => account === undefined || account().tenures.length > 0,
   broken: 'A lock is released by somebody else',
   *ofHistory({ visits, lives }, writes, account) {
     if (!mayEnd(writes)) return;

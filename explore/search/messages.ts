@@ -1,4 +1,5 @@
 /** The messages of a played world, and the worlds in which one of them is late: other orders of what happens. */
+import { clientsOf } from '../deployments.ts';
 import type { PlannedFault } from '../faults/index.ts';
 import { toMicros, type WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
@@ -14,7 +15,7 @@ interface Parties {
 
 /** Tells the ends of a connection by its label; undefined for what is no message of a client, a node or a resource. */
 export function partiesOf({ plan, sets, distant }: PlayedWorld): (who: string) => Parties | undefined {
-  const clients = new Set(plan.clients);
+  const clients = new Set(clientsOf(plan));
   const hosts = new Set([...sets.flatMap(({ nodes }) => nodes.map(({ name }) => name)), ...(distant ?? [])]);
   const known = new Map<string, Parties | undefined>();
   return (who) => {

@@ -1,5 +1,7 @@
 /** Why a world breaks its promise, for reductions: which clients it is about, and whether a smaller world breaks for the same reason. */
+
 import { causeOf, namesClient } from '../cause/cause.ts';
+import { clientsOf } from '../deployments.ts';
 import type { PlannedFault } from '../faults/index.ts';
 import { isSame } from '../promises/broken.ts';
 import type { Failing, Reducible } from './shrink.ts';
@@ -12,7 +14,7 @@ export function reducible(failing: Failing): Reducible {
   const { plan, world, breach } = failing;
   const { shape, clients } = causeOf(world, breach);
   const seen = breach.visits.flatMap((id) => world.visits[id]?.client ?? []);
-  const named = plan.clients.filter((name) => namesClient(breach.what, name));
+  const named = clientsOf(plan).filter((name) => namesClient(breach.what, name));
   return { ...failing, shape, actors: new Set([...clients, ...seen, ...(breach.clients ?? []), ...named]) };
 }
 

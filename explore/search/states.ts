@@ -1,5 +1,6 @@
 /** The states that a world passes through, abstracted from its trace: when two are the same, a fault does the same to both. */
 
+import { clientsOf } from '../deployments.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Visit } from '../visit.ts';
 
@@ -89,7 +90,7 @@ class StateTracker {
     this.#leaseMs = leaseMs;
     this.#nodes = new Set(world.sets.flatMap(({ nodes }) => nodes.map(({ name }) => name)));
     this.#resources = world.distant ?? new Set();
-    for (const name of world.plan.clients) {
+    for (const name of clientsOf(world.plan)) {
       const visits = world.visits.filter(({ client }) => client === name);
       const nothing = { asked: '', told: '', under: 0, since: '-', rounds: 0, text: '' };
       this.#clients.set(name, { visits, ...nothing });

@@ -18,6 +18,14 @@ export interface StageRun extends ClientRun {
   told(client: string, what: string): void;
 }
 
+/** Which client of a world a process plays, and which one its code believes to be. */
+export interface ClientIdentity {
+  /** Its name in the world. */
+  readonly name: string;
+  /** The client of the first deployment whose names it has; undefined for a client of the plan. */
+  readonly twin?: { readonly of: StageClient; readonly samePid: boolean };
+}
+
 /** A key that is left in a database, and its text with the value. */
 export interface KeyLeft {
   readonly key: string;
@@ -51,7 +59,7 @@ export interface Stage {
   wallClock(): number;
   readonly wait: Wait;
   /** Creates a client that is not connected. */
-  client(run: StageRun, name: string): StageClient;
+  client(run: StageRun, identity: ClientIdentity): StageClient;
   /** The numbers by which a watchdog tells the clients; undefined where their code does not run in a world. */
   numbersOf(clients: readonly StageClient[]): Record<number, string> | undefined;
   /** Plays work to its end. */

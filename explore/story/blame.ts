@@ -10,7 +10,9 @@ export function isApart({ what }: FreedBy): boolean {
 
 /** What would have prevented it; empty when that is not known. */
 export function preventionOf(cause: Cause): string {
-  const { freedBy, left, lost, refused, twice, entries } = cause;
+  const { freedBy, left, lost, namesake } = cause;
+  if (namesake !== undefined)
+    return 'a token that no other process has: a random one for each acquisition, and no name of a machine or client';
   if (left !== undefined) return preventionOfLeft(cause);
   if (lost !== undefined)
     return lost.by === 'failover'
@@ -21,6 +23,11 @@ export function preventionOf(cause: Cause): string {
     return freedBy.how === 'lost'
       ? 'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer'
       : 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
+  return preventionOfFreed(cause, freedBy);
+}
+
+function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
+  const { refused, twice, entries } = cause;
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
@@ -84,7 +91,9 @@ function isRestart({ what }: FreedBy): boolean {
 
 /** Whose fault it is: code, servers, or a limit that every lease has; empty when that is not known. */
 export function faultOf(cause: Cause): string {
-  const { freedBy, left, lost, waiter, refused, entries } = cause;
+  const { freedBy, left, lost, waiter, refused, entries, namesake } = cause;
+  if (namesake !== undefined)
+    return `the code of ${namesake.client}, whose token is made of names that another process has too`;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (left !== undefined) return faultOfLeft(cause);
   if (waiter !== undefined) return `the code of ${waiter.client}, which relies on being woken`;

@@ -56,8 +56,10 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
 
 /** Why the lock was free. */
 function reasonOf(cause: Cause): string {
-  const { freedBy, twice, refused, late, grants, entries } = cause;
+  const { freedBy, twice, refused, late, grants, entries, namesake } = cause;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
+  if (namesake !== undefined)
+    return `${namesake.twin} belongs to a second deployment, and its token is that of ${namesake.client}`;
   if (freedBy === undefined) return 'what freed the lock is not recorded on real servers';
   const { how, by, request, tenure, what, node, role, at } = freedBy;
   const isRepeated = twice.some(({ again }) => again.call === request?.call);

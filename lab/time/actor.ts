@@ -49,6 +49,10 @@ export class Actor implements TaskOwner {
   onBusy: ((ms: number) => void) | undefined;
   /** @internal The number of its process. A process that starts again has another one. */
   pid: number;
+  /** @internal The host name that its code is told. */
+  hostname: string;
+  /** @internal The process whose number its code is told in place of its own. */
+  #samePid: Actor | undefined;
   /** @internal Called when its program ends by itself. Without it, what fails fails the world. */
   onEnd: ((end: ProcessEnd) => void) | undefined;
   /** The wall clock, which can jump and drift. */
@@ -62,6 +66,7 @@ export class Actor implements TaskOwner {
     this.world = world;
     this.schedule = world.schedule;
     this.name = name;
+    this.hostname = name;
     this.pid = world.nextPid();
     this.number = this.pid;
     this.clock = new VirtualClock(this);
@@ -75,6 +80,17 @@ export class Actor implements TaskOwner {
   /** False after `kill`. */
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** @internal The number of its process, as its code is told. */
+  get shownPid(): number {
+    return this.#samePid?.pid ?? this.pid;
+  }
+
+  /** @internal It has another one's host name from now on, and with `samePid` the number of its process. */
+  resemble(other: Actor, samePid: boolean): void {
+    this.hostname = other.hostname;
+    this.#samePid = samePid ? other : undefined;
   }
 
   /** Stops the actor's timers and holds what arrives for it. Its wall clock keeps running. */

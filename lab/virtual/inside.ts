@@ -59,11 +59,11 @@ export class WorldInside implements Inside {
   }
 
   get pid(): number {
-    return this.#actor.pid;
+    return this.#actor.shownPid;
   }
 
   get hostname(): string {
-    return this.#actor.name;
+    return this.#actor.hostname;
   }
 
   end(end: ProcessEnd): boolean {

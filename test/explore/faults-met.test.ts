@@ -1,8 +1,9 @@
 /** The faults that people met: what each does to one world, and what a lock suffers by it. */
+import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_FAULTS, FAULTS, type FaultName, faults } from '../../explore/faults/index.ts';
 import type { FaultVariant } from '../../explore/faults/planned.ts';
-import { type ClientSession, type ExploreOptions, replay } from '../../explore/index.ts';
+import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
 import { encodePlan, NO_HASH } from '../../explore/plan.ts';
 import { faultOf } from '../../explore/search/strategy.ts';
 
@@ -204,6 +205,69 @@ test('work that hangs keeps a lock closed that is renewed for ever, and not one 
   expect((await hang(8)).breaches).toEqual([]);
 });
 
+describe('a second deployment', () => {
+  /** A lock that its owner may take again. */
+  const TAKE = `local held = redis.call('get', KEYS[1])
+  if held and held ~= ARGV[1] then return 0 end
+  redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
+  return 1`;
+  const owned =
+    (ownerOf: (session: ClientSession) => string): Code =>
+    async (session) => {
+      const { redis, resource, sleep } = session;
+      const owner = ownerOf(session);
+      while ((await redis.eval(TAKE, 1, 'lock', owner, LEASE).catch(() => 0)) !== 1) await sleep(RETRY);
+      const inside = resource('stock').enter();
+      await sleep(WORK);
+      inside.write();
+      inside.leave();
+      await redis.eval(RELEASE, 1, 'lock', owner).catch(() => 0);
+    };
+  const deployed = (how: '' | 'pid', ownerOf: (session: ClientSession) => string): Promise<Played> =>
+    play('second-deployment', 100, { on: 'A', how }, { client: owned(ownerOf) });
+
+  test('shares the lock of an owner whose id is made of names', async () => {
+    const played = await deployed('', () => hostname());
+    expect(told(played)).toEqual(['A2 starts in a second deployment, with the name and the host name of A']);
+    expect(broken(played)[0]).toBe('mutual-exclusion');
+    expect(played.history.lanes).toContain('A2');
+    expect(played.story).toMatch(
+      /A2 got the lock while A was inside: A2 belongs to a second deployment, and its token is that of A\./,
+    );
+    expect(played.story).toContain('prevented by: a token that no other process has');
+    expect(broken(await deployed('', ({ name }) => name))[0]).toBe('mutual-exclusion');
+  });
+  test('has another process id, unless the fault says that it has the same', async () => {
+    const owner = (): string => `${hostname()}:${process.pid}`;
+    expect(broken(await deployed('', owner))).toEqual([]);
+    expect(broken(await deployed('pid', owner))[0]).toBe('mutual-exclusion');
+  });
+  test('waits for a lock whose owner is random, and gets in', async () => {
+    const played = await deployed('pid', () => Math.random().toString(36));
+    expect(broken(played)).toEqual([]);
+    expect(new Set(played.history.visits.map(({ client }) => client))).toEqual(new Set(['A', 'A2', 'B']));
+  });
+  test('is found where it is named, is reduced, and its text plays again', async () => {
+    const options: ExploreOptions = {
+      ...{
+        name: 'names',
+        topology: { replicas: 0 },
+        clients: ['A', 'A2', 'B'],
+        client: owned(({ name }) => name),
+      },
+      ...{ faults: ['second-deployment'], budget: { worlds: 200, ms: Infinity }, stopAtFirst: true },
+    };
+    const { findings } = await explore(options);
+    const [finding] = findings;
+    expect(finding?.promise).toBe('mutual-exclusion');
+    expect(finding?.cause).toBe('second-deployment');
+    // The lab's name for the new process is no other client's.
+    expect(finding?.story).toMatch(/A22|A222|B2/);
+    const again = await replay(options, String(finding?.replay));
+    expect(broken(again)[0]).toBe('mutual-exclusion');
+  });
+});
+
 test('the scripts of EVAL are forgotten, and those of SCRIPT LOAD are not', async () => {
   let answers: string[] = [];
   const hashes: Code = async ({ name, redis, resource, sleep }) => {
@@ -261,6 +325,7 @@ test('what no lock survives, and what others show as well, strikes only where it
     'eviction',
     'script-eviction',
     'work-hang',
+    'second-deployment',
     'clock-jump',
     'clock-drift',
   ]);

@@ -54,8 +54,8 @@ export class ProgramClient extends StageClient implements Speaker {
   #asleep = false;
   #waiting: (() => void)[] = [];
 
-  constructor(run: ClientRun, nodes: Entrances, world: ProgramWorld, name: string) {
-    super(run, nodes, name);
+  constructor(run: ClientRun, nodes: Entrances, world: ProgramWorld, name: string, known?: string) {
+    super(run, nodes, name, known);
     this.#world = world;
     this.carry = (resource, arrive) => world.carry(name, resource, arrive);
   }
@@ -121,7 +121,7 @@ export class ProgramClient extends StageClient implements Speaker {
           this.ended({ how: 'exception', text: how, error: new Error(how) });
         };
         const handed: HandedWorld = {
-          ...{ token, client: name, urls: this.urls, seed: world.seed, lease: world.lease },
+          ...{ token, client: session.name, urls: this.urls, seed: world.seed, lease: world.lease },
           probe: name === PROBE,
         };
         reserved.give(handed);

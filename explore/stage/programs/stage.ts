@@ -5,12 +5,13 @@ import type { PrintedLine } from '../../../lab/virtual/inside.ts';
 import { nodeClock } from '../../../server/host/node.ts';
 import { realMicros } from '../../../server/host/real-time.ts';
 import type { Entrances } from '../../client.ts';
+import { clientsOf } from '../../deployments.ts';
 import type { PlannedFault } from '../../faults/index.ts';
 import type { WorldPlan } from '../../plan.ts';
 import type { Topology } from '../../topology.ts';
 import type { AbilitiesOf, StageNetwork } from '../controls.ts';
 import { networkOf } from '../real-servers/nodes.ts';
-import type { FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
+import type { ClientIdentity, FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
 import { LiveAnchors } from './anchors.ts';
 import { ProgramClient, type ProgramWorld } from './client.ts';
 import type { Crew, WorldDesk } from './crew.ts';
@@ -99,7 +100,7 @@ export class ProgramStage implements Stage, ProgramWorld {
       lane: (from, to) => networkOf(sets as never, from, to).lane(from, to),
       reset: (one, other) => networkOf(sets as never, one, other).reset(one, other),
     };
-    this.anchors = new LiveAnchors((name) => plan.clients.includes(name));
+    this.anchors = new LiveAnchors((name) => clientsOf(plan).includes(name));
     for (const { network } of sets) network.holderFor = (connection) => this.anchors.holder(connection);
     this.watch = options.machine.watch();
   }
@@ -126,9 +127,9 @@ export class ProgramStage implements Stage, ProgramWorld {
     return pass(ms);
   }
 
-  client(run: StageRun, name: string): ProgramClient {
+  client(run: StageRun, { name, twin }: ClientIdentity): ProgramClient {
     const entrances: Entrances = { entrances: this.sets.length, open: () => undefined as never };
-    const client = new ProgramClient(run, entrances, this, name);
+    const client = new ProgramClient(run, entrances, this, name, twin?.of.known);
     this.#clients.push(client);
     return client;
   }

@@ -27,8 +27,8 @@ export class ServersClient extends StageClient {
   #sleepers: (() => void)[] = [];
   #visits = 0;
 
-  constructor(run: ClientRun, nodes: ServersNodes, order: Order, name: string) {
-    super(run, nodes, name);
+  constructor(run: ClientRun, nodes: ServersNodes, order: Order, name: string, known?: string) {
+    super(run, nodes, name, known);
     this.#servers = nodes;
     this.#order = order;
   }

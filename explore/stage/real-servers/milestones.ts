@@ -3,6 +3,7 @@
 import { asciiLower, toBuffer } from '../../../protocol/bytes.ts';
 import { RequestDecoder } from '../../../protocol/decode.ts';
 import { eventBefore } from '../../anchors/resolve.ts';
+import { clientsOf } from '../../deployments.ts';
 import type { PlannedFault } from '../../faults/index.ts';
 import { type HistoryMessage, type HistoryWrite, historyOf } from '../../history.ts';
 import type { PlayedWorld } from '../../played-world.ts';
@@ -191,7 +192,7 @@ class OrderReader {
   }
 
   #isClient(name: string): boolean {
-    return this.#virtual.plan.clients.includes(name);
+    return clientsOf(this.#virtual.plan).includes(name);
   }
 
   /** What a fault takes away must not arrive before the fault has struck. */

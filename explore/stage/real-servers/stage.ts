@@ -4,7 +4,7 @@ import type { PlayedWorld } from '../../played-world.ts';
 import type { Topology } from '../../topology.ts';
 import { PROBE } from '../../visit.ts';
 import type { AbilitiesOf, StageNetwork } from '../controls.ts';
-import type { FaultTime, Stage, StageRun } from '../stage.ts';
+import type { ClientIdentity, FaultTime, Stage, StageRun } from '../stage.ts';
 import { ServersClient } from './client.ts';
 import { orderOf, type WorldOrder } from './milestones.ts';
 import { heldFor, isAsking, networkOf, type ServersNodes, startRealServerNodes } from './nodes.ts';
@@ -71,8 +71,8 @@ class ServersStage implements Stage {
     return new Promise((wake) => setTimeout(wake, ms));
   }
 
-  client(run: StageRun, name: string): ServersClient {
-    const client = new ServersClient(run, this.#nodes, this.#order, name);
+  client(run: StageRun, { name, twin }: ClientIdentity): ServersClient {
+    const client = new ServersClient(run, this.#nodes, this.#order, name, twin?.of.known);
     // Nobody waits for the probe.
     if (name !== PROBE) this.#clients.push(client);
     return client;

@@ -5,6 +5,7 @@ import { Task } from '../../../lab/time/task.ts';
 import type { World } from '../../../lab/virtual/world.ts';
 import { type ClientRun, type Entrances, StageClient } from '../../client.ts';
 import type { Carry } from '../../session.ts';
+import type { ClientIdentity } from '../stage.ts';
 import type { DistantResources } from './resources.ts';
 
 /** A client. */
@@ -19,12 +20,13 @@ export class VirtualClient extends StageClient {
     nodes: Entrances & { readonly urls: readonly string[] },
     world: World,
     resources: DistantResources,
-    name: string,
+    { name, twin }: ClientIdentity,
   ) {
-    super(run, nodes, name);
+    super(run, nodes, name, twin?.of.known);
     this.urls = nodes.urls;
     this.#world = world;
     this.actor = world.actor(name);
+    if (twin !== undefined) this.actor.resemble((twin.of as VirtualClient).actor, twin.samePid);
     this.actor.onEnd = (end) => this.ended(end);
     this.actor.onBusy = (ms) => {
       // Like a pause: what it believes counts when it goes on.

@@ -6,7 +6,7 @@ import type { World } from '../../../lab/virtual/world.ts';
 import { GATE_DISK } from '../../../server/gates.ts';
 import type { Topology } from '../../topology.ts';
 import type { AbilitiesOf } from '../controls.ts';
-import type { FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
+import type { ClientIdentity, FaultTime, KeyLeft, Stage, StageRun } from '../stage.ts';
 import { VirtualClient } from './client.ts';
 import { keysIn } from './left.ts';
 import { startNodes, type VirtualNodeSet, type VirtualNodes } from './nodes.ts';
@@ -63,9 +63,9 @@ class VirtualStage implements Stage {
     return new Promise((resolve) => schedule.arm(new Task(this.#director, false, resolve), goal));
   }
 
-  client(run: StageRun, name: string): VirtualClient {
-    this.#nodes.enroll(name);
-    return new VirtualClient(run, this.#nodes, this.#world, this.resources, name);
+  client(run: StageRun, identity: ClientIdentity): VirtualClient {
+    this.#nodes.enroll(identity.name);
+    return new VirtualClient(run, this.#nodes, this.#world, this.resources, identity);
   }
 
   numbersOf(clients: readonly VirtualClient[]): Record<number, string> {
