@@ -1,9 +1,9 @@
 /**
- * Builds the package into dist/, which it replaces as a whole. tsc writes the types; esbuild writes each public entry as an
- * ES module, which is then converted to CommonJS.
+ * Builds the package into dist/, which it replaces as a whole. tsc writes the types, which are rolled up; esbuild writes each public
+ * entry as an ES module, which is then converted to CommonJS.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -12,19 +12,24 @@ import manifest from '../package.json' with { type: 'json' };
 import { pageCode } from '../page/bundle.ts';
 import type { PageCode } from '../page/html.ts';
 import { playgroundFiles } from '../playground/bundle.ts';
+import { rollUpTypes } from './build/types.ts';
 
 const [dist, staging] = [resolve('dist'), resolve('.dist')];
+const declared = join(staging, 'declared');
 const require = createRequire(import.meta.url);
 
 rmSync(staging, { recursive: true, force: true });
 process.on('exit', () => rmSync(staging, { recursive: true, force: true }));
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', staging], {
+const compiled = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', declared], {
   stdio: 'inherit',
 });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
-finishTypes(staging);
-leaveOutTypes(staging);
+const types = Object.values(manifest.exports).flatMap((target) =>
+  typeof target === 'string' ? [] : [target.import.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, '$1')],
+);
+rollUpTypes(declared, types, staging);
+rmSync(declared, { recursive: true });
 
 /**
  * The source of each public entry, derived from its ES module in the manifest: dist/locks/index.js comes from
@@ -154,28 +159,6 @@ function bundledThread(code: string): Plugin {
   };
 }
 
-/** Removes the declarations that no public entry reaches: they are most of what tsc writes, and nobody can import them. */
-function leaveOutTypes(folder: string): void {
-  const reached = new Set<string>();
-  const visit = (path: string): void => {
-    if (reached.has(path)) return;
-    reached.add(path);
-    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(
-      /(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g,
-    ))
-      visit(join(dirname(path), target.replace(/\.js$/, '.d.ts').replace(/\.cjs$/, '.d.cts')));
-  };
-  for (const target of Object.values(manifest.exports)) {
-    if (typeof target === 'string') continue;
-    for (const { types } of [target.import, target.require])
-      visit(join(folder, types.replace('./dist/', '')));
-  }
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (/\.d\.c?ts$/.test(entry.name) && !reached.has(path)) rmSync(path);
-  }
-}
-
 /** Says where the built code of a server's thread is, seen from dist/ and from dist/chunks/. It is an ES module for both forms. */
 function builtWorker(): Plugin {
   return {
@@ -230,23 +213,4 @@ function withDefaultAsModule(code: string): string {
     'module.exports = Object.assign(module.exports.default, module.exports); Object.defineProperty(module.exports, "__esModule", { value: true });';
   // On the last line of the code, so that the twins have the same lines.
   return code.replace(/\n(?=\/\/# sourceMappingURL=)|\n?$/, (end) => ` ${footer}${end}`);
-}
-
-/**
- * tsc leaves `.ts` in the imports of declarations. Replaces it by the shipped names, and writes each file's CommonJS
- * twin. The import of ioredis, an optional peer, is marked so that its types become `any` when it is missing
- * (lab/ioredis-types.ts).
- */
-function finishTypes(folder: string): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) finishTypes(path);
-    else if (path.endsWith('.d.ts')) {
-      const text = readFileSync(path, 'utf8').replace(/^import .* from 'ioredis';$/m, '// @ts-ignore\n$&');
-      const naming = (extension: string): string =>
-        text.replace(/((?:from|import)\s*\(?\s*['"]\.[^'"\n]*)\.ts(['"])/g, `$1${extension}$2`);
-      writeFileSync(path, naming('.js'));
-      writeFileSync(path.replace(/\.d\.ts$/, '.d.cts'), naming('.cjs'));
-    }
-  }
 }

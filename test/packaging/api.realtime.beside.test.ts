@@ -43,6 +43,7 @@ test('the report has members without their comments, and notices which have a do
     }
     export declare function f(a: string): void;
     export declare function f(a: number): void;
+    export type { Pair as Couple };
     export { Pair as default };
     `.replaceAll('\n    ', '\n'),
   );
@@ -60,6 +61,6 @@ test('the report has members without their comments, and notices which have a do
     { name: 'bare', hasDoc: false, text: 'bare(options?: {\n        ms: number;\n    }): void;' },
   ]);
   expect(declared.get('f')?.text).toBe('function f(a: string): void;\nfunction f(a: number): void;');
-  expect([...exported.keys()].sort()).toEqual(['Pair', 'default', 'f']);
-  expect(imported.get('C')).toEqual({ path: join(folder, 'b.d.ts'), name: 'B' });
+  expect([...exported.keys()].sort()).toEqual(['Couple', 'Pair', 'default', 'f']);
+  expect(imported.get('C')).toEqual({ path: join(folder, 'b.d.ts'), name: 'B', asType: false });
 });

@@ -24,6 +24,8 @@ export interface Declaration {
   readonly path: string;
   /** The declaration without comments and private members. */
   readonly text: string;
+  /** The declaration as the file has it, with comments; the overloads of a function each. */
+  readonly sources: readonly string[];
   readonly hasDoc: boolean;
   readonly members: readonly Member[];
   /** For a constant object: the names of its members. */
@@ -31,8 +33,16 @@ export interface Declaration {
 }
 
 /** Where a name comes from: a file of the package, and the name there. */
-interface Origin {
+export interface Origin {
   readonly path: string;
+  readonly name: string;
+  /** True for `export type { … }`: a class is then known as a type only. */
+  readonly asType?: boolean;
+}
+
+/** A name that a file has from another package, or from Node. */
+export interface External {
+  readonly module: string;
   readonly name: string;
 }
 
@@ -43,12 +53,14 @@ export interface DeclarationFile {
   readonly exported: ReadonlyMap<string, Origin>;
   /** The files that are imported as a whole, by the name of the whole. */
   readonly namespaces: ReadonlyMap<string, string>;
+  readonly externals: ReadonlyMap<string, External>;
   /** The files whose exports are all exported here too. */
   readonly stars: readonly string[];
-  /** What the file adds to the types of other packages. */
-  readonly additions: readonly string[];
+  /** What the file adds to the types of other packages, with comments. */
+  readonly additions: readonly Statement[];
 }
 
+const external = /^import (?:type )?\{(?<names>[^}]*)\} from '(?<module>[^.'][^']*)';$/s;
 const block =
   /^(?:export )?(?:default )?(?:declare )?(?:abstract )?(class|interface|enum|namespace|module|global)\b/;
 const naming =
@@ -59,7 +71,7 @@ const moving =
   /^(?:import|export) (?:type )?(?:\w+,? ?)?(?:\{(?<names>[^}]*)\}|(?<star>\*)(?: as (?<whole>\w+))?)? ?from '(?<from>\.[^']*)';$/s;
 
 /** Where the string or comment ends that starts at this place; the place itself when none starts there. */
-function endOfSkipped(text: string, at: number): number {
+export function endOfSkipped(text: string, at: number): number {
   const two = text.slice(at, at + 2);
   if (two === '/*') return text.indexOf('*/', at) + 2;
   if (two === '//') return text.indexOf('\n', at) + 1 || text.length;
@@ -130,14 +142,15 @@ function partsOf({ text, source }: Statement): { head: string; members: Statemen
 
 function declarationOf(name: string, path: string, statements: readonly Statement[]): Declaration {
   const hasDoc = statements.some((statement) => statement.hasDoc);
+  const sources = statements.map(({ source }) => source.trim());
   const [first] = statements as [Statement];
   const kind = block.exec(first.text)?.[1];
   if (kind !== 'class' && kind !== 'interface') {
     const text = statements.map((statement) =>
-      statement.text.replace(/^export (?:default )?(?:declare )?/, ''),
+      statement.text.replace(/^(?:export )?(?:default )?(?:declare )?/, ''),
     );
     const keys = [...first.text.matchAll(/^ {4}(?:readonly )?('[^']+'|\w+):/gm)].map(([, key = '']) => key);
-    return { name, path, text: text.join('\n'), hasDoc, members: [], keys };
+    return { name, path, text: text.join('\n'), sources, hasDoc, members: [], keys };
   }
   const { head, members } = partsOf(first);
   const named = new Map<string, Member>();
@@ -149,13 +162,13 @@ function declarationOf(name: string, path: string, statements: readonly Statemen
   }
   const body = members.map((member) => `    ${member.text}\n`).join('');
   const text = `${head.replace(/^(?:export )?(?:default )?(?:declare )?/, '')}\n${body}}`;
-  return { name, path, text, hasDoc, members: [...named.values()], keys: [...named.keys()] };
+  return { name, path, text, sources, hasDoc, members: [...named.values()], keys: [...named.keys()] };
 }
 
 /** The names in braces: `type A, B as C` is A, known as A, and B, known as C. */
-function* namesIn(braces: string): Generator<{ name: string; known: string }> {
-  for (const [, name = '', known = name] of braces.matchAll(/(?:type )?(\w+)(?: as (\w+))?\s*(?:,|$)/g))
-    yield { name, known };
+function* namesIn(braces: string): Generator<{ name: string; known: string; asType: boolean }> {
+  for (const [, type, name = '', known = name] of braces.matchAll(/(type )?(\w+)(?: as (\w+))?\s*(?:,|$)/g))
+    yield { name, known, asType: type !== undefined };
 }
 
 const files = new Map<string, DeclarationFile>();
@@ -167,25 +180,34 @@ export function readDeclarations(path: string): DeclarationFile {
   const groups = new Map<string, Statement[]>();
   const [imported, exported] = [new Map<string, Origin>(), new Map<string, Origin>()];
   const namespaces = new Map<string, string>();
-  const [stars, additions]: [string[], string[]] = [[], []];
+  const externals = new Map<string, External>();
+  const [stars, additions]: [string[], Statement[]] = [[], []];
   for (const statement of statementsOf(readFileSync(path, 'utf8'), false)) {
     const { text } = statement;
     const move = moving.exec(text)?.groups;
+    const foreign = external.exec(text)?.groups;
     const name = naming.exec(text)?.[1];
     if (move !== undefined) {
-      const target = join(dirname(path), move.from as string).replace(/\.js$/, '.d.ts');
+      const target = join(dirname(path), move.from as string).replace(/\.(c?)[jt]s$/, '.d.$1ts');
       if (move.whole !== undefined) namespaces.set(move.whole, target);
       else if (move.star !== undefined) stars.push(target);
       const names = text.startsWith('import') ? imported : exported;
-      for (const each of namesIn(move.names ?? '')) names.set(each.known, { path: target, name: each.name });
+      const asType = text.startsWith('export type');
+      for (const each of namesIn(move.names ?? ''))
+        names.set(each.known, { path: target, name: each.name, asType: asType || each.asType });
+    } else if (foreign !== undefined) {
+      for (const { name, known } of namesIn(foreign.names ?? ''))
+        externals.set(known, { module: foreign.module as string, name });
     } else if (text.startsWith('declare module')) {
-      additions.push(text);
+      additions.push(statement);
     } else if (name !== undefined) {
       groups.set(name, [...(groups.get(name) ?? []), statement]);
       if (text.startsWith('export default ')) exported.set('default', { path, name });
       else if (text.startsWith('export ')) exported.set(name, { path, name });
-    } else if (text.startsWith('export {')) {
-      for (const each of namesIn(text.slice(8, -2))) exported.set(each.known, { path, name: each.name });
+    } else if (/^export (?:type )?\{/.test(text)) {
+      const asType = text.startsWith('export type');
+      for (const each of namesIn(text.slice(text.indexOf('{') + 1, -2)))
+        exported.set(each.known, { path, name: each.name, asType: asType || each.asType });
     } else if (/^export default \w+;$/.test(text)) {
       exported.set('default', { path, name: text.slice(15, -1) });
     }
@@ -193,7 +215,7 @@ export function readDeclarations(path: string): DeclarationFile {
   const declared = new Map(
     [...groups].map(([name, statements]) => [name, declarationOf(name, path, statements)]),
   );
-  const file = { declared, imported, exported, namespaces, stars, additions };
+  const file = { declared, imported, exported, namespaces, externals, stars, additions };
   files.set(path, file);
   return file;
 }

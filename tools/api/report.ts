@@ -1,7 +1,8 @@
 /** The API report: the declarations that each entry of the package exports, and those that these use, as plain text. */
 import manifest from '../../package.json' with { type: 'json' };
 import { memberNeedsDocstring, needsDocstring } from '../../test/tidy/docstrings.ts';
-import { type Declaration, type DeclarationFile, readDeclarations } from './declarations.ts';
+import { type Declaration, readDeclarations } from './declarations.ts';
+import { exportsOf, find } from './find.ts';
 
 /** What an entry exports, and what its users can reach from there. */
 interface Surface {
@@ -18,42 +19,9 @@ const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
     : [{ name: name.replace('.', 'lostlock'), path: target.import.types.slice(2) }],
 );
 
-/** Finds the declaration of a name in a file: there, or where the file has it from. */
-function find(path: string, name: string): Declaration | undefined {
-  const file = readDeclarations(path);
-  const origin = file.exported.get(name) ?? file.imported.get(name);
-  const own = file.declared.get(name);
-  if (own !== undefined) return own;
-  if (origin !== undefined) return find(origin.path, origin.name);
-  for (const star of file.stars) {
-    const found = find(star, name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** The names that a file exports. */
-function namesOf(file: DeclarationFile): string[] {
-  return [...file.exported.keys(), ...file.stars.flatMap((star) => namesOf(readDeclarations(star)))];
-}
-
-/** The function that a constant stands for, when its type is `typeof lab.startPair`; otherwise the declaration itself. */
-function lookedThrough(declaration: Declaration): Declaration {
-  const [, whole = '', name = ''] = /^const \w+: typeof (\w+)\.(\w+);$/.exec(declaration.text) ?? [];
-  const path = readDeclarations(declaration.path).namespaces.get(whole);
-  return (path === undefined ? undefined : find(path, name)) ?? declaration;
-}
-
 function surfaceOf({ name, path }: (typeof entries)[number]): Surface {
-  const file = readDeclarations(path);
-  const exported = new Map<string, Declaration>();
-  for (const each of namesOf(file)) {
-    const origin = file.exported.get(each);
-    const declaration = origin === undefined ? find(path, each) : find(origin.path, origin.name);
-    if (declaration === undefined) throw new Error(`${path}: where is ${each} declared?`);
-    exported.set(each, lookedThrough(declaration));
-  }
-  return { name, exported, additions: file.additions };
+  const exported = new Map([...exportsOf(path)].map(([known, { declaration }]) => [known, declaration]));
+  return { name, exported, additions: readDeclarations(path).additions.map(({ text }) => text) };
 }
 
 /** What a declaration names. */
