@@ -165,6 +165,8 @@ function refusedRenewal(
   if (first === undefined || freedBy === undefined) return undefined;
   const words = new Set(first.tenures.map(({ key }) => key));
   const from = grantedAt(first);
+  // What is answered after it left, such as its release, could not stop it any more.
+  const left = Math.min(until, micros(first.visit.to));
   const found = account.calls.all.find(
     (call) =>
       call.client === first.visit.client &&
@@ -173,7 +175,7 @@ function refusedRenewal(
       call.sent <= micros(first.visit.to) &&
       call !== first.call &&
       call.reply?.arrived != null &&
-      call.reply.arrived <= until &&
+      call.reply.arrived <= left &&
       /^\[?(?:0|nil|-1)\]?$/.test(call.reply.text) &&
       call.wrote.size === 0 &&
       !READS.test(call.name) &&

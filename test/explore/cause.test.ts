@@ -1,6 +1,6 @@
 /** The cause of a broken promise: what freed the lock, and the shape that worlds of one reason have in common. */
 import { expect, test } from 'vitest';
-import { type ClientSession, type ExploreOptions, explore } from '../../explore/index.ts';
+import { type ClientSession, type ExploreOptions, explore, type History } from '../../explore/index.ts';
 import { playBroken } from './play-finding.ts';
 
 const LEASE = 1000;
@@ -166,4 +166,30 @@ test('a failover that did not have the grant, and a lock that a dead client leav
   expect(orphan.cause.left).toMatchObject({ lock: 'lock', endless: true, why: 'died while it had it' });
   expect(orphan.cause.shape).toBe('left by SETNX without a lease: its client died while it had it');
   expect(orphan.cause.clients).toEqual([orphan.cause.left!.client]);
+});
+
+test('the answer to a release does not say that its sender went on: it had left', async () => {
+  const client = async ({ redis, name, sleep, resource, record }: ClientSession): Promise<void> => {
+    const sale = record('sale', name);
+    while ((await redis.set('lock', name, 'PX', LEASE, 'NX')) !== 'OK') await sleep(50);
+    const inside = resource('stock').enter();
+    await sleep(250);
+    inside.leave();
+    await redis.eval(RELEASE, 1, 'lock', name);
+    sale.ok(name);
+  };
+  /** Judges when everything is over, later than the answer to the release. */
+  const soldOnce = ({ visits }: History) => {
+    const [first, second] = visits;
+    if (second === undefined || first!.to <= second.from) return undefined;
+    const clients = [first!.client, second.client];
+    return { what: 'it was sold twice', at: Math.max(first!.to, second.to) + 10, resource: 'stock', clients };
+  };
+  const options: ExploreOptions = { name: 'lock', client, ...common, clients: 2, promises: [soldOnce] };
+  const { findings } = await explore({ ...options, faults: ['client-pause'], budget: { worlds: 60 } });
+  const { cause } = await playBroken(options, findings[0]!.replay);
+  expect(cause.freedBy?.how).toBe('expired');
+  const [older] = cause.entries;
+  expect(older!.to).toBeGreaterThan(cause.freedBy!.at); // Its release was answered 0.
+  expect(cause.refused).toBeUndefined();
 });
