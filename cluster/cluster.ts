@@ -219,19 +219,22 @@ export class Cluster {
     return count;
   }
 
-  /** At most `most` keys of a slot on this node, the newest first. */
-  keysOf(slot: number, most?: number): Bytes[] {
-    return this.server.db(0).entries.keysOfSlot(slot, most);
-  }
-
-  /** How many keys each slot has on this node. */
-  countKeys(): Readonly<Uint32Array> {
-    return this.server.db(0).entries.countsOfSlots();
+  /** How many keys a slot has on this node, in all databases. */
+  countKeys(slot: number): number {
+    let count = 0;
+    for (const db of this.server.opened) count += db.entries.countsOfSlots()[slot]!;
+    return count;
   }
 
   /** Returns whether this node has keys of the slot. */
   hasKeys(slot: number): boolean {
-    return this.countKeys()[slot] !== 0;
+    for (const db of this.server.opened) if (db.entries.countsOfSlots()[slot] !== 0) return true;
+    return false;
+  }
+
+  /** Returns whether this node has keys at all. */
+  get hasAnyKeys(): boolean {
+    return this.server.databases.some(({ size }) => size > 0);
   }
 
   // Roles

@@ -35,7 +35,7 @@ export function createClusterNode(host: Host, options: ServerOptions = {}, id?: 
   const settings = {
     ...options.settings,
     'cluster-enabled': true,
-    ...(databases !== 'sixteen, one allowed' && { databases: 1 }),
+    ...(databases === 'one, others refused' && { databases: 1 }),
   };
   const server = createNode(host, { ...options, settings });
   const node = new ClusterNode(server, id ?? server.randomHex(40));

@@ -1,4 +1,5 @@
 /** A node of a cluster: a server whose requests are routed by slot, and that talks to the other nodes on the bus. */
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import {
@@ -149,7 +150,14 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     if (client.has(PRIMARY_LINK) || !namesKeys(command)) return undefined;
     const { cluster } = this;
     const queue = this.#queueOf(client);
-    const { slot, redirect } = route(cluster, { command, argv, queue, writes, states: client.state });
+    const { slot, redirect } = route(cluster, {
+      command,
+      argv,
+      queue,
+      writes,
+      states: client.state,
+      db: client.db,
+    });
     if (slot !== undefined) this.#slots.set(client, slot);
     if (redirect === undefined) this.#server.observer.usage?.charge(client, slot);
     return redirect && errorOf(cluster, redirect, client);
@@ -165,6 +173,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
 
   refusalInScript(
     caller: Client,
+    db: Keyspace,
     command: Command,
     argv: readonly Bytes[],
     crosses: boolean,
@@ -175,7 +184,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     if (!namesKeys(command)) return undefined;
     const states = caller.state & (READS_REPLICAS | ASKING);
     const writes = (command.bits & WRITE) !== 0;
-    const { slot, redirect } = route(this.cluster, { command, argv, queue: undefined, writes, states });
+    const { slot, redirect } = route(this.cluster, { command, argv, queue: undefined, writes, states, db });
     if (redirect?.why === 'down')
       return new ReplyError('ERR Script attempted to execute a command while the cluster is down');
     if (redirect?.why === 'read only') {
@@ -214,6 +223,10 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     }
     this.#finish();
     return outcome;
+  }
+
+  areTogether(slot: number, other: number): boolean {
+    return this.cluster.owners[slot] === this.cluster.owners[other];
   }
 
   publish(channel: Bytes, text: Bytes, sharded: boolean): void {

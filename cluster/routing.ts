@@ -1,4 +1,5 @@
 /** Which node serves a request: this one, or another that MOVED or ASK names. */
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { slotOf } from '../protocol/slot.ts';
@@ -59,6 +60,8 @@ interface Routed extends Part {
   readonly writes: boolean;
   /** Its states: ASKING and READS_REPLICAS. */
   readonly states: number;
+  /** Its database. */
+  readonly db: Keyspace;
 }
 
 /** Returns whether a command can name keys. */
@@ -90,7 +93,6 @@ export function route(
 ): { readonly slot: number | undefined; readonly redirect: Redirect | undefined } {
   const parts = partsOf(routed);
   const { myself, owners } = cluster;
-  const db = cluster.server.db(0);
   const isShard = parts.some(({ command }) => SHARD_PUBSUB.has(command.name));
   let slot: number | undefined;
   let first: Bytes | undefined;
@@ -106,7 +108,7 @@ export function route(
         several = true;
       }
       if (!isShard && (cluster.migrating.has(slot) || cluster.importing.has(slot))) {
-        if (db.peek(key) === undefined) missing++;
+        if (routed.db.peek(key) === undefined) missing++;
         else existing++;
       }
     }

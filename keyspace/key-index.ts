@@ -10,6 +10,7 @@ import type { Bytes, Millis } from '../protocol/bytes.ts';
 import { slotOf } from '../protocol/slot.ts';
 import { Entry } from './entry.ts';
 import { hashOf } from './key-hash.ts';
+import type { Step } from './key-roll.ts';
 import { Rows } from './rows.ts';
 import { SlotRows } from './slot-rows.ts';
 import type { Held } from './value.ts';
@@ -37,6 +38,8 @@ export class KeyIndex {
   #rows = new Rows();
   /** The rows by cluster slot, kept from the first question about a slot on. */
   #bySlot: SlotRows | undefined;
+  /** The row at which the last step of a scan of a slot ended. */
+  #scanned = 0;
 
   /** The number of keys. */
   get size(): number {
@@ -126,6 +129,37 @@ export class KeyIndex {
     return this.#slotRows()
       .rows(slot, most)
       .map((row) => this.#rows.key(row)!);
+  }
+
+  /**
+   * One step of a scan of a cluster slot, from its newest key to its oldest. A key that exists during the whole scan is
+   * returned exactly once.
+   * @param below the cursor: the serial of the last key of the step before, or 0
+   * @returns at most `most` keys, and the cursor of the next step, or 0 if these are the last
+   */
+  scanSlot(slot: number, below: number, most: number): Step {
+    const lists = this.#slotRows();
+    const rows = this.#rows;
+    const names: Bytes[] = [];
+    let row = this.#resume(slot, below);
+    for (; row !== 0 && names.length < most; row = lists.olderThan(row)) {
+      names.push(rows.key(row)!);
+      this.#scanned = row;
+    }
+    return { names, next: row === 0 || names.length === 0 ? 0 : rows.serial(this.#scanned) };
+  }
+
+  /** The newest row of a slot whose serial is below a cursor. It is found at once where the last scan stopped. */
+  #resume(slot: number, below: number): number {
+    const lists = this.#slotRows();
+    const rows = this.#rows;
+    if (below === 0) return lists.newest(slot);
+    const last = this.#scanned;
+    const stands = last < rows.length && rows.key(last) !== undefined && rows.serial(last) === below;
+    if (stands && slotOf(rows.key(last)!) === slot) return lists.olderThan(last);
+    let row = lists.newest(slot);
+    while (row !== 0 && rows.serial(row) >= below) row = lists.olderThan(row);
+    return row;
   }
 
   /** How many keys each cluster slot has now. The first call goes through all keys. */

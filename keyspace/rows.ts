@@ -89,6 +89,11 @@ export class Rows {
     return this.#chunks[row >> BITS]!.pairs[2 * (row & WITHIN)] as Bytes | undefined;
   }
 
+  /** The serial of the key of a row in use. */
+  serial(row: number): number {
+    return this.#chunks[row >> BITS]!.moments[2 * (row & WITHIN)]!;
+  }
+
   /** Stores a new key. Returns the number of its row. */
   add(key: Bytes, value: Held, serial: number, usedAt: Millis): number {
     const row = this.#take();
@@ -155,12 +160,12 @@ export class Rows {
   /** Sorts the numbers of rows by the serials of their keys. */
   #sorted(used: Float64Array): Float64Array {
     const count = this.#length;
-    const serial = (row: number): number => this.chunk(row).moments[2 * (row & WITHIN)]!;
-    const newest = used.reduce((most, row) => Math.max(most, serial(row)), 0);
-    if (newest >= Number.MAX_SAFE_INTEGER / count) return used.sort((a, b) => serial(a) - serial(b));
+    const newest = used.reduce((most, row) => Math.max(most, this.serial(row)), 0);
+    if (newest >= Number.MAX_SAFE_INTEGER / count)
+      return used.sort((a, b) => this.serial(a) - this.serial(b));
     // A million numbers are sorted ten times as fast without a function that compares them.
     return used
-      .map((row) => serial(row) * count + row)
+      .map((row) => this.serial(row) * count + row)
       .sort()
       .map((rank) => rank % count);
   }

@@ -42,6 +42,16 @@ export class SlotRows {
     return rows;
   }
 
+  /** The newest row of a slot, or 0. */
+  newest(slot: number): number {
+    return this.#newest[slot]!;
+  }
+
+  /** The next older row of the same slot as a row in use; 0 if it is the oldest. */
+  olderThan(row: number): number {
+    return this.#older[row]!;
+  }
+
   #grow(row: number): void {
     const length = 2 * Math.max(row, this.#older.length);
     const [older, newer] = [this.#older, this.#newer];

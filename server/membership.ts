@@ -1,4 +1,5 @@
 /** What a node asks the cluster that it is a member of. A node without a cluster has no membership. */
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes } from '../protocol/bytes.ts';
 import type { ReplyError } from '../protocol/reply.ts';
 import type { Client } from './clients/client.ts';
@@ -15,16 +16,20 @@ export interface Membership {
   /**
    * Returns the error for a command of a script.
    * @param caller the client that runs the script
+   * @param db the database that the script uses
    * @param crosses whether the script may use keys of several slots
    */
   refusalInScript(
     caller: Client,
+    db: Keyspace,
     command: Command,
     argv: readonly Bytes[],
     crosses: boolean,
   ): ReplyError | undefined;
   /** Runs a subcommand of CLUSTER, by its name in small letters. */
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome;
+  /** Returns whether two slots belong to the same node, or both to none. */
+  areTogether(slot: number, other: number): boolean;
   /** Sends a message to the other nodes; one of a shard channel to those of the same shard. */
   publish(channel: Bytes, text: Bytes, sharded: boolean): void;
   /** The slots that the node serves, as ranges with both ends included. */

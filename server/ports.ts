@@ -133,6 +133,8 @@ export interface Gated {
 export interface HasData {
   /** Those that something has asked for, in the order of their numbers. All others are empty. */
   readonly databases: readonly Keyspace[];
+  /** How many databases there are, opened or not. */
+  readonly databaseCount: number;
   readonly world: KeyspaceWorld;
   /** Returns a database by number. Throws RangeError if it does not exist. */
   db(index: number): Keyspace;

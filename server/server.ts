@@ -227,11 +227,23 @@ export class Server {
     return [...this.#dbs.values()].sort((a, b) => a.index - b.index);
   }
 
+  /** The same databases, in any order. */
+  get opened(): Iterable<Keyspace> {
+    return this.#dbs.values();
+  }
+
+  /** How many databases there are. */
+  get databaseCount(): number {
+    const { settings, dialect } = this;
+    const configured = settings['cluster-enabled'] && dialect.cluster.databases === 'as configured';
+    return configured ? settings['cluster-databases'] : settings.databases;
+  }
+
   /** Returns a database by number. Throws RangeError if it does not exist. */
   db(index: number): Keyspace {
     const db = this.#dbs.get(index);
     if (db !== undefined) return db;
-    const last = this.settings.databases - 1;
+    const last = this.databaseCount - 1;
     if (!(Number.isInteger(index) && index >= 0 && index <= last))
       throw new RangeError(`database ${index}: must be from 0 to ${last}`);
     const opened = new Keyspace(index, this.world);

@@ -71,11 +71,11 @@ export function replicate(cluster: Cluster, argv: readonly Bytes[]): Reply {
     if (argv.length > 4 || asciiUpper(no) !== 'NO' || asciiUpper(one) !== 'ONE') fail(SYNTAX);
     fail('ERR lostlock does not make a replica an empty primary: use CLUSTER RESET, or CLUSTER FAILOVER');
   }
-  const { myself, server } = cluster;
+  const { myself } = cluster;
   const primary = named(cluster, wordAt(argv, 2));
   if (primary === myself) fail("ERR Can't replicate myself");
   if (primary.isReplica) fail('ERR I can only replicate a master, not a replica.');
-  if (myself.isPrimary && (myself.slots.size > 0 || server.db(0).size > 0)) {
+  if (myself.isPrimary && (myself.slots.size > 0 || cluster.hasAnyKeys)) {
     fail('ERR To set a master the node must be empty and without assigned slots.');
   }
   if (myself.primary !== primary) followPrimary(cluster, primary);
@@ -145,7 +145,7 @@ export function reset(cluster: Cluster, argv: readonly Bytes[]): Reply {
   refuseMore(argv);
   if (how !== 'hard' && how !== 'soft') fail(SYNTAX);
   const { myself, server } = cluster;
-  if (myself.isPrimary && server.db(0).size > 0) {
+  if (myself.isPrimary && cluster.hasAnyKeys) {
     fail("ERR CLUSTER RESET can't be called with master nodes containing keys");
   }
   if (myself.isReplica) {

@@ -3,6 +3,7 @@ import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import { SLOT_COUNT } from '../../protocol/slot.ts';
+import type { Client } from '../../server/clients/client.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
 import type { Cluster } from '../cluster.ts';
 import { announce } from '../gossip.ts';
@@ -60,7 +61,7 @@ export function changeRanges(cluster: Cluster, argv: readonly Bytes[], adds: boo
 
 /** FLUSHSLOTS. */
 export function flushSlots(cluster: Cluster): Reply {
-  if (cluster.server.db(0).size > 0) fail('ERR DB must be empty to perform CLUSTER FLUSHSLOTS.');
+  if (cluster.hasAnyKeys) fail('ERR DB must be empty to perform CLUSTER FLUSHSLOTS.');
   cluster.releaseAll(cluster.myself);
   cluster.due.state = true;
   cluster.due.store = true;
@@ -74,23 +75,24 @@ export function flushSlot(cluster: Cluster, argv: readonly Bytes[]): Reply {
     fail("ERR unknown subcommand or wrong number of arguments for 'FLUSHSLOT'. Try CLUSTER HELP.");
   const slot = slotIn(text);
   if (mode !== undefined && !/^(a?sync)$/i.test(mode)) fail(SYNTAX);
-  const db = cluster.server.db(0);
-  for (const key of cluster.keysOf(slot)) if (db.remove(key)) db.changed(key, 'del');
+  for (const db of cluster.server.databases) {
+    for (const key of db.entries.keysOfSlot(slot)) if (db.remove(key)) db.changed(key, 'del');
+  }
   return OK;
 }
 
-/** COUNTKEYSINSLOT. */
-export function countKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
+/** COUNTKEYSINSLOT: how many keys of the slot the client's database has. */
+export function countKeys(_cluster: Cluster, argv: readonly Bytes[], client: Client): Reply {
   const slot = integer(wordAt(argv, 2));
   if (slot < 0 || slot >= SLOT_COUNT) fail('ERR Invalid slot');
-  return cluster.countKeys()[slot] ?? 0;
+  return client.db.entries.countsOfSlots()[slot]!;
 }
 
-/** GETKEYSINSLOT. */
-export function listKeys(cluster: Cluster, argv: readonly Bytes[]): Reply {
+/** GETKEYSINSLOT: the keys of the client's database. */
+export function listKeys(_cluster: Cluster, argv: readonly Bytes[], client: Client): Reply {
   const [slot, count] = [integer(wordAt(argv, 2)), integer(wordAt(argv, 3))];
   if (slot < 0 || slot >= SLOT_COUNT || count < 0) fail('ERR Invalid slot or number of keys');
-  return cluster.keysOf(slot, count);
+  return client.db.entries.keysOfSlot(slot, count);
 }
 
 const BAD_ACTION = 'ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP';
@@ -162,10 +164,9 @@ export function slotStats(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const { usage } = server.observer;
   const head = myself.head;
   const metrics = usage === undefined ? METRICS.slice(0, 1) : METRICS;
-  const keys = cluster.countKeys();
   const mine = (slot: number): boolean => owners[slot] !== undefined && owners[slot] === head;
   const figure = (metric: Metric, slot: number): number =>
-    (metric === 'key-count' ? keys[slot] : usage?.of(metric, slot)) ?? 0;
+    (metric === 'key-count' ? cluster.countKeys(slot) : usage?.of(metric, slot)) ?? 0;
   const described = (slot: number): Reply => [
     slot,
     new MapReply(metrics.flatMap((metric) => [metric, figure(metric, slot)])),

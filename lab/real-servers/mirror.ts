@@ -105,7 +105,7 @@ export class Mirror {
     this.#decoder = newDecoder();
     this.#pending = [];
     const db = server.unit(() => loadSnapshot(server, rdb));
-    this.#client.db = server.db(db < server.settings.databases ? db : 0);
+    this.#client.db = server.db(db < server.databaseCount ? db : 0);
     server.replication.adopt(id, offset);
     log.inherit(before, offset);
   }
@@ -154,7 +154,7 @@ export class Mirror {
     this.#pending.push(effect);
     const [name = '', key, ...fields] = effect.argv;
     const { server } = this;
-    const db = effect.db < server.settings.databases ? server.db(effect.db) : undefined;
+    const db = effect.db < server.databaseCount ? server.db(effect.db) : undefined;
     const entry = key === undefined ? undefined : db?.entries.get(key);
     if (db === undefined || entry === undefined) return;
     const isOver = (deadline: Millis | undefined): boolean =>

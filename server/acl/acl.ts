@@ -53,6 +53,8 @@ interface AclNode extends HasDialect, HasHost, HasSettings, ListingNode {
   readonly declared: ReadonlyMap<Bytes, Command>;
   /** The client whose request is running. */
   readonly running: Client | undefined;
+  /** How many databases the node has. */
+  readonly databaseCount: number;
 }
 
 /** The commands of each table, which nodes may share, without the second names. */
@@ -204,7 +206,7 @@ export class Acl {
 
   /** The database of a request, for checks. */
   placeIn(database: number): DatabasePlace {
-    return { database, databases: this.#server.settings.databases };
+    return { database, databases: this.#server.databaseCount };
   }
 
   /**
@@ -251,7 +253,7 @@ export class Acl {
   /** Remembers the database that a queued SELECT will choose. */
   #follow(transaction: Transaction, use: DatabaseUse, argv: readonly Bytes[]): void {
     if (use === 'all' || !use.selects) return;
-    transaction.database = databaseNamed(argv[1], this.#server.settings.databases) ?? transaction.database;
+    transaction.database = databaseNamed(argv[1], this.#server.databaseCount) ?? transaction.database;
   }
 
   #note(

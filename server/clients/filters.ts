@@ -19,6 +19,8 @@ import { connectionOf, fieldOf, idleSeconds, type ListingNode } from './info.ts'
 interface FilteringNode extends ListingNode, HasSettings {
   readonly acl: Pick<Acl, 'users'>;
   readonly vocabulary: Vocabulary;
+  /** How many databases the node has. */
+  readonly databaseCount: number;
 }
 
 /** What a client is to CLIENT LIST TYPE. */
@@ -164,7 +166,7 @@ function positiveFilter(
       return (client) => client.user === value;
     }
     case 'DB': {
-      const last = server.settings.databases - 1;
+      const last = server.databaseCount - 1;
       const index = integer(value, `ERR ${name} is not an integer or out of range`);
       if (index < 0 || index > last) fail(`ERR ${name} number should be between 0 and ${last}`);
       return (client) => client.db.index === index;

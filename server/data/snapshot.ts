@@ -114,7 +114,7 @@ export function loadSnapshot(
   server.world.listening = false;
   for (const item of items) {
     if (item.kind === 'aux' && item.name === 'repl-stream-db') streamDb = parseSafeInteger(item.value) ?? 0;
-    if (item.kind !== 'entry' || item.database >= server.settings.databases) continue;
+    if (item.kind !== 'entry' || item.database >= server.databaseCount) continue;
     const drops = server.role === 'primary' && expired === 'drop';
     if (drops && item.expiresAt !== undefined && item.expiresAt < server.now) {
       loaded.expired++;
@@ -145,7 +145,7 @@ export function clear(server: SnapshotNode): void {
 /** Throws RdbError if a key of the file exists already. */
 function refuseTaken(server: SnapshotNode, items: readonly RdbItem[]): void {
   for (const item of items) {
-    if (item.kind !== 'entry' || item.database >= server.settings.databases) continue;
+    if (item.kind !== 'entry' || item.database >= server.databaseCount) continue;
     if (server.db(item.database).peek(item.key) !== undefined) throw badFormat(`key ${item.key} is taken`);
   }
 }

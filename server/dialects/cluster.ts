@@ -21,8 +21,8 @@ export interface ClusterTraits {
   readonly transport: 'of the connection' | 'of the request';
   /** What SORT may take from other keys. */
   readonly sortPatterns: 'nothing' | 'keys of its slot';
-  /** How many databases there are, and what commands say about the others. */
-  readonly databases: 'sixteen, one allowed' | 'one, others refused' | 'one';
+  /** How many databases there are, and what commands say about the others. With 'as configured', `cluster-databases` says it. */
+  readonly databases: 'sixteen, one allowed' | 'one, others refused' | 'as configured';
   /** The error for a script whose call names keys of several slots, or of a slot that no node serves. */
   readonly scriptTexts: 'one for all' | 'one for each';
   /** Whether CLUSTER KEYSLOT answers on a node without a cluster. */
@@ -80,6 +80,6 @@ export const clusterValkey81: ClusterTraits = {
 export const clusterValkey9: ClusterTraits = {
   ...clusterValkey81,
   showsShardIds: true,
-  databases: 'one',
+  databases: 'as configured',
   slotsWithoutCluster: true,
 };

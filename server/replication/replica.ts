@@ -332,7 +332,7 @@ export class ReplicaSide {
     this.#transfer = undefined;
     this.#client = undefined;
     server.replication.adopt(transfer.id, transfer.offset);
-    this.#connected().db = server.db(db < server.settings.databases ? db : 0);
+    this.#connected().db = server.db(db < server.databaseCount ? db : 0);
     this.acknowledge();
     this.#input = rest;
   }

@@ -404,7 +404,13 @@ export class Scripts implements ScriptHost {
 
   #refusedByCluster(command: Command, argv: readonly Bytes[]): ReplyError | undefined {
     if (this.#caller === undefined) return undefined;
-    return this.#server.cluster?.refusalInScript(this.#caller, command, argv, this.#crossesSlots);
+    return this.#server.cluster?.refusalInScript(
+      this.#caller,
+      this.#client.db,
+      command,
+      argv,
+      this.#crossesSlots,
+    );
   }
 
   #refusedByState(command: Pick<Command, 'bits'>): ReplyError | undefined {

@@ -31,7 +31,6 @@ const REFUSALS: {
   'cluster-announce-client-ipv6': { only: '', why: 'lostlock announces one address to everybody' },
   'cluster-announce-client-port': { only: 0, why: 'lostlock announces one port to everybody' },
   'cluster-announce-client-tls-port': { only: 0, why: 'lostlock announces one port to everybody' },
-  'cluster-databases': { only: 1, why: 'lostlock has one database in a cluster' },
   'propagation-error-behavior': {
     only: 'ignore',
     why: 'lostlock goes on after a command that a replica cannot apply',

@@ -87,7 +87,7 @@ function fromEntry(server: Server, entry: unknown): Ready {
   const wrong = () => badOption('seed', entry, ENTRIES);
   if (typeof entry !== 'object' || entry === null) throw wrong();
   const { db = 0, key, type, value, expiresAt } = entry as { [name: string]: unknown };
-  if (!isText(key) || !isIndex(db, server.settings.databases)) throw wrong();
+  if (!isText(key) || !isIndex(db, server.databaseCount)) throw wrong();
   const head = { db, key: encodeText(key), value: entryValue(server, type, value, wrong) };
   if (expiresAt === undefined) return head;
   if (!isIndex(expiresAt, Number.MAX_SAFE_INTEGER)) throw wrong();

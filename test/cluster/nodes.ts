@@ -1,6 +1,7 @@
 /** Clusters of real servers and of ours, set up with the same commands, so that both can be asked the same. */
 
 import type { DialectName } from '../../server/dialects/index.ts';
+import type { Settings } from '../../server/settings/settings.ts';
 import { startServer } from '../../start/start.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { freePort, startRedisServer } from '../support/redis-server.ts';
@@ -37,15 +38,15 @@ export async function nodeAt(port: number, stop: () => Promise<void>): Promise<T
 }
 
 /** Starts a node of ours that knows nobody. */
-export async function ourNode(dialect: DialectName): Promise<TestNode> {
-  const settings = { 'cluster-enabled': true, 'cluster-node-timeout': Number(NODE_TIMEOUT) };
+export async function ourNode(dialect: DialectName, more: Partial<Settings> = {}): Promise<TestNode> {
+  const settings = { 'cluster-enabled': true, 'cluster-node-timeout': Number(NODE_TIMEOUT), ...more };
   const server = await startServer({ port: 0, dialect, strict: true, settings });
   return nodeAt(server.port, () => server.stop());
 }
 
 /** Starts a real node that knows nobody. */
-export async function realNode(program: string): Promise<TestNode> {
-  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', NODE_TIMEOUT];
+export async function realNode(program: string, ...more: readonly string[]): Promise<TestNode> {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', NODE_TIMEOUT, ...more];
   args.push('--cluster-port', String(await freePort()), '--repl-diskless-sync-delay', '0');
   const server = await startRedisServer({ tcp: true, program, args });
   return nodeAt(server.port, server.stop);

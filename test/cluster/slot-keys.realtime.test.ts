@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { ClusterNode } from '../../cluster/node.ts';
 import { startCluster } from '../../index.ts';
-import { slotOf } from '../../protocol/slot.ts';
+import { SLOT_COUNT, slotOf } from '../../protocol/slot.ts';
 import type { Server } from '../../server/server.ts';
 import { testBeside } from '../support/beside/each.ts';
 import { RawClient } from '../support/raw-client.ts';
@@ -41,8 +41,11 @@ function compare(server: Server): void {
   const { cluster } = server.cluster as ClusterNode;
   const walked = new Map(TAGS.map((tag) => [slotOf(tag), [] as string[]]));
   for (const key of server.db(0).entries.keys()) walked.get(slotOf(key))?.unshift(key);
-  for (const [slot, keys] of walked) expect(cluster.keysOf(slot)).toEqual(keys);
-  const counts = new Map([...cluster.countKeys().entries()].filter(([, count]) => count > 0));
+  for (const [slot, keys] of walked) expect(server.db(0).entries.keysOfSlot(slot)).toEqual(keys);
+  const slots = [...Array(SLOT_COUNT).keys()];
+  const counts = new Map(
+    slots.map((slot) => [slot, cluster.countKeys(slot)] as const).filter(([, n]) => n > 0),
+  );
   expect(counts).toEqual(
     new Map([...walked].map(([slot, keys]) => [slot, keys.length] as const).filter(([, n]) => n > 0)),
   );

@@ -155,7 +155,7 @@ export const connectionCommands = defineCommands('connection', {
     run(client, argv) {
       const index = int32(argv[1]);
       if (index !== 0) refuseOtherDatabase(client, 'SELECT');
-      if (index < 0 || index >= client.server.settings.databases) fail('ERR DB index is out of range');
+      if (index < 0 || index >= client.server.databaseCount) fail('ERR DB index is out of range');
       client.db = client.server.db(index);
       return OK;
     },

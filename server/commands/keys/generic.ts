@@ -68,7 +68,7 @@ function rename(client: Caller, from: Bytes, to: Bytes, entry: Entry): void {
 /** Returns the database with the number in a request. */
 function otherDatabase(client: Caller, text: Bytes) {
   const index = int32(text);
-  if (index < 0 || index >= client.server.settings.databases) fail('ERR DB index is out of range');
+  if (index < 0 || index >= client.server.databaseCount) fail('ERR DB index is out of range');
   return client.server.db(index);
 }
 

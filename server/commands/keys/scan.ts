@@ -8,18 +8,28 @@ import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { type Argv, type Command, key } from '../../table/command.ts';
 import { defineCommands, defineContainer } from '../define.ts';
-import { scanCursor, scanOptions } from './scanning.ts';
+import { type ScanOptions, scanCursor, scanOptions } from './scanning.ts';
 
 /** SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]. The cursor is the only state. */
 function scan(client: Caller, argv: Argv<-2>): Reply {
   const { db } = client;
   const cursor = scanCursor(client, argv[1]);
-  const { count, matches, type } = scanOptions(client, argv, 2, 'scan');
+  const options = scanOptions(client, argv, 2, 'scan');
+  const { names, next } = db.openRoll().walk(cursor, options.count);
+  return [String(next), scanned(client, names, options)];
+}
+
+/** Of the keys that a step of a scan came upon, those that have not expired and that match its options. */
+export function scanned(
+  client: Caller,
+  names: readonly Bytes[],
+  { matches, type }: Pick<ScanOptions, 'matches' | 'type'>,
+): Bytes[] {
+  const { db } = client;
   const wanted = type === undefined ? undefined : asciiLower(type);
-  const { names, next } = db.openRoll().walk(cursor, count);
   const { dialect, world } = client.server;
   const { scanRemoves, scanTypes } = dialect;
-  const found = names.filter((name) => {
+  return names.filter((name) => {
     // `peek` removes a key that has expired.
     if (scanRemoves === 'every one') db.peek(name);
     if (!matches(name)) return false;
@@ -32,7 +42,6 @@ function scan(client: Caller, argv: Argv<-2>): Reply {
     if (!fits && scanRemoves === 'those that match pattern and type') return false;
     return db.peek(name) !== undefined && fits;
   });
-  return [String(next), found];
 }
 
 export const scanCommands = defineCommands('generic', {

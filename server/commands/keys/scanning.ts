@@ -11,12 +11,14 @@ import {
 } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globTest } from '../../../protocol/glob.ts';
+import { SLOT_COUNT } from '../../../protocol/slot.ts';
 import type { Caller } from '../../server.ts';
 import { integer, Options } from '../../table/arguments.ts';
 
 const CURSOR = /^[ \t\n\v\f\r]*[+-]?\d+$/;
 const BLANKS = ' \t\n\v\f\r';
 const TYPES: ReadonlySet<Bytes> = new Set(['string', 'list', 'set', 'zset', 'hash', 'stream']);
+const BAD_SLOT = 'ERR Invalid or out of range slot';
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /**
@@ -51,6 +53,10 @@ export interface ScanOptions {
   matches(item: Bytes): boolean;
   /** The argument of SCAN's TYPE, unchanged. */
   type: Bytes | undefined;
+  /** The pattern of MATCH; undefined without it. */
+  pattern: Bytes | undefined;
+  /** The argument of CLUSTERSCAN's SLOT. */
+  slot: number | undefined;
   /** True if only fields or members are wanted, without values or scores. */
   namesOnly: boolean;
 }
@@ -66,9 +72,17 @@ export function scanOptions(
   { server }: Caller,
   argv: readonly Bytes[],
   from: number,
-  command: 'scan' | 'hscan' | 'sscan' | 'zscan',
+  command: 'scan' | 'hscan' | 'sscan' | 'zscan' | 'clusterscan',
 ): ScanOptions {
-  const found: ScanOptions = { count: 10, matches: () => true, type: undefined, namesOnly: false };
+  const found: ScanOptions = {
+    count: 10,
+    matches: () => true,
+    type: undefined,
+    pattern: undefined,
+    slot: undefined,
+    namesOnly: false,
+  };
+  const scansKeys = command === 'scan' || command === 'clusterscan';
   const options = new Options(argv, from);
   while (options.more()) {
     const option = options.next();
@@ -83,12 +97,17 @@ export function scanOptions(
       found.count = integer(value);
       if (found.count < 1) fail(SYNTAX);
     } else if (option === 'MATCH') {
+      found.pattern = value;
       found.matches = value === '*' ? () => true : globTest(value);
-    } else if (option === 'TYPE' && command === 'scan') {
+    } else if (option === 'TYPE' && scansKeys) {
       found.type = value;
       const known =
         server.dialect.unknownType !== 'refused' || TYPES.has(asciiLower(value)) || isOwnType(server, value);
       if (!known) fail(`ERR unknown type name '${cString(value)}'`);
+    } else if (option === 'SLOT' && command === 'clusterscan') {
+      if (found.slot !== undefined) fail('ERR SLOT option can only be specified once');
+      found.slot = integer(value, BAD_SLOT);
+      if (found.slot < 0 || found.slot >= SLOT_COUNT) fail(BAD_SLOT);
     } else {
       fail(SYNTAX);
     }

@@ -1,13 +1,13 @@
 /**
- * The commands with which nodes of Redis 8.4 and Valkey 9 move slots by themselves, and CLUSTERSCAN. A node without a
- * cluster refuses them as its server does. On a node of a cluster those that start a move are refused too: here CLUSTER
+ * The commands with which nodes of Redis 8.4 and Valkey 9 move slots by themselves. A node without a cluster refuses them as
+ * its server does. On a node of a cluster those that start a move are refused too: here CLUSTER
  * SETSLOT and MIGRATE move slots, so no move is ever listed.
  */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import type { Since } from '../../dialects/since.ts';
 import type { Caller } from '../../server.ts';
-import { type CommandSpec, type EntryChange, type Flag, key } from '../../table/command.ts';
+import type { CommandSpec, EntryChange, Flag } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from './no-cluster.ts';
@@ -22,14 +22,6 @@ function refuseMove({ server }: Caller): never {
     server.cluster === undefined
       ? NO_CLUSTER
       : 'ERR lostlock does not move slots by itself: move them with CLUSTER SETSLOT and MIGRATE',
-  );
-}
-
-function refuseScan({ server }: Caller): never {
-  return fail(
-    server.cluster === undefined
-      ? NO_CLUSTER
-      : 'ERR lostlock has no CLUSTERSCAN: send SCAN to each primary of the cluster',
   );
 }
 
@@ -89,20 +81,6 @@ export const movingSubcommands = {
     { tips: ['nondeterministic_output'], changes: [{ since: VALKEY, tips: [] }] },
   ),
 };
-
-export const clusterScanCommands = defineCommands('cluster', {
-  clusterscan: {
-    summary: 'Refuses to list the keys of a cluster.',
-    since: { valkey: '9.1.0' },
-    complexity: 'O(N), N keys',
-    arity: -2,
-    flags: ['readonly'],
-    categories: ['keyspace'],
-    keys: key('NOT_KEY'),
-    tips: ['nondeterministic_output', 'request_policy:special', 'response_policy:special'],
-    run: refuseScan,
-  },
-});
 
 export const trimSlotsCommands = defineCommands('server', {
   trimslots: {

@@ -14,14 +14,14 @@ import { defineContainer } from '../define.ts';
 import { movingSubcommands } from './cluster-moves.ts';
 import { NO_CLUSTER } from './no-cluster.ts';
 
-/** Refuses a command about several databases on a node of a cluster, which has one. */
+/** Refuses a command about several databases on a node of a cluster. */
 export function refuseInCluster({ server }: Caller, what: Bytes): void {
   if (server.cluster !== undefined) fail(`ERR ${what} is not allowed in cluster mode`);
 }
 
-/** The same, where the dialect has it: newer servers find that the other database does not exist. */
+/** The same, for servers whose clusters have one database. */
 export function refuseOtherDatabase(client: Caller, what: Bytes): void {
-  if (client.server.dialect.cluster.databases !== 'one') refuseInCluster(client, what);
+  if (client.server.dialect.cluster.databases !== 'as configured') refuseInCluster(client, what);
 }
 
 const READS: readonly Flag[] = ['stale'];

@@ -108,7 +108,7 @@ export const serverCommands = defineCommands('server', {
       refuseInCluster(client, 'SWAPDB');
       const first = databaseIndex(argv[1], 'first');
       const second = databaseIndex(argv[2], 'second');
-      const last = client.server.settings.databases - 1;
+      const last = client.server.databaseCount - 1;
       if (Math.min(first, second) < 0 || Math.max(first, second) > last) fail('ERR DB index is out of range');
       swap(client.server, first, second);
       client.server.world.dirty++;

@@ -1,0 +1,32 @@
+/** Short names that hash to each slot. Valkey writes them in the cursors of CLUSTERSCAN. */
+import type { Bytes } from './bytes.ts';
+import { SLOT_COUNT, slotOf } from './slot.ts';
+
+const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+let tags: readonly Bytes[] | undefined;
+
+/** For each slot the first of the shortest names. Every slot has one of at most three letters. */
+function find(): readonly Bytes[] {
+  const found: Bytes[] = new Array<Bytes>(SLOT_COUNT);
+  let missing = SLOT_COUNT;
+  for (
+    let names = [...LETTERS];
+    missing > 0;
+    names = names.flatMap((name) => [...LETTERS].map((l) => name + l))
+  ) {
+    for (const name of names) {
+      const slot = slotOf(name);
+      if (found[slot] !== undefined) continue;
+      found[slot] = name;
+      missing--;
+    }
+  }
+  return found;
+}
+
+/** The name of a slot. The first call takes some milliseconds. */
+export function tagOf(slot: number): Bytes {
+  tags ??= find();
+  return tags[slot]!;
+}
