@@ -17,7 +17,10 @@ export interface BrokenPromise {
   readonly at?: number;
   /** The resource that it is about. */
   readonly resource?: string;
-  /** The clients whose acts show it. Their last visits to the resource, up to `at`, are told. */
+  /**
+   * The clients whose acts show it. Their last visits to the resource, up to `at`, are told: of a client that is named twice, the
+   * last two.
+   */
   readonly clients?: readonly string[];
   /** The visits that show it, by their numbers, in place of those that `clients` stands for. */
   readonly visits?: readonly number[];
@@ -91,10 +94,11 @@ function breachOf(
     history.visits
       .filter(({ client, from }) => client === name && from <= at)
       .filter((visit) => resource === undefined || visit.resource === resource)
-      .slice(-1)
+      .slice(-(clients ?? []).filter((each) => each === name).length)
       .map(({ id }) => id);
+  const last = [...new Set(clients)].flatMap(lastOf).sort((a, b) => a - b);
   return {
-    ...{ promise, at, what, visits: visits ?? (clients ?? []).flatMap(lastOf).sort((a, b) => a - b) },
+    ...{ promise, at, what, visits: visits ?? last },
     ...defined({ resource, clients, events }),
   };
 }

@@ -88,7 +88,7 @@ function happenedLines(report: ReportData, width: number): string[] {
     idle.length > 0 && `never struck: ${idle.join(', ')}`,
     singles.played < singles.share && `not played: ${singles.share - singles.played} worlds with one fault`,
     triedAgain === 0 && asked.clients.length > 1 && 'no client asked again before it went in',
-    leaseEnded === 0 && leases.length > 0 && 'in 0 worlds did a lease end under its holder',
+    leaseEnded === 0 && leases.length > 0 && 'in 0 worlds did a lease end while its holder was inside',
     waiting > 0 && `in ${counted(waiting, 'world')} a client still waited at the end`,
     fenced === 0 && 'fences: none seen',
     gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,

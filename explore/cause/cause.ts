@@ -32,7 +32,9 @@ export function causeOf(world: PlayedWorld, breach: Breach): Cause {
 function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): Reason {
   const { known, visits: granted } = grantedVisits(world, visits);
   // Real servers record no requests: what is not known must not be told as if it had not happened.
-  const freedBy = world.world === undefined ? undefined : firstFreed(granted, known, world);
+  const freed = world.world === undefined ? undefined : firstFreed(granted, known, world);
+  const freedBy =
+    breach.promise === 'once' && freed !== undefined ? lostEnd(freed, granted, known, world) : freed;
   const until = micros(breach.at);
   const freeing = freedBy?.request?.call;
   const calls = [...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])];
@@ -153,6 +155,30 @@ function grantOf(granted: GrantedVisit): CauseGrant[] {
 /** When a lease ends that is not renewed, in milliseconds since the clients started; undefined without an end. */
 export function leaseEnd({ from, lease }: Pick<Tenure, 'from' | 'lease'>): number | undefined {
   return lease === undefined ? undefined : Math.round(from + lease * 1000) / 1000;
+}
+
+/** What is done is done again when its end was acknowledged and then lost; else what freed the lock. */
+function lostEnd(
+  freed: FreedBy,
+  granted: readonly GrantedVisit[],
+  { run }: WorldAccount,
+  world: PlayedWorld,
+): FreedBy {
+  const { how, at, by, request } = freed;
+  const newest = granted.at(-1);
+  if (how !== 'released' || request === undefined || newest === undefined) return freed;
+  const isLost = historyOf(world).lost.some(
+    ({ client, command }) => client === by && request.call.wrote.has(command[1] ?? ''),
+  );
+  const loss = run.events.find(
+    (event) =>
+      (event.what === 'promote' || event.what === 'restart') &&
+      event.at >= at * 1000 &&
+      event.at <= grantedAt(newest),
+  );
+  if (!isLost || loss === undefined) return freed;
+  const what = `the ${loss.what === 'promote' ? 'failover to' : 'restart of'} ${loss.who}`;
+  return { ...freed, how: 'lost', at: loss.at / 1000, role: 'server', node: loss.who, what };
 }
 
 /** A renewal of the first holder that found nothing to renew, and was answered while it went on. */

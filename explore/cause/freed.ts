@@ -15,7 +15,7 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * - `released`, `deleted`, `overwritten`, `flushed`: by a request of the holder itself, or of another client
  * - `expired`, `clock`: the lease ended, by time, or because the server's clock was changed
  * - `evicted`: the server had no memory left
- * - `lost`: a failover or a restart did not have the grant
+ * - `lost`: a failover or a restart did not have the grant; with `request`: it did not have this end of the work
  * - `changed`: some other request changed the key
  * - `never taken`: the first holder had no grant on the servers
  * - `together`: both grants stand; nothing was freed

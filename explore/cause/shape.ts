@@ -53,9 +53,10 @@ export function isEntryLate([first]: Reason['entries'], freedBy: FreedBy | undef
 /** Part of the shape when a job was done a second time, and its first holder had left before the lease ended. */
 export const DONE_BEFORE = 'the first was done before';
 
-/** True when the first holder had left before its lease ended. */
+/** True when the first holder had left before its lease ended, or before its end was lost. */
 function wasDone([first]: Reason['entries'], freedBy: FreedBy | undefined): boolean {
-  return first !== undefined && freedBy?.how === 'expired' && first.to < freedBy.at;
+  const isOver = freedBy?.how === 'expired' || freedBy?.how === 'lost';
+  return first !== undefined && isOver && first.to < freedBy.at;
 }
 
 function kindOfGrant({ tenures, kind }: CauseGrant): string {
@@ -78,7 +79,7 @@ function freedText({ how, role, what, request }: FreedBy): string {
     case 'evicted':
       return 'evicted';
     case 'lost':
-      return `the grant was lost by a ${/restart/.test(what) ? 'restart' : 'failover'}`;
+      return `${request === undefined ? 'the grant' : `${request.kind} of the first holder`} was lost by a ${/restart/.test(what) ? 'restart' : 'failover'}`;
     case 'never taken':
       // Which of the two it was, and which error, depends on the moment.
       return /answered/.test(what)

@@ -1,7 +1,7 @@
 /** Says whose fault a broken promise is, and what would have prevented it. */
 import type { FreedBy } from '../cause/freed.ts';
 import type { Cause } from '../cause/reason.ts';
-import { isEntryLate } from '../cause/shape.ts';
+import { DONE_BEFORE, isEntryLate } from '../cause/shape.ts';
 
 /** True when servers that do not know of each other granted one lock. */
 export function isApart({ what }: FreedBy): boolean {
@@ -27,7 +27,9 @@ export function preventionOf(cause: Cause): string {
 }
 
 function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
-  const { refused, twice, entries } = cause;
+  const { refused, twice, entries, shape } = cause;
+  if (shape.includes(DONE_BEFORE))
+    return 'work that does no harm when it is done twice: an idempotency key, such as the id of the job, where its effect is';
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
@@ -103,6 +105,8 @@ export function faultOf(cause: Cause): string {
       : 'the disk of the server';
   if (freedBy === undefined) return '';
   const { how, by, request, role, node } = freedBy;
+  if (cause.shape.includes(DONE_BEFORE))
+    return `the code, for which the work must be done once: ${older} had done it, and a lock cannot tell that to ${newer}`;
   if (cause.shape.startsWith('fences: ') && how === 'lost')
     return 'the counter of fences, which is kept where a failover can set it back';
   switch (how) {

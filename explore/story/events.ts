@@ -246,6 +246,12 @@ class PossibleEvents {
     else if (how === 'changed') yield this.#kept(at, who, `${asked} lets another in`);
     else if (how === 'evicted') yield this.#kept(at, who, `evicts the lock of ${owner}`);
     else if (how === 'clock') yield this.#kept(at, who, `the lease of ${owner}'s lock ends: ${what}`);
+    else if (how === 'lost' && request !== undefined)
+      yield this.#kept(
+        request.executed ?? at,
+        who,
+        `${request.text} on ${request.call.node} gives back its own lock`,
+      );
     else if (how === 'lost') yield this.#kept(at, who, `the lock of ${owner} is lost by ${what}`);
     else if (how === 'expired')
       yield this.#kept(at, who, `the lease of ${owner}'s lock ends${this.#renewedText(tenure)}`);

@@ -92,6 +92,8 @@ function reasonOf(cause: Cause): string {
     case 'evicted':
       return `${node} evicted ${older}'s lock`;
     case 'lost':
+      if (request !== undefined)
+        return `${by}'s ${request.kind}, which had been acknowledged, was lost by ${what}`;
       return `${older}'s lock was lost by ${what}${told}`;
     case 'never taken':
       return `${role === 'second holder' ? newer : older} had no lock, because ${what}`;
