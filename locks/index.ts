@@ -210,6 +210,7 @@ export class Locks implements AsyncDisposable {
   close(): void {
     this.#context.watchdog.close();
     this.#context.releases.close();
+    this.#context.leases.close();
     for (const server of this.#context.servers) server.close();
   }
 

@@ -5,6 +5,7 @@ import { type Callback, present, VIRTUAL } from '../time/current-world.ts';
 import { sleeper } from '../time/two-clocks.ts';
 import { replaceConsole } from './console.ts';
 import { replaceModules } from './modules.ts';
+import { replaceOtherRuntimes } from './other-runtimes.ts';
 import { replaceProcess } from './process.ts';
 import { replaceTimerPromises } from './promises.ts';
 import { replaceByRefusals } from './refusals.ts';
@@ -40,6 +41,7 @@ export function replaceNodeFunctions(): void {
   replaceSockets();
   replaceProcess();
   replaceConsole();
+  replaceOtherRuntimes();
   syncBuiltinESMExports();
 }
 

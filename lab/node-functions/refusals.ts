@@ -28,7 +28,7 @@ const elsewhere: readonly [owner: object, label: string, names: readonly string[
   [Atomics, 'Atomics', ['waitAsync']],
 ];
 
-/** Wraps the functions so that a call from within a world is reported to the driver. */
+/** Wraps the functions. The driver hears of a call from within a world. */
 export function replaceByRefusals(): void {
   for (const [owner, label, names] of work) {
     for (const name of names) watch(owner, `${label}.${name}`, name);
@@ -36,7 +36,7 @@ export function replaceByRefusals(): void {
   for (const [owner, label, names] of elsewhere) {
     for (const name of names) refuse(owner, `${label}.${name}`, name);
   }
-  refuseThreads();
+  refuseNew(workerThreads, 'Worker', 'worker_threads.Worker');
   replaceWait();
 }
 
@@ -55,34 +55,39 @@ function replaceWait(): void {
   });
 }
 
-/** Refuses one function in a world. Node 20 is the first that has all of them. */
-function refuse(owner: object, label: string, name: string): void {
+/**
+ * Refuses one function in a world. What a runtime lacks is left out.
+ * @param why why it cannot be virtual, if there is more to say than that it works in real time
+ */
+export function refuse(owner: object, label: string, name: string, why?: string): void {
   if (typeof Reflect.get(owner, name) !== 'function') return;
   replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
     return function (this: unknown, ...args: unknown[]): unknown {
-      if (present.inside !== undefined) throw refused(label);
+      if (present.inside !== undefined) throw refused(label, why);
       return Reflect.apply(real, this, args);
     };
   });
 }
 
 /** The driver hears of it as well, because the code may catch the error. */
-function refused(label: string): Error {
-  present.refused.push(label);
-  return new Error(`${label} works in real time, which a world does not have`);
+function refused(label: string, why?: string): Error {
+  present.refused.push(why === undefined ? label : `${label} (${why})`);
+  return new Error(
+    `${label} works in real time, which a world does not have${why === undefined ? '' : `: ${why}`}`,
+  );
 }
 
-/** A worker thread runs in real time: nothing in a world can wait for what it does. */
-function refuseThreads(): void {
-  const { Worker } = workerThreads;
-  if (typeof Worker !== 'function' || Worker.prototype === undefined) return;
-  replaceMethod(workerThreads, 'Worker', (real) => {
-    function WorldWorker(this: unknown, ...args: unknown[]): unknown {
-      if (present.inside !== undefined) throw refused('worker_threads.Worker');
+/** Refuses to make one object of a class in a world, such as a worker thread: nothing in a world can wait for what it does. */
+export function refuseNew(owner: object, name: string, label: string): void {
+  const known = Reflect.get(owner, name);
+  if (typeof known !== 'function' || known.prototype === undefined) return;
+  replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
+    function Refused(this: unknown, ...args: unknown[]): unknown {
+      if (present.inside !== undefined) throw refused(label);
       return Reflect.construct(real, args, new.target ?? real);
     }
-    WorldWorker.prototype = (real as typeof Worker).prototype;
-    return WorldWorker;
+    Refused.prototype = (real as unknown as { readonly prototype: unknown }).prototype;
+    return Refused;
   });
 }
 

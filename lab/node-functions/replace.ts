@@ -16,8 +16,12 @@ export function replaceMethod<T extends object, K extends keyof T>(
 ): void {
   const real = owner[name] as T[K] & object;
   if (present.standIns.has(real)) return;
+  const { configurable = true, writable = true } = Object.getOwnPropertyDescriptor(owner, name) ?? {};
+  if (!configurable && !writable) return; // Bun has some that stay as they are, such as Bun.fetch.
   const value = standInFor(make(real), real);
-  Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable: true });
+  if (configurable)
+    Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable: true });
+  else owner[name] = value as T[K];
 }
 
 /** Makes a function the stand-in for another one: registers it and gives it the other's properties. */

@@ -10,7 +10,7 @@ import { Actor } from '../time/actor.ts';
 import { present } from '../time/current-world.ts';
 import { Random } from '../time/random.ts';
 import { Schedule } from '../time/schedule.ts';
-import { moves } from '../time/standing.ts';
+import { leaves } from '../time/standing.ts';
 import { Task } from '../time/task.ts';
 import { Trace } from '../time/trace.ts';
 import type { RecordedRestart } from '../timeline/record.ts';
@@ -250,7 +250,7 @@ export class World {
    */
   close(): void {
     this.#closed = true;
-    moves(this);
+    leaves(this);
     this.schedule.stop();
   }
 

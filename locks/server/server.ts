@@ -233,7 +233,8 @@ export class LockServer {
   /** Closes the Pub/Sub connection. Requests under way can still complete, but do not keep the process alive. */
   close(): void {
     this.wakeups.close();
-    this.#pending.unref();
+    this.#pending.close();
+    this.#pendingInBackground.close();
   }
 
   /** The reply, or NoReply after `limitMs` milliseconds. `text` sends the script's text if its hash is refused. */

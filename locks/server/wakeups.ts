@@ -288,5 +288,6 @@ export class Wakeups {
     for (const { waiters } of channels) {
       for (const waiter of [...waiters]) wake(waiter);
     }
+    this.sleeps.close();
   }
 }

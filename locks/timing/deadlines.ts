@@ -40,6 +40,8 @@ export class Deadlines {
   #inGrace = false;
   /** A deadline was added since the timer was set. */
   #busy = false;
+  /** The timer ends with the last deadline. */
+  #closed = false;
 
   /** @param keepsAlive whether these deadlines keep the process alive (for up to 50 ms longer than needed) */
   constructor(keepsAlive: boolean) {
@@ -57,14 +59,20 @@ export class Deadlines {
   /** Removes it; false when it was reached or removed before. */
   remove(deadline: ScheduledDeadline): boolean {
     if (!deadline.unlink()) return false;
-    if (this.#keepsAlive && !this.#inGrace && this.#entries.empty) this.#timer?.unref?.();
+    if (this.#closed && this.#entries.empty) this.clear();
+    else if (this.#keepsAlive && !this.#inGrace && this.#entries.empty) this.#timer?.unref?.();
     return true;
   }
 
-  /** From now on the deadlines do not keep the process alive; they still fire while it runs. */
-  unref(): void {
+  /**
+   * From now on the deadlines do not keep the process alive; they still fire while it runs. The timer ends with the last of them, and
+   * none is left if there are none: Deno's sanitizers report what a test leaves.
+   */
+  close(): void {
     this.#keepsAlive = false;
-    this.#timer?.unref?.();
+    this.#closed = true;
+    if (this.#entries.empty) this.clear();
+    else this.#timer?.unref?.();
   }
 
   /** Removes all deadlines. */

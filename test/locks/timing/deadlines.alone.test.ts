@@ -130,14 +130,14 @@ test('the process stays alive for a long deadline until it is removed', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('the process stays alive for deadlines until they are unreferenced, and they still fire', () => {
+test('the process stays alive for deadlines until they are closed, and they still fire', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const waited = (): boolean => (set.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
   const deadlines = new Deadlines(true);
   const { rung, add } = track(deadlines);
   add('before', 100);
   expect(waited()).toBe(true);
-  deadlines.unref();
+  deadlines.close();
   expect(waited()).toBe(false);
   add('after', 40); // Earlier than the timer, which is set again.
   expect(waited()).toBe(false);
@@ -145,6 +145,27 @@ test('the process stays alive for deadlines until they are unreferenced, and the
   expect(waited()).toBe(false);
   vi.advanceTimersByTime(60);
   expect(rung).toEqual(['after', 'before']);
+});
+
+test('after close, no timer is left behind the last deadline, which Deno would report as a leak', () => {
+  const deadlines = new Deadlines(true);
+  const { add } = track(deadlines);
+  const [first, second] = [add('first', 100), add('second', 20_000)];
+  deadlines.close();
+  deadlines.remove(first);
+  expect(vi.getTimerCount()).toBe(1);
+  deadlines.remove(second);
+  expect(vi.getTimerCount()).toBe(0);
+  deadlines.remove(add('of a request after close', 100));
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('close leaves no timer when the last deadline was removed before', () => {
+  const deadlines = new Deadlines(true);
+  deadlines.remove(track(deadlines).add('answered', 5000));
+  expect(vi.getTimerCount()).toBe(1);
+  deadlines.close();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('a clock that is set back while the process waits delays no deadline either', () => {
