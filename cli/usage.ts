@@ -14,7 +14,8 @@ const PLAIN: readonly unknown[] = [
 export function refusalIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error ? error.code : undefined;
-  const isPlain = error instanceof UsageError || PLAIN.includes(code);
+  // Deno's error names the permission that is missing.
+  const isPlain = error instanceof UsageError || PLAIN.includes(code) || error.name === 'NotCapable';
   return isPlain ? error.message : undefined;
 }
 

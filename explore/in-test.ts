@@ -12,7 +12,8 @@ function runnerHere(): readonly [name: string, fixture: string] | undefined {
   const found = RUNNERS.find(([variable]) => process.env[variable] !== undefined);
   if (found !== undefined) return [found[1], found[2]];
   const { describe, it, Bun } = globalThis as { describe?: unknown; it?: unknown; Bun?: unknown };
-  if (Bun !== undefined && process.env.NODE_ENV === 'test') return ['Bun', ''];
+  if (Bun !== undefined && process.env.NODE_ENV === 'test')
+    return ['Bun', ', or use fixtures() of lostlock/bun-test'];
   if (typeof describe !== 'function' || typeof it !== 'function') return undefined;
   return ['Mocha', ', or use fixtures() of lostlock/mocha'];
 }

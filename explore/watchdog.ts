@@ -3,10 +3,9 @@
  * microtasks, cannot be stopped from within: the watchdog says whose it is and in which world, and ends the process.
  */
 
-import { url as inspectorUrl } from 'node:inspector';
 import { isMainThread, Worker } from 'node:worker_threads';
 import { beats, CELL } from '../lab/time/beats.ts';
-import { isNode } from '../start/running/runtime.ts';
+import { isDebugged, isNode } from '../start/running/runtime.ts';
 import { shareMemory, TEXT } from './watched.ts';
 
 /** How long code may run without returning, in milliseconds of CPU time. */
@@ -18,7 +17,7 @@ const LIMIT = 10_000;
  */
 export function startWatchdog(budgetMs: number, newsTo?: number): void {
   // Who looks at the code with a debugger takes as long as they like.
-  if (!isNode || inspectorUrl() !== undefined) return;
+  if (!isNode || isDebugged()) return;
   if (beats.cells === undefined) {
     const buffer = shareMemory();
     const workerData = { buffer, CELL, TEXT, newsTo, ends: isMainThread, parent: process.ppid };

@@ -36,8 +36,11 @@ rmSync(declared, { recursive: true });
  * locks/index.ts. The command line's are in cli/, and its files stay at the top of dist/.
  */
 const entryPoints = [
-  ...Object.values(manifest.exports).flatMap((target) =>
-    typeof target === 'string' ? [] : [target.import.default],
+  // Two entries may be one file.
+  ...new Set(
+    Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [] : [target.import.default],
+    ),
   ),
   './dist/start/thread/worker.js',
 ]

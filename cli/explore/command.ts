@@ -3,7 +3,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { url as inspectorUrl } from 'node:inspector';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defined } from '../../base/defined.ts';
@@ -26,7 +25,7 @@ import { reportText } from '../../explore/report-text.ts';
 import { seeText } from '../../explore/story/text.ts';
 import { startWatchdog } from '../../explore/watchdog.ts';
 import { checkTimelineFile } from '../../lab/timeline/write.ts';
-import { isNode } from '../../start/running/runtime.ts';
+import { isDebugged, isNode } from '../../start/running/runtime.ts';
 import { refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
 import { comparedLines, keepLast, lastLines, lastReports, readReports } from './earlier.ts';
@@ -53,8 +52,7 @@ export async function exploreCommand(argv: readonly string[]): Promise<number> {
       return 0;
     }
     const plays = chosen.values.replay !== undefined || chosen.values.out !== undefined;
-    if (plays && isNode && !loadsAnew() && !isUnderTsx() && inspectorUrl() === undefined)
-      return await inOwnProcess();
+    if (plays && isNode && !loadsAnew() && !isUnderTsx() && !isDebugged()) return await inOwnProcess();
     return await run(chosen);
   } catch (error) {
     if (error instanceof NeedsTsx) return await inOwnProcess(error.flags, error.env);
@@ -84,11 +82,11 @@ async function run(chosen: Chosen): Promise<number> {
   for (const [at, options] of explorations.entries()) {
     const own = { ...withChoices(options, chosen), signal: stop.signal };
     // A debugger shows this process only.
-    const isDebugged = chosen.workers === 1 && inspectorUrl() !== undefined;
+    const isHere = chosen.workers === 1 && isDebugged();
     try {
       for (const line of await lastLines(own, last)) process.stdout.write(`${line}\n`);
       reports.push(
-        isDebugged
+        isHere
           ? await explore({ ...own, shard: chosen.shard, progress: show })
           : await onWorkers(own, chosen, at, stop.signal, show),
       );

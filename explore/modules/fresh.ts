@@ -8,7 +8,7 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
-import { isNode } from '../../start/running/runtime.ts';
+import { isNode, runtimeName } from '../../start/running/runtime.ts';
 
 /** A file whose modules can be loaded anew. */
 export interface FreshFile {
@@ -62,7 +62,7 @@ interface OwnFile {
  */
 export async function freshFile(path: string, listed: readonly string[] = []): Promise<FreshFile> {
   // Deno has the class, but not all of it.
-  if (!isNode) throw new SharedModules('this runtime cannot load them anew');
+  if (!isNode) throw new SharedModules(`${runtimeName} cannot load them anew`);
   if (SourceTextModule === undefined)
     throw new SharedModules('Node was started without --experimental-vm-modules');
   const reader = new OwnFiles(listed);

@@ -30,7 +30,12 @@ export async function tellFailure(test: string, all: readonly Drawn[]): Promise<
   if (folder === '') return stories.join('\n');
   const name = test.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '');
   const file = join(folder, `${name.slice(0, 100) || 'test'}.html`);
-  await writeTimeline(file, runs);
+  try {
+    await writeTimeline(file, runs);
+  } catch (error) {
+    // The stories are worth more than the page. Deno has permissions, and a disk may be read-only.
+    return `${stories.join('\n')}\ntimeline: not written: ${(error as Error).message}`;
+  }
   process.stderr.write(`lostlock: the timeline of '${test}' is in ${file}\n`);
   return `${stories.join('\n')}\ntimeline: ${file}`;
 }

@@ -188,13 +188,22 @@ class NodeDisk implements Disk {
 
 let known: ProcessFacts | undefined;
 
+/** What the system says; undefined where a permission is missing, as on Deno without --allow-sys. */
+function allowed<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Asks once: on Linux, the size of the memory is read from a file. */
 function processFacts(): ProcessFacts {
   return (known ??= {
     id: process.pid,
     executable: fromText(process.execPath),
-    system: fromText(`${type()} ${release()} ${arch()}`),
-    memory: totalmem(),
+    system: fromText(`${type()} ${allowed(release) ?? 'unknown'} ${arch()}`),
+    memory: allowed(totalmem) ?? 0,
   });
 }
 

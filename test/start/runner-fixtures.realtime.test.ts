@@ -7,6 +7,7 @@ import { fixtures as jestFixtures } from '../../runners/jest.ts';
 import { fixtures as mochaFixtures } from '../../runners/mocha.ts';
 import { fixtures as nodeFixtures } from '../../runners/node-test.ts';
 import { withServer } from '../../runners/vitest.ts';
+import { fixtures as wrapped } from '../../runners/wrapped-test.ts';
 
 /** Whether a server listens at a port of this machine. */
 function isListening(port: number): Promise<boolean> {
@@ -108,6 +109,34 @@ test('in node:test, the context of a suite is refused, with what to use instead'
       /option fixtures is .*; allowed: a test's context; in a suite's before\(\), use startServer/,
     );
   }
+});
+
+test('on Bun and Deno, each call of a wrapped test has fixtures of its own, which end before it settles', async () => {
+  const ports: number[] = [];
+  const code = wrapped(async (lostlock, row: number) => {
+    const server = await lostlock.server();
+    expect(await (await lostlock.redis()).incrby('n', row)).toBe(row);
+    ports.push(server.port);
+    return server;
+  });
+  expect(code).toHaveLength(0); // Bun gives `done` to a function with a parameter.
+  await Promise.all([code(1), code(2)]);
+  expect(new Set(ports).size).toBe(2);
+  for (const port of ports) expect(await isListening(port)).toBe(false);
+  expect(() => wrapped('a lock' as never)).toThrow("option fixtures is 'a lock'; allowed: a test's function");
+});
+
+test('on Bun and Deno, the error of a wrapped test has the explanation, and what the test started ends', async () => {
+  let port = 0;
+  const step = { name: 'a step', step() {}, parent: { name: 'a test', step() {} } };
+  const code = wrapped(async (lostlock, _t: object) => {
+    port = (await lostlock.server()).port;
+    await (await lostlock.redis()).set('my:lock', 'A');
+    await expect(lostlock.explore({ client: () => {}, nothing: true } as never)).rejects.toThrow('nothing');
+    throw new Error('the test failed');
+  });
+  await expect(code(step)).rejects.toThrow(/^the test failed\n\n(.*\n)*.*SET my:lock A -> OK/);
+  expect(await isListening(port)).toBe(false);
 });
 
 test('the fixtures of Jest and Mocha say where they work', () => {

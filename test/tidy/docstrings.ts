@@ -13,6 +13,7 @@ const ENTRIES = [
   'runners/jest.ts',
   'runners/mocha.ts',
   'runners/node-test.ts',
+  'runners/wrapped-test.ts',
   'adapters/ioredis-mock.ts',
   'adapters/redis-memory-server.ts',
   'adapters/testcontainers.ts',

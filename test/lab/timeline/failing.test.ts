@@ -1,5 +1,5 @@
 /** A failed test leaves the timelines of its pairs behind, and one that passes leaves nothing. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -49,4 +49,20 @@ test('a test that passes leaves nothing behind', async () => {
 test('an empty folder turns it off', async () => {
   vi.stubEnv('LOSTLOCK_TIMELINES', '');
   expect(await run(new Error('two holders'))).toBe('');
+});
+
+test('where no page can be written, the error has the story all the same, and says why', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  vi.stubEnv('LOSTLOCK_TIMELINES', join(folder, 'file'));
+  const error = new Error('two holders');
+  await run(error);
+  expect(error.message).toMatch(/^two holders\n\n.*A acquires my:lock.*timeline: not written: E/s);
+});
+
+test('where no page can be written, the error has the story all the same, and says why', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  vi.stubEnv('LOSTLOCK_TIMELINES', join(folder, 'file'));
+  const error = new Error('two holders');
+  await run(error);
+  expect(error.message).toMatch(/^two holders\n\n.*A acquires my:lock.*timeline: not written: E/s);
 });
