@@ -13,9 +13,9 @@ export type { TestExploreOptions, TestFixtures } from './fixtures.ts';
 export type FixtureTest<A extends unknown[]> = (lostlock: TestFixtures, ...args: A) => unknown;
 
 /**
- * Gives fixtures to the function of a test, of a row of `test.each`, or of a step. What is started with them ends before the function does, and so
- * before Deno's sanitizers look for what is left. Each call has fixtures of its own, so tests may run at the same time. Throws TypeError for
- * anything but a function.
+ * Gives fixtures to the function of a test, of a row of `test.each`, or of a step. What is started with them ends before the function
+ * does, and so before Deno's sanitizers look for what is left. Each call has fixtures of its own, so tests may run at the same time.
+ * Throws TypeError for anything but a function.
  *
  * @param code gets the fixtures, and then what the runner passes to the test
  *

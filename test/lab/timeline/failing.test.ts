@@ -58,11 +58,3 @@ test('where no page can be written, the error has the story all the same, and sa
   await run(error);
   expect(error.message).toMatch(/^two holders\n\n.*A acquires my:lock.*timeline: not written: E/s);
 });
-
-test('where no page can be written, the error has the story all the same, and says why', async () => {
-  writeFileSync(join(folder, 'file'), '');
-  vi.stubEnv('LOSTLOCK_TIMELINES', join(folder, 'file'));
-  const error = new Error('two holders');
-  await run(error);
-  expect(error.message).toMatch(/^two holders\n\n.*A acquires my:lock.*timeline: not written: E/s);
-});
