@@ -19,6 +19,8 @@ export interface LeftLock {
   readonly why: string;
   /** True for a lock without a lease. */
   readonly endless: boolean;
+  /** The request that took its lease away; undefined when none did. */
+  readonly bared: CauseRequest | undefined;
   /** True when other clients have renewed its lease. */
   readonly renewedByOthers: boolean;
   /** The tenure; undefined for what is no lock that the account knows, such as a counter. */
@@ -62,6 +64,7 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   return {
     ...{ lock, client, endless, tenure, why: whyLeft(taken, release, died, messages) },
     renewedByOthers: tenure?.renewals.some(({ by }) => by !== client) === true,
+    bared: tenure?.bared === undefined ? undefined : requestOf(tenure.bared),
     grant: call === undefined ? undefined : requestOf(call),
     release: release === undefined ? undefined : requestOf(release),
   };

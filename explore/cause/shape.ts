@@ -93,8 +93,8 @@ function freedText({ how, role, what, request }: FreedBy): string {
 }
 
 function ofLeft({ left, twice }: Reason): string {
-  const { grant, endless, why, release, renewedByOthers } = left as NonNullable<typeof left>;
-  const how = `${grant?.kind ?? 'a grant'} ${endless ? 'without' : 'with'} a lease`;
+  const { grant, endless, bared, why, release, renewedByOthers } = left as NonNullable<typeof left>;
+  const how = `${grant?.kind ?? 'a grant'} ${endless && bared === undefined ? 'without' : 'with'} a lease${bared === undefined ? '' : `, which ${bared.kind} took away`}`;
   const again =
     twice.length > 0
       ? `; ${[...new Set(twice.map(({ again: each }) => each.kind))].join(', ')} executed twice`

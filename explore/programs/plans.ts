@@ -25,25 +25,44 @@ export function momentsIn(seen: readonly Anchor[]): Anchor[] {
   });
 }
 
-/** One fault of every form at every act: of a client, at its own acts. The kinds take turns, and the first two clients come first. */
+/**
+ * One fault of every form at every act: of a client, at its own acts. The kinds take turns. Of each kind, those come first that strike
+ * close to an entry of the first client or of the second, because most locks break there.
+ */
 export function singlesAt(input: SearchInput, moments: readonly Anchor[]): WorldPlan[] {
-  const { clients } = input.among;
-  const random = new Random(input.seed, 'programs');
   const kinds = new Map<FaultName, PlannedFault[]>(input.faults.map((kind) => [kind, []]));
-  for (const form of [...formsOf(input), ...untilEntered(input)])
-    kinds.get(form.kind)?.push(...faultsOf(form, moments, clients));
-  const isLater = ({ on, after }: PlannedFault): boolean =>
-    clients.indexOf(clients.includes(on) ? on : (after?.client ?? '')) > 1;
+  const near = byDistance(moments, input.among.clients);
+  for (const form of [...untilEntered(input), ...formsOf(input)])
+    kinds.get(form.kind)?.push(...faultsOf(form, near, input.among.clients));
   const lists = [...kinds.values()].map((all) => {
-    const mixed = shuffled([...all], random);
-    // What breaks most locks comes first: a fault when the first client has just gone in.
-    const early = mixed.filter(({ after }) => after?.client === clients[0] && after?.what === 'enters');
-    const others = mixed.filter((fault) => !early.includes(fault));
-    return [...early, ...others.filter((fault) => !isLater(fault)), ...others.filter(isLater)];
+    // Every form at one act, then every form at the next one.
+    const rank = ({ after }: PlannedFault): number => near.findIndex((each) => each === after);
+    return all.sort((one, other) => rank(one) - rank(other));
   });
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   const turns = Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1)));
   return turns.flat().map((fault) => planOf(input, [fault]));
+}
+
+/** The acts, those close to an entry of their client first. The first client has two turns, the second one, and then the others. */
+function byDistance(moments: readonly Anchor[], clients: readonly string[]): Anchor[] {
+  const [first = [], second = [], ...others] = clients.map((name) =>
+    sortedByDistance(moments.filter(({ client }) => client === name)),
+  );
+  const turns: Anchor[] = [];
+  for (let i = 0; i < first.length || i < 2 * second.length; i += 2)
+    turns.push(...first.slice(i, i + 2), ...second.slice(i / 2, i / 2 + 1));
+  return [...turns, ...others.flat()];
+}
+
+/** The acts of one client by how many other acts of it are between each of them and its next or last entry. */
+function sortedByDistance(acts: readonly Anchor[]): Anchor[] {
+  const entries = acts.flatMap(({ what }, at) => (what === 'enters' ? [at] : []));
+  const distance = (at: number): number => Math.min(...entries.map((entry) => Math.abs(entry - at)));
+  return acts
+    .map((act, at) => ({ act, far: distance(at) }))
+    .sort((one, other) => one.far - other.far || acts.indexOf(one.act) - acts.indexOf(other.act))
+    .map(({ act }) => act);
 }
 
 /** In real time nothing happens at once: a pause ends where it does most harm when it ends as soon as another client is inside. */
@@ -75,15 +94,17 @@ export function* mixed(input: SearchInput, singles: readonly WorldPlan[]): Gener
     for (;;) yield { plan: { ...planOf(input, []), jitter: 1 }, strategy: 'random' };
   }
   const { clients } = input.among;
+  // Those that were played first are drawn more often.
+  const early = (): PlannedFault => faults[Math.floor(random.next() ** 2 * faults.length)] as PlannedFault;
   for (;;) {
-    const two = [random.pick(faults), random.pick(faults)];
+    const two = [early(), early()];
     yield { plan: planOf(input, two), strategy: 'two faults' };
     const later = Math.round(random.next() * 1.5 * input.scales.leaseMs);
-    const fault = random.pick(faults);
+    const fault = early();
     const longer = 10 ** (random.next() - 0.5);
     const ms = fault.ms === 0 ? 0 : Math.max(1, Math.round(fault.ms * longer));
     const moved = fault.after === undefined ? fault : { ...fault, ms, after: { ...fault.after, later } };
-    const more = random.next() < 0.3 ? [random.pick(faults)] : [];
+    const more = random.next() < 0.3 ? [early()] : [];
     // Jitter stands for a free start: all clients begin together.
     const jitter = random.next() < 0.5 ? 1 : 0;
     const plan = planOf(input, [moved, ...more]);

@@ -78,9 +78,10 @@ function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
 }
 
 function preventionOfLeft({ left }: Cause): string {
-  const { endless, renewedByOthers, why } = left as NonNullable<typeof left>;
+  const { endless, bared, renewedByOthers, why } = left as NonNullable<typeof left>;
   if (renewedByOthers)
     return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';
+  if (bared !== undefined) return 'a lease, set by each command that writes the lock: SET XX PX';
   if (endless) return 'a lease, set by the command that takes the lock: SET NX PX';
   return /answered/.test(why)
     ? 'to try the release again until it is done, or a shorter lease'
@@ -141,8 +142,9 @@ export function faultOf(cause: Cause): string {
 }
 
 function faultOfLeft({ left }: Cause): string {
-  const { client, endless, renewedByOthers, why } = left as NonNullable<typeof left>;
+  const { client, endless, bared, renewedByOthers, why } = left as NonNullable<typeof left>;
   if (renewedByOthers) return 'the code of the clients that renew a lock which they do not have';
+  if (bared !== undefined) return `the code of ${bared.client}, whose ${bared.kind} takes the lease away`;
   if (endless) return `the code of ${client}, which takes the lock without a lease`;
   return /answered/.test(why)
     ? `the code of ${client}, which does not try its release again`

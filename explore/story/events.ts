@@ -315,6 +315,13 @@ class PossibleEvents {
     }
     if (tenure?.restored === true)
       yield this.#kept(tenure.from / 1000, tenure.node, `has the lock of ${client} again, by ${tenure.what}`);
+    const bared = left.bared;
+    if (bared !== undefined)
+      yield this.#kept(
+        bared.executed ?? bared.sent,
+        bared.client,
+        `${bared.text}: the lock of ${client} has no lease any more`,
+      );
     const others = tenure?.renewals.filter(({ by }) => by !== client) ?? [];
     const last = others.at(-1);
     if (last !== undefined) {

@@ -1,6 +1,8 @@
 /** Says in one sentence why a promise broke. */
+import { namesClient } from '../cause/cause.ts';
 import type { Cause } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
+import type { ServerErrors } from '../cause/trouble.ts';
 import type { Breach } from '../visit.ts';
 import { isApart } from './blame.ts';
 import { namesText, timeText } from './text.ts';
@@ -18,7 +20,21 @@ export function sentenceOf(cause: Cause, breach: Breach): string {
   }
   if (lost !== undefined)
     return `The ${lost.by} lost an acknowledged write: ${lost.client ?? lost.node}'s ${lost.command.slice(0, 2).join(' ')}.`;
+  const always = alwaysRefused(cause, breach);
+  if (always !== undefined) {
+    const { client, kind, code, count } = always;
+    return `${sentence(breach.what).slice(0, -1)}: ${client}'s ${kind} was answered ${code} ${count} times.`;
+  }
   return sentence(breach.what);
+}
+
+/** The error that a client that waits in vain gets again and again, until the end of the world; undefined when there is none. */
+function alwaysRefused({ errors }: Cause, { promise, what, at: end }: Breach): ServerErrors | undefined {
+  if (promise !== 'everyone-served' && promise !== 'progress') return undefined;
+  return errors.find(
+    ({ client, count, at, last }) =>
+      count > 2 && namesClient(what, client) && end - last <= (2 * (last - at)) / (count - 1),
+  );
 }
 
 function sentence(text: string): string {
@@ -109,8 +125,13 @@ function reasonOf(cause: Cause): string {
 }
 
 function ofLeft({ left, twice }: Cause): string {
-  const { client, why, grant, endless, renewedByOthers, lock } = left as NonNullable<typeof left>;
-  const lease = endless ? ', which has no lease' : '';
+  const { client, why, grant, endless, bared, renewedByOthers, lock } = left as NonNullable<typeof left>;
+  const lease =
+    bared !== undefined
+      ? `, ${bared.client}'s ${bared.kind} took its lease away`
+      : endless
+        ? ', which has no lease'
+        : '';
   const others = renewedByOthers ? ', and other clients renew it' : '';
   const again = twice.length > 0 ? `; ${twice[0]?.again.kind} was executed twice` : '';
   return `Nobody gets ${lock}: ${client} took it with ${grant?.kind ?? 'a grant'}${lease}, and ${client} ${why}${others}${again}.`;

@@ -104,15 +104,22 @@ function withLeases(writes: readonly LockWrite[]): LockWrite[] {
     if (gone || holder === undefined) return write;
     const isNew = holders.get(name) !== holder;
     holders.set(name, holder);
-    if (!isNew || lease !== undefined) return write;
+    if (lease !== undefined || (!isNew && !takesLease(write))) return write;
     let next = i + 1;
     while (writes[next] !== undefined && writes[next]?.at === write.at && writes[next]?.lease === undefined)
       next++;
     const later = writes[next];
     const isSame =
       later !== undefined && later.call === call && later.claim === claim && later.at === write.at;
+    if (isSame && !isNew) return write;
     return { ...write, lease: isSame ? later.lease : Infinity };
   });
+}
+
+/** True for a write of a string that has no lease afterwards, such as by SET or GETSET. */
+function takesLease({ write }: LockWrite): boolean {
+  const [name = '', , , ...how] = write.write.command;
+  return /^set$/i.test(name) && !how.some((word) => /^(?:pxat|keepttl)$/i.test(word));
 }
 
 /** A read-write lock: its mode, and the field of its writer. */

@@ -55,6 +55,8 @@ export interface Tenure {
   /** The deadline by the node's clock, in milliseconds since the epoch; undefined without one. */
   deadline: number | undefined;
   readonly renewals: TenureRenewal[];
+  /** What took the lease away, such as a SET without PX; undefined while it has a lease, and when it never had one. */
+  bared: SentCommand | undefined;
   end: TenureEnd | undefined;
 }
 
@@ -166,6 +168,7 @@ class TenureReader {
         return;
       }
       current.renewals.push({ at, by: client });
+      current.bared = Number.isFinite(lease) || current.lease === undefined ? undefined : call;
       // A command that is sent again, and finds its own grant, learns of it.
       if (client === current.client) current.told ??= call?.reply?.arrived ?? null;
       return;
@@ -185,7 +188,7 @@ class TenureReader {
       ...{ lock: write.lock, claim, key: write.key, node, client, holder, call, what, from: at },
       ...{ shared: write.shared, permit: write.permit === true, told: call?.reply?.arrived ?? null },
       ...{ lease: isEndless ? undefined : lease, deadline: isEndless ? undefined : clock + lease },
-      ...{ restored: false, renewals: [], end: undefined },
+      ...{ restored: false, renewals: [], bared: undefined, end: undefined },
     };
     this.#begin(state, tenure, offset);
   }

@@ -194,3 +194,46 @@ describe('the lock that stays closed is found wherever it is', () => {
     );
   });
 });
+
+describe('why nobody gets in is told', () => {
+  const sentences = async (client: Code, more: Partial<ExploreOptions>): Promise<string[]> =>
+    (await explore({ ...options(client, 60), ...more })).findings.map(({ sentence }) => sentence);
+
+  test('the request that took the lease of a lock away', async () => {
+    const client: Code = async (session) => {
+      const { name, redis } = session;
+      if (!(await take(session))) return;
+      await redis.getset('lock', name).catch(() => 0);
+      await redis.pexpire('lock', LEASE).catch(() => 0);
+      await work(session);
+      await give(session);
+    };
+    const found = await sentences(client, { faults: ['client-death'], promises: ['no-orphan'] });
+    expect(found).toContain(
+      "Nobody gets lock: A took it with SET NX, A's GETSET took its lease away, and A died while it had it.",
+    );
+  });
+
+  test('a client that the server refuses again and again', async () => {
+    const script = "return redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";
+    const client: Code = async (session) => {
+      const { name, redis, signal, sleep } = session;
+      const sha = String(await redis.script('LOAD', script).catch(() => ''));
+      const attempt = (): Promise<unknown> => redis.evalsha(sha, 1, 'lock', name, LEASE).catch(() => '');
+      for (let time = 0; time < 2; time++) {
+        while ((await attempt()) !== 'OK') {
+          if (signal.aborted) return;
+          await sleep(RETRY);
+        }
+        await work(session);
+        await give(session);
+      }
+    };
+    const budget = { worlds: 8, ms: Infinity };
+    const faults = ['script-flush'] as const;
+    const found = await sentences(client, { budget, faults, promises: ['everyone-served'], clients: 2 });
+    expect(found.join('\n')).toMatch(
+      /still waits \d+ ms after the faults ended, and nobody is inside: [ABC]'s .* was answered NOSCRIPT \d+ times\./,
+    );
+  });
+});
