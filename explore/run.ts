@@ -270,7 +270,7 @@ class WorldRun implements StageRun {
     this.abort();
     if (this.#stopped) return;
     await stage.settle();
-    this.#left = stage.keysLeft() ?? [];
+    this.#left = await this.#keysLeft();
     if (this.#isProbed()) await this.#probe();
     // A promise that is broken is enough.
     if (!this.#stopped) await stage.finish();
@@ -362,9 +362,13 @@ class WorldRun implements StageRun {
     return true;
   }
 
+  async #keysLeft(): Promise<KeyLeft[][]> {
+    return (await this.#stage.keysLeft()) ?? [];
+  }
+
   /** What was left behind when the clients were done, and is there still. */
-  #stillLeft(): KeyLeft[][] {
-    const now = this.#stage.keysLeft() ?? [];
+  async #stillLeft(): Promise<KeyLeft[][]> {
+    const now = await this.#keysLeft();
     return now.map((keys, i) =>
       keys.filter(({ key }) => this.#left[i]?.some((before) => before.key === key)),
     );
@@ -401,7 +405,7 @@ class WorldRun implements StageRun {
     // A key whose lease has ended meanwhile does not keep the lock closed; if the probe got in at last, it did until then.
     this.#reportClosed(
       last,
-      textOf(got ? this.#left : this.#stillLeft()),
+      textOf(got ? this.#left : await this.#stillLeft()),
       `${got ? 'gets the lock only after' : 'does not get the lock within'} ${Math.round(waited)} ms`,
     );
   }

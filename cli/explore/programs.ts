@@ -36,8 +36,9 @@ docs/programs.md, in any language. Beside --worlds, --ms, --seed, --accept, --re
   --promises A,...  the promises to check (default: all that docs/explore.md marks)
   --replicas N      replicas of each primary (default 1, or 0 with several primaries)
   --primaries N     independent primaries (default 1)
+  --on PROGRAM      real servers in place of lostlock's nodes: redis-server, or the path of one (needs ioredis)
   --lease N         the lease that the program is told to use, in milliseconds (default 300)
-  --side-by-side N  worlds at a time at most (default 12; fewer while the machine does not keep up)
+  --side-by-side N  worlds at a time at most (default 16; fewer while the machine does not keep up)
   --fresh           start new processes for every world
   --threads         the clients are threads of one process, which asks for several worlds
   --attach          print the URL at which a running program may ask for worlds, and start none
@@ -53,6 +54,7 @@ const TEXTS = [
     'replicas',
     'primaries',
     'lease',
+    'on',
     'side-by-side',
     'worlds',
     'ms',
@@ -141,7 +143,7 @@ function numberOf(values: Values, name: (typeof TEXTS)[number]): number | undefi
 
 /** The options that the flags name. Throws UsageError for a wrong one. */
 function optionsOf(values: Values, program: readonly string[]): ProgramOptions {
-  const { clients, faults, promises, accept, name, fresh, threads, attach } = values;
+  const { clients, faults, promises, accept, name, fresh, threads, attach, on } = values;
   if (program.length === 0 && attach !== true) throw new UsageError('explore needs a program behind --');
   if (program.length > 0 && attach === true) throw new UsageError('--attach starts no program');
   const list = <T extends string>(text: string | undefined): T[] | undefined =>
@@ -158,7 +160,7 @@ function optionsOf(values: Values, program: readonly string[]): ProgramOptions {
     topology,
     budget,
     ...defined({
-      ...{ name, fresh, threads, clients: count, accept: list<string>(accept) },
+      ...{ name, on, fresh, threads, clients: count, accept: list<string>(accept) },
       ...{ faults: list<FaultName>(faults), promises: list<PromiseName>(promises) },
       ...{ seed: numberOf(values, 'seed'), lease: numberOf(values, 'lease') },
       ...{ sideBySide: numberOf(values, 'side-by-side'), attached: attach === true ? announce : undefined },
@@ -174,7 +176,7 @@ function quoted(word: string): string {
 /** The command line that plays a world again. */
 function again(values: Values, program: readonly string[], replay: string): string {
   const kept = Object.entries(values).flatMap(([name, value]) => {
-    if (!['clients', 'faults', 'promises', 'replicas', 'primaries', 'lease', 'threads'].includes(name))
+    if (!['clients', 'faults', 'promises', 'replicas', 'primaries', 'lease', 'on', 'threads'].includes(name))
       return [];
     return value === true ? [`--${name}`] : [`--${name} ${value}`];
   });

@@ -42,6 +42,8 @@ const CALM_TRIALS = 6;
 const REPEATS = 3;
 /** How many worlds begin side by side, and after how many good ones another one joins. */
 const [FIRST_BESIDE, GOOD_BEFORE_MORE] = [4, 6];
+/** How often the progress is shown at most, in milliseconds: the time of all processors is read for it. */
+const SHOWS_EVERY = 250;
 /** How many errors of the lab are kept. */
 const MOST_ERRORS = 5;
 
@@ -70,6 +72,8 @@ export class ProgramExplorer {
   readonly #labErrors: string[] = [];
   readonly #unrepeated: Unrepeated[] = [];
   readonly #output: string[] = [];
+  /** The findings that are being played again. */
+  readonly #repeating = new Map<string, Promise<void>>();
   #lines = 0;
   #attached: ProgramProcess | undefined;
   #calm = 0;
@@ -84,6 +88,8 @@ export class ProgramExplorer {
   #good = 0;
   #begun = performance.now();
   #cpuBegun = 0;
+  /** When the progress was shown last. */
+  #shown = -Infinity;
 
   constructor(options: FullProgramOptions) {
     const { full } = options;
@@ -175,15 +181,17 @@ export class ProgramExplorer {
     const rough = roughRules(full);
     let last = '';
     for (let trial = 1; trial <= CALM_TRIALS; trial++) {
-      const stageOptions = this.#stageOptions(rough, 60_000);
+      const stageOptions = this.#stageOptions(rough, 60_000, true);
       const stage = await startProgramStage(stageOptions, crew, { seed, clients, jitter: 0, faults: [] });
       const world = await playOn(stage, rough, { seed, clients, jitter: 0, faults: [] });
       await crew.back(this.#options.fresh);
       this.#hear(world);
       if (this.#aborted) break;
       const rules = learnt(full, rough, world, LEAST_PATIENCE, 'with LAB ENTER');
-      if (stage.watch.late <= this.#mostLate(rules))
-        return { rules, moments: momentsIn(stage.anchors.seen.filter(({ client }) => client !== PROBE)) };
+      if (stage.watch.late <= this.#mostLate(rules)) {
+        const moments = momentsIn(stage.anchors.seen.filter(({ client }) => client !== PROBE));
+        return { rules: await this.#onServers(crew, rules), moments };
+      }
       last = `${stage.watch.who} was ${Math.round(stage.watch.late)} ms late`;
     }
     if (this.#aborted) throw noWorld('ended before the world without faults was played');
@@ -191,14 +199,32 @@ export class ProgramExplorer {
     throw noWorld(text);
   }
 
+  /** The rules with what is left on real servers after the world without faults. Rejects when the program does not work there. */
+  async #onServers(crew: Crew, rules: Rules): Promise<Rules> {
+    const { full, on } = this.#options;
+    if (on === undefined) return rules;
+    const { clients, seed } = full;
+    const { world } = await this.#play(crew, rules, { seed, clients, jitter: 0, faults: [] }, false);
+    learnt(full, rules, world, LEAST_PATIENCE, 'with LAB ENTER');
+    return { ...rules, remains: rules.remains === undefined ? undefined : world.remains };
+  }
+
   #mostLate({ scales }: Rules): number {
     return STALL * scales.leaseMs;
   }
 
-  #stageOptions({ scales, calm }: Rules, patienceMs: number): ProgramStageOptions {
+  /** @param isCalm true for the world without faults that is played first: lostlock's own nodes tell more about it */
+  #stageOptions({ scales, calm }: Rules, patienceMs: number, isCalm = false): ProgramStageOptions {
     const { full, lease } = this.#options;
     return {
-      ...{ topology: full.topology, desk: this.#desk, machine: this.#machine, lease, signal: full.signal },
+      ...{
+        topology: full.topology,
+        on: isCalm ? undefined : this.#options.on,
+        desk: this.#desk,
+        machine: this.#machine,
+        lease,
+        signal: full.signal,
+      },
       turnMs: Math.max(300, scales.leaseMs),
       patienceMs: calm === undefined ? patienceMs : 2 * calm.span + 3 * scales.leaseMs + 500,
     };
@@ -244,9 +270,8 @@ export class ProgramExplorer {
     const player = async (index: number): Promise<void> => {
       let crew: Crew | undefined = index === 0 ? first : undefined;
       while (!this.#over) {
-        // A player beyond what the machine bears waits, and lets its processes go.
+        // A player beyond what the machine bears waits. Its processes wait too, because new ones start slowly.
         if (index >= this.#target) {
-          if (crew !== undefined) await crew.close();
           await comesTrue(() => index < this.#target || this.#over, 2 ** 31, 50);
           continue;
         }
@@ -344,7 +369,26 @@ export class ProgramExplorer {
     firstIn: number,
   ): Promise<void> {
     const { fingerprint } = failing;
+    // Two worlds side by side may break for one reason: one of them is enough.
+    while (this.#repeating.has(fingerprint)) await this.#repeating.get(fingerprint);
     if (this.#found.counted(fingerprint)) return;
+    const done = this.#repeat(crew, rules, failing, strategy, firstIn);
+    this.#repeating.set(fingerprint, done);
+    try {
+      await done;
+    } finally {
+      this.#repeating.delete(fingerprint);
+    }
+  }
+
+  async #repeat(
+    crew: Crew,
+    rules: Rules,
+    failing: ReasonedFailing,
+    strategy: string,
+    firstIn: number,
+  ): Promise<void> {
+    const { fingerprint } = failing;
     const known = this.#unrepeated.find((each) => each.fingerprint === fingerprint);
     const plan = ordered(failing.world);
     let repeats = 0;
@@ -352,7 +396,6 @@ export class ProgramExplorer {
       if (this.#aborted) break;
       if (await this.#repeats(crew, rules, plan, failing)) repeats++;
     }
-    if (this.#found.counted(fingerprint)) return;
     const name = this.#options.full.name;
     const finding = findingOf(name, withFound(failing, plan), { firstIn, strategy, difference: undefined });
     const told = `${finding.story}\n${''.padStart(15)}(repeats ${repeats} of ${REPEATS})`;
@@ -413,6 +456,9 @@ export class ProgramExplorer {
 
   #showProgress(): void {
     const { full, progress } = this.#options;
+    const now = performance.now();
+    if (now - this.#shown < SHOWS_EVERY) return;
+    this.#shown = now;
     progress({
       ...{ name: full.name, worlds: this.#worlds, findings: this.#found.findings.length },
       ...{ perSecond: this.#perSecond, discarded: this.#discarded, missed: this.#missed },

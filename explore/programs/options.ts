@@ -1,5 +1,6 @@
 /** The options of an exploration of programs, and their checks. */
 import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../../base/options.ts';
+import { findProgram } from '../../lab/real-servers/program.ts';
 import { DEFAULT_FAULTS, FAULTS, type FaultName, reasonFor } from '../faults/index.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from '../options.ts';
 import type { Topology } from '../topology.ts';
@@ -18,15 +19,17 @@ export interface ProgramOptions
   readonly env?: Readonly<Record<string, string>>;
   /** The lease that the program is told to use, in milliseconds; default 300. */
   readonly lease?: number;
+  /** A program that takes redis-server's arguments: real servers take the place of lostlock's own nodes. They need ioredis. */
+  readonly on?: string;
   /** True to start new processes for every world; default false: they live on. */
   readonly fresh?: boolean;
   /** True when the clients are threads of one process, which can be neither stopped nor killed one by one; default false. */
   readonly threads?: boolean;
-  /** How many worlds are played side by side at most; default 12. Fewer, while the machine does not keep up. */
+  /** How many worlds are played side by side at most; default 16. Fewer, while the machine does not keep up. */
   readonly sideBySide?: number;
   /** Called with the URL at which a process that somebody else has started asks for worlds. Implies `threads`. */
   readonly attached?: (url: string) => void;
-  /** Called after every world. */
+  /** Called after worlds, four times a second at most. */
   readonly progress?: (progress: ProgramProgress) => void;
 }
 
@@ -56,6 +59,7 @@ export interface FullProgramOptions {
   readonly program: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly lease: number;
+  readonly on: string | undefined;
   readonly fresh: boolean;
   readonly threads: boolean;
   readonly sideBySide: number;
@@ -65,13 +69,13 @@ export interface FullProgramOptions {
   readonly unable: readonly string[];
 }
 
-const OWN = ['program', 'env', 'lease', 'fresh', 'threads', 'sideBySide', 'attached', 'progress'];
+const OWN = ['program', 'env', 'lease', 'on', 'fresh', 'threads', 'sideBySide', 'attached', 'progress'];
 const COMMON = ['name', 'topology', 'clients', 'faults', 'promises', 'accept', 'budget', 'seed', 'signal'];
 
 /** The least lease that programs are told to use: shorter ones end while the machine takes a breath. In milliseconds. */
 const LEAST_LEASE = 50;
 /** How many worlds are played side by side at most, if nothing else is said. */
-const SIDE_BY_SIDE = 12;
+const SIDE_BY_SIDE = 16;
 
 /** Why a fault cannot strike; undefined when it can. */
 function reasonAgainst(kind: FaultName, threads: boolean): string | undefined {
@@ -85,7 +89,7 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
   checkNames(options, [...COMMON, ...OWN], 'explore');
   const { program, env = {}, lease = 300, fresh = false, sideBySide = SIDE_BY_SIDE, attached } = options;
   const { progress = () => {}, topology = {}, faults, signal } = options;
-  const { threads = attached !== undefined } = options;
+  const { threads = attached !== undefined, on } = options;
   if (!Array.isArray(program) || (program.length === 0 && attached === undefined))
     throw badOption(
       'program',
@@ -98,6 +102,7 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
   checkFlag('threads', threads);
   checkInteger('sideBySide', sideBySide, 1, 256);
   checkPlace(topology, program);
+  if (on !== undefined) checkServer(on, topology);
   const unable: string[] = [];
   const able = (kind: FaultName): boolean => {
     const reason = reasonAgainst(kind, threads);
@@ -125,7 +130,7 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
       modules: fresh ? 'every world has new processes' : 'processes live on from world to world',
       named: { ...full.named, namesFaults: faults !== undefined, limited: false },
     },
-    ...{ program, env, lease, fresh, threads, sideBySide, attached, progress, unable },
+    ...{ program, env, lease, on, fresh, threads, sideBySide, attached, progress, unable },
   };
 }
 
@@ -140,6 +145,18 @@ function checkPlace(topology: Topology, program: readonly string[]): void {
       );
   if (process.platform === 'win32')
     throw badOption('program', program, 'no value on Windows: processes are stopped by signals');
+}
+
+/** Throws TypeError for a program that is no server here, and for nodes that real servers cannot be. */
+function checkServer(on: string, { dialect }: Topology): void {
+  checkString('on', on);
+  if (findProgram(on) === undefined)
+    throw badOption(
+      'on',
+      on,
+      'a program on PATH, or the path of one, that takes the arguments of redis-server',
+    );
+  if (dialect !== undefined) throw badOption('topology.dialect', dialect, 'no value together with on');
 }
 
 /** Throws TypeError for a fault that was named, and that cannot strike programs. */

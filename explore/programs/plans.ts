@@ -36,7 +36,7 @@ export function singlesAt(input: SearchInput, moments: readonly Anchor[]): World
     kinds.get(form.kind)?.push(...faultsOf(form, near, input.among.clients));
   const lists = [...kinds.values()].map((all) => {
     // Every form at one act, then every form at the next one.
-    const rank = ({ after }: PlannedFault): number => near.findIndex((each) => each === after);
+    const rank = ({ after }: PlannedFault): number => near.indexOf(after as Anchor);
     return all.sort((one, other) => rank(one) - rank(other));
   });
   const longest = Math.max(0, ...lists.map(({ length }) => length));

@@ -81,7 +81,7 @@ export interface Stage {
   /** Gives the last releases time to arrive. */
   settle(): Promise<void>;
   /** What is left in the databases of the primaries; undefined where `repeats` says what to look for. */
-  keysLeft(): KeyLeft[][] | undefined;
+  keysLeft(): KeyLeft[][] | Promise<KeyLeft[][]> | undefined;
   /** Reads what is known only at the end. */
   finish(): Promise<void>;
   /** The client whose code threw what nothing caught. */

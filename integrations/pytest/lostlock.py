@@ -293,12 +293,19 @@ class _Beat:
     def __init__(self, url):
         self._url = url
         self._tokens = set()
+        self._plays = threading.Event()
         threading.Thread(target=self._run, name="lostlock's beat", daemon=True).start()
 
     def _run(self):
         line = Resp.from_url(self._url)
         late, told, last = 0.0, 0.0, time.monotonic()
         while True:
+            if not self._tokens:
+                # Between two worlds, nobody needs to know.
+                self._plays.clear()
+                if not self._tokens:
+                    self._plays.wait()
+                late, last = 0.0, time.monotonic()
             time.sleep(_BEATS_EVERY)
             now = time.monotonic()
             late, last = max(late, now - last - _BEATS_EVERY), now
@@ -317,6 +324,7 @@ class _Beat:
 
     def begins(self, token):
         self._tokens.add(token)
+        self._plays.set()
 
     def ends(self, token):
         self._tokens.discard(token)

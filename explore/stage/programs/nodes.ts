@@ -13,9 +13,27 @@ import type { CrashKeeps, StageSet, Wait } from '../controls.ts';
 import { RoleSet } from '../role-set.ts';
 import type { KeyLeft } from '../stage.ts';
 import { keysIn } from '../virtual/left.ts';
+import { startRealNodes } from './real-nodes.ts';
 
-/** A primary with its replicas. */
-export class ProgramSet extends RoleSet<RealClockNode, RealClockPair> {
+/** A primary with its replicas, as a stage of programs needs it: lostlock's own nodes, or real servers. */
+export interface ProgramNodes extends StageSet {
+  readonly network: RealClockNetwork;
+  /** The URL at which a client reaches the primary through the lab's links. */
+  urlFor(client: string): Promise<string>;
+  /** What is left in the databases of the primary. */
+  keysLeft(): KeyLeft[] | Promise<KeyLeft[]>;
+  /** Writes that the network has not recorded, with their times in microseconds since it began to record. */
+  readonly unrecorded: TimelineWorld['writes'];
+  /** Learns of the writes that nobody has seen yet. */
+  finish(): Promise<void>;
+  /** Ends the nodes. */
+  close(): Promise<void>;
+}
+
+/** A primary with its replicas, which are lostlock's own nodes. */
+export class ProgramSet extends RoleSet<RealClockNode, RealClockPair> implements ProgramNodes {
+  readonly unrecorded = [];
+
   get network(): RealClockNetwork {
     return this.inner.network;
   }
@@ -52,7 +70,17 @@ export class ProgramSet extends RoleSet<RealClockNode, RealClockPair> {
     return () => {};
   }
 
-  /** What is left in the databases of the primary. Numbers are as good as any other: a counter grows with every grant. */
+  async urlFor(client: string): Promise<string> {
+    return (await this.inner.actor(client)).url;
+  }
+
+  async finish(): Promise<void> {}
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  /** Numbers are as good as any other: a counter grows with every grant. */
   keysLeft(): KeyLeft[] {
     const { primary } = this.inner;
     if (!primary.up) return [];
@@ -63,8 +91,15 @@ export class ProgramSet extends RoleSet<RealClockNode, RealClockPair> {
   }
 }
 
-/** Starts the nodes. Rejects with TypeError for a wrong option. */
-export async function startProgramNodes(topology: Topology): Promise<readonly ProgramSet[]> {
+/**
+ * Starts the nodes. Rejects with TypeError for a wrong option.
+ * @param program a real server that takes redis-server's arguments; undefined for lostlock's own nodes
+ */
+export async function startProgramNodes(
+  topology: Topology,
+  program?: string,
+): Promise<readonly ProgramNodes[]> {
+  if (program !== undefined) return await startRealNodes(topology, program);
   const { settings, dialect } = topology;
   const { primaries, replicas } = sizeOf(topology);
   const { sets } = await startOnRealClock(
@@ -85,10 +120,13 @@ function eventOf({ who, detail, sent, due, at }: RecordedMessage, later: number,
 }
 
 /** What was recorded of the nodes, in order of time. Times are in microseconds since the first of them began to record. */
-export function recordOfNodes(sets: readonly ProgramSet[], seed: number): TimelineWorld {
+export function recordOfNodes(sets: readonly ProgramNodes[], seed: number): TimelineWorld {
   const traces = sets.map(({ network }) => network.trace);
   const begun = Math.min(...traces.map((trace) => trace.begun));
-  const parts = traces.map((trace) => ({ trace, later: trace.begun - begun, messages: trace.messages }));
+  const parts = sets.map(({ network: { trace }, unrecorded }) => {
+    const writes = [...trace.writes, ...unrecorded];
+    return { trace, later: trace.begun - begun, messages: trace.messages, writes };
+  });
   const ofMessages = (outcome: RecordedMessage['outcome'], what: string): TraceEvent[] =>
     parts
       .flatMap(({ messages, later }) =>
@@ -108,7 +146,7 @@ export function recordOfNodes(sets: readonly ProgramSet[], seed: number): Timeli
     },
     network: { underWay: () => ofMessages('waiting', 'waits') },
     writes: byTime(
-      parts.flatMap(({ trace, later }) => trace.writes.map((each) => ({ ...each, at: each.at + later }))),
+      parts.flatMap(({ writes, later }) => writes.map((each) => ({ ...each, at: each.at + later }))),
     ),
     restarts: byTime(
       parts.flatMap(({ trace, later }) => trace.restarts.map((each) => ({ ...each, at: each.at + later }))),

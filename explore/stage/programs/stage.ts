@@ -16,7 +16,7 @@ import { LiveAnchors } from './anchors.ts';
 import { ProgramClient, type ProgramWorld } from './client.ts';
 import type { Crew, WorldDesk } from './crew.ts';
 import type { LateTimers, StallWatch } from './late-timers.ts';
-import { type ProgramSet, recordOfNodes, startProgramNodes } from './nodes.ts';
+import { type ProgramNodes, recordOfNodes, startProgramNodes } from './nodes.ts';
 
 /** How many lines of what programs print a world keeps. */
 const MOST_PRINTED = 200;
@@ -26,6 +26,8 @@ export interface ProgramStageOptions {
   readonly topology: Topology;
   readonly desk: WorldDesk;
   readonly machine: LateTimers;
+  /** A real server that takes redis-server's arguments; undefined for lostlock's own nodes. */
+  readonly on: string | undefined;
   /** The lease that programs are told to use, in milliseconds. */
   readonly lease: number;
   /** How long a client's turn to start may take, in milliseconds. */
@@ -47,7 +49,7 @@ export async function startProgramStage(
   crew: Crew,
   plan: WorldPlan,
 ): Promise<ProgramStage> {
-  return new ProgramStage(await startProgramNodes(options.topology), options, crew, plan);
+  return new ProgramStage(await startProgramNodes(options.topology, options.on), options, crew, plan);
 }
 
 /** One fault of a plan, as far as it has come. */
@@ -59,7 +61,7 @@ interface AwaitedFault {
 
 /** The stage. */
 export class ProgramStage implements Stage, ProgramWorld {
-  readonly sets: readonly ProgramSet[];
+  readonly sets: readonly ProgramNodes[];
   readonly network: StageNetwork;
   readonly abilities: AbilitiesOf<'programs'> = {};
   readonly repeats: undefined;
@@ -86,7 +88,7 @@ export class ProgramStage implements Stage, ProgramWorld {
   #run: StageRun | undefined;
   #tokens = 0;
 
-  constructor(sets: readonly ProgramSet[], options: ProgramStageOptions, crew: Crew, plan: WorldPlan) {
+  constructor(sets: readonly ProgramNodes[], options: ProgramStageOptions, crew: Crew, plan: WorldPlan) {
     this.sets = sets;
     this.#options = options;
     this.desk = options.desk;
@@ -155,7 +157,7 @@ export class ProgramStage implements Stage, ProgramWorld {
   readonly #interrupt = (): void => this.#run?.fail(new Error('interrupted'));
 
   urls(client: string): Promise<string[]> {
-    return Promise.all(this.sets.map(async ({ inner }) => (await inner.actor(client)).url));
+    return Promise.all(this.sets.map((set) => set.urlFor(client)));
   }
 
   token(client: string): string {
@@ -208,7 +210,7 @@ export class ProgramStage implements Stage, ProgramWorld {
   /** A write travels on the client's link to the resource, and its answer back. */
   readonly carry = async (client: string, resource: string, arrive: () => boolean): Promise<boolean> => {
     const host = this.#host(resource);
-    const { network } = this.sets[0] as ProgramSet;
+    const { network } = this.sets[0] as ProgramNodes;
     const carrier = {};
     await new Promise<void>((arrived) =>
       network.lane(client, host).pass(carrier, undefined, () => arrived()),
@@ -316,11 +318,13 @@ export class ProgramStage implements Stage, ProgramWorld {
     return pass(5);
   }
 
-  keysLeft(): KeyLeft[][] {
-    return this.sets.map((set) => set.keysLeft());
+  keysLeft(): Promise<KeyLeft[][]> {
+    return Promise.all(this.sets.map((set) => set.keysLeft()));
   }
 
-  async finish(): Promise<void> {}
+  async finish(): Promise<void> {
+    await Promise.all(this.sets.map((set) => set.finish()));
+  }
 
   blamed(): undefined {}
 
@@ -335,7 +339,7 @@ export class ProgramStage implements Stage, ProgramWorld {
     this.#options.signal?.removeEventListener('abort', this.#interrupt);
     this.#run?.abort();
     for (const client of this.#clients) client.leave();
-    await Promise.all(this.sets.map(({ inner }) => inner.close()));
+    await Promise.all(this.sets.map((set) => set.close()));
   }
 }
 

@@ -59,6 +59,23 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
     );
   });
 
+  test.skipIf(findProgram('redis-server') === undefined)(
+    'real servers take the place of the nodes, and the cause is told there too (needs redis-server)',
+    { timeout: LIMIT },
+    async () => {
+      const on = 'redis-server';
+      const report = await explore({
+        ...{ ...program('stock'), on, lease: 1500, sideBySide: 2 },
+        ...{ faults: ['client-pause'], promises: ['mutual-exclusion'], budget: { worlds: 20, ms: 120_000 } },
+      });
+      expect(report.findings.map(({ sentence }) => sentence).join('\n')).toMatch(/lease (had )?ended at/);
+      const absent = explore({ ...program('stock'), on: 'no-such-server' });
+      await expect(absent).rejects.toThrow(/option on is 'no-such-server'.*arguments of redis-server/);
+      const refused = explore({ ...program('stock'), on, faults: ['server-clock-jump'] });
+      await expect(refused).rejects.toThrow(/server-clock-jump cannot: a program has the clock/);
+    },
+  );
+
   test('clients that are threads share one process', { timeout: LIMIT }, async () => {
     const report = await explore({
       ...program('threads'),
