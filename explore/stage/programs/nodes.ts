@@ -13,7 +13,6 @@ import type { CrashKeeps, StageSet, Wait } from '../controls.ts';
 import { RoleSet } from '../role-set.ts';
 import type { KeyLeft } from '../stage.ts';
 import { keysIn } from '../virtual/left.ts';
-import { startRealNodes } from './real-nodes.ts';
 
 /** A primary with its replicas, as a stage of programs needs it: lostlock's own nodes, or real servers. */
 export interface ProgramNodes extends StageSet {
@@ -91,15 +90,8 @@ export class ProgramSet extends RoleSet<RealClockNode, RealClockPair> implements
   }
 }
 
-/**
- * Starts the nodes. Rejects with TypeError for a wrong option.
- * @param program a real server that takes redis-server's arguments; undefined for lostlock's own nodes
- */
-export async function startProgramNodes(
-  topology: Topology,
-  program?: string,
-): Promise<readonly ProgramNodes[]> {
-  if (program !== undefined) return await startRealNodes(topology, program);
+/** Starts the nodes. Rejects with TypeError for a wrong option. */
+export async function startProgramNodes(topology: Topology): Promise<readonly ProgramNodes[]> {
   const { settings, dialect } = topology;
   const { primaries, replicas } = sizeOf(topology);
   const { sets } = await startOnRealClock(

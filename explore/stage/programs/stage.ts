@@ -17,6 +17,7 @@ import { ProgramClient, type ProgramWorld } from './client.ts';
 import type { Crew, WorldDesk } from './crew.ts';
 import type { LateTimers, StallWatch } from './late-timers.ts';
 import { type ProgramNodes, recordOfNodes, startProgramNodes } from './nodes.ts';
+import { startServerNodes } from './server-nodes.ts';
 
 /** How many lines of what programs print a world keeps. */
 const MOST_PRINTED = 200;
@@ -49,7 +50,9 @@ export async function startProgramStage(
   crew: Crew,
   plan: WorldPlan,
 ): Promise<ProgramStage> {
-  return new ProgramStage(await startProgramNodes(options.topology, options.on), options, crew, plan);
+  const { topology, on } = options;
+  const sets = on === undefined ? await startProgramNodes(topology) : await startServerNodes(topology, on);
+  return new ProgramStage(sets, options, crew, plan);
 }
 
 /** One fault of a plan, as far as it has come. */

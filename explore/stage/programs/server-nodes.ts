@@ -50,7 +50,7 @@ end
 return left`;
 
 /** A primary with its replicas, which are real servers. */
-export class RealProgramSet extends ServersReplicaSet implements ProgramNodes {
+export class ServersProgramSet extends ServersReplicaSet implements ProgramNodes {
   async urlFor(client: string): Promise<string> {
     return (await this.inner.actor(client)).url;
   }
@@ -83,16 +83,16 @@ export class RealProgramSet extends ServersReplicaSet implements ProgramNodes {
 }
 
 /** Starts the servers. Rejects when they do not start. @param program takes redis-server's arguments */
-export async function startRealNodes(
+export async function startServerNodes(
   topology: Topology,
   program: string,
-): Promise<readonly RealProgramSet[]> {
+): Promise<readonly ServersProgramSet[]> {
   const { settings } = topology;
   const servers = await startServers({
     ...{ clock: 'real', nodes: program, ...sizeOf(topology) },
     ...(settings !== undefined && { settings }),
   });
-  const sets = servers.sets.map((pair) => new RealProgramSet(pair as RealServerPair));
+  const sets = servers.sets.map((pair) => new ServersProgramSet(pair as RealServerPair));
   for (const { network } of sets) network.trace.begin();
   for (const set of sets) await set.askForStream();
   return sets;
