@@ -87,6 +87,7 @@ async function serveLab(invocation: Invocation): Promise<void> {
   if (tlsPort !== undefined && tlsPort !== Number(open))
     say(`Ready to accept connections tls ${tlsPort}`, 'primary');
   say(`Ready to accept connections ${protocol === 'rediss:' ? 'tls' : 'tcp'} ${open}`, 'primary');
+  say(startedText(invocation, lab.url), 'primary');
 }
 
 /** Starts a cluster, whose nodes listen on consecutive ports. */
@@ -123,6 +124,7 @@ async function serveCluster(invocation: Invocation, primaries: number): Promise<
   const how = first?.tlsPort === undefined ? 'tcp' : 'tls';
   for (const { port: own, node } of cluster.nodes) log('notice', `Node ready ${how} ${own}`, node.role);
   log('notice', `Ready to accept connections ${how} ${first?.port}`, 'primary');
+  if (first !== undefined) log('notice', startedText(invocation, first.url), 'primary');
 }
 
 /** Prepares the end that a signal asks for. Returns false if the server must go on. */
@@ -204,13 +206,13 @@ async function serve(invocation: Invocation): Promise<void> {
   const { unixSocket } = options;
   if (unixSocket !== undefined)
     log('notice', `Ready to accept connections unix ${unixSocket}`, server.node.role);
-  log('notice', `lostlock ${LOSTLOCK_VERSION} ${answersText(invocation, server.url)}`, server.node.role);
+  log('notice', startedText(invocation, server.url), server.node.role);
 }
 
 /** What a user wants to know of a server that has started: what it answers as, where, and how it is stopped. */
-function answersText({ dialect = DEFAULT_DIALECT }: Invocation, url: string): string {
+function startedText({ dialect = DEFAULT_DIALECT }: Invocation, url: string): string {
   const { family, version } = dialectNamed(dialect).server;
-  return `answers as ${family}-server ${version} (dialect ${dialect}) at ${url}; Ctrl-C or SIGTERM stops it`;
+  return `lostlock ${LOSTLOCK_VERSION} answers as ${family}-server ${version} (dialect ${dialect}) at ${url}; Ctrl-C or SIGTERM stops it`;
 }
 
 // A script that waits for the ready line may close the pipe afterwards. redis-server keeps running then, and so do we.
@@ -298,7 +300,7 @@ function serverCommand(argv: readonly string[]): void {
     }
     serve(invocation).catch((error: Error) => {
       if (error instanceof BadDirective) console.error(error.message);
-      else console.error(`lostlock: ${error.message.replace(/^lostlock: /, '')}`);
+      else console.error(`lostlock: ${systemRefusal(error) ?? error.message.replace(/^lostlock: /, '')}`);
       process.exit(1);
     });
   } catch (error) {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
 import type { Timeline } from '../page/format.ts';
-import { parseOptions, refusalIn, UsageError } from './usage.ts';
+import { parseOptions, prepareOutput, refusalIn, UsageError } from './usage.ts';
 
 const HELP = `Usage: lostlock timeline FILE... [--out FILE]
 
@@ -29,6 +29,7 @@ export async function timelineCommand(argv: readonly string[]): Promise<number> 
       throw new UsageError('timeline needs a file with a trace; lostlock timeline --help says more');
     const out = values.out ?? (first === '-' ? 'timeline.html' : `${first.replace(/\.json$/, '')}.html`);
     checkTimelineFile('--out', out);
+    prepareOutput('--out', out);
     const runs = positionals.flatMap(runsIn);
     await writeTimeline(out, runs);
     process.stdout.write(`Written to ${out}\n`);

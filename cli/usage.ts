@@ -1,4 +1,6 @@
 /** Wrong usage of the `lostlock` command: one error for all of its commands, and how their options are parsed. */
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearest } from '../base/similar.ts';
 
@@ -21,7 +23,39 @@ export function refusalIn(error: unknown): string | undefined {
 
 /** The message of an error of the operating system, such as a port in use or a file that cannot be written; undefined for others. */
 export function systemRefusal(error: unknown): string | undefined {
-  return error instanceof Error && 'syscall' in error && 'errno' in error ? error.message : undefined;
+  if (!(error instanceof Error && 'syscall' in error && 'errno' in error)) return undefined;
+  const { code, port, address, path, syscall, message } = error as SystemError;
+  if (code === 'EADDRINUSE' && port !== undefined)
+    return `port ${port} of ${address} is in use (EADDRINUSE): choose another with --port, or --port 0 for a free one`;
+  const [, reason] = /^E\w+: ([^,]+)/.exec(message) ?? [];
+  return path === undefined || reason === undefined
+    ? message
+    : `cannot ${syscall} ${path}: ${reason} (${code})`;
+}
+
+/** What Node says of a call of the operating system that failed. */
+interface SystemError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/**
+ * Makes the folder of a file that a command writes at its end. Throws UsageError when the file cannot be written there, so that nobody
+ * waits for a result in vain.
+ * @param kind what will be written: a file, or a folder with files
+ */
+export function prepareOutput(flag: string, path: string, kind: 'file' | 'folder' = 'file'): void {
+  try {
+    const folder = kind === 'folder' ? path : dirname(path);
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    if (kind === 'folder' || !existsSync(path)) return;
+    if (statSync(path).isDirectory()) throw new UsageError(`${flag} ${path}: is a folder`);
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${flag} ${path}: ${systemRefusal(error) ?? String(error)}`);
+  }
 }
 
 /** `; did you mean --port?` with the closest flag, or an empty string when none is close. @param names without dashes */

@@ -118,7 +118,15 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
   expect(await talk(port, 'DELIFEQ k v\r\nINFO server\r\nQUIT\r\n')).toMatch(
     /^-ERR unknown command.*valkey_version/s,
   );
-  expect(fails('--port', String(port))).toContain('EADDRINUSE');
+  const inUse = `port ${port} of 127.0.0.1 is in use (EADDRINUSE): choose another with --port, or --port 0 for a free one`;
+  for (const more of [[], ['--lab'], ['--cluster', '1']])
+    expect(fails('--port', String(port), ...more)).toBe(`lostlock: ${inUse}\n`);
+  expect(fails('--port', '0', '--url-file', 'package.json/x')).toBe(
+    'lostlock: cannot open package.json/x: not a directory (ENOTDIR)\n',
+  );
+  expect(fails('demo', 'failover', '--html', 'package.json/x.html')).toMatch(
+    /^--html package\.json\/x\.html: cannot mkdir .*package\.json/,
+  );
   child.kill('SIGTERM');
   await once(child, 'exit');
 });

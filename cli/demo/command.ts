@@ -6,7 +6,7 @@ import { type Cure, cures, namedStories } from '../../lab/demo/stories.ts';
 import { checkTimelineFile, writeTimeline } from '../../lab/timeline/write.ts';
 import { loadIoredis } from '../../lab/virtual/client.ts';
 import type { Timeline } from '../../page/format.ts';
-import { parseOptions, refusalIn, UsageError } from '../usage.ts';
+import { parseOptions, prepareOutput, refusalIn, UsageError } from '../usage.ts';
 import { COLUMNS, painter, storyLines, verdictTable } from './print.ts';
 
 const HELP = `Usage: lostlock demo [STORY] [options]
@@ -40,7 +40,10 @@ export async function demoCommand(argv: readonly string[]): Promise<number> {
       return 0;
     }
     if (!/^\d{1,9}$/.test(values.seed)) throw new UsageError(`--seed ${values.seed}: must be a whole number`);
-    if (values.html !== undefined) checkTimelineFile('--html', values.html);
+    if (values.html !== undefined) {
+      checkTimelineFile('--html', values.html);
+      prepareOutput('--html', values.html);
+    }
     const seed = Number(values.seed);
     const { played, cured } = values.redis
       ? { played: [await realStory()], cured: [] }
@@ -131,7 +134,7 @@ function nextSteps(names: readonly string[]): string[] {
   const steps = [
     [`npx lostlock demo ${name} --html out.html`, 'draws it, and the cure'],
     ['npx lostlock playground', 'breaks locks by hand'],
-    ['npx lostlock help testing', 'how to test yours'],
+    ['npx lostlock init', 'writes a test of your lock'],
   ] as const;
   const width = Math.max(...steps.map(([command]) => command.length));
   return ['', ...steps.map(([command, what]) => `${command.padEnd(width)}  ${what}`)];

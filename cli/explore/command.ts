@@ -26,7 +26,7 @@ import { seeText } from '../../explore/story/text.ts';
 import { startWatchdog } from '../../explore/watchdog.ts';
 import { checkTimelineFile } from '../../lab/timeline/write.ts';
 import { isDebugged, isNode } from '../../start/running/runtime.ts';
-import { refusalIn, UsageError } from '../usage.ts';
+import { prepareOutput, refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
 import { comparedLines, keepLast, lastLines, lastReports, readReports } from './earlier.ts';
 import { annotations, historyLines, junit, testFile } from './files.ts';
@@ -68,6 +68,7 @@ export async function exploreCommand(argv: readonly string[]): Promise<number> {
 
 async function run(chosen: Chosen): Promise<number> {
   const explorations = chosen.file === '' ? [] : await load(chosen.file);
+  prepareOutputs(chosen);
   // A file that is no report is refused before anything is played.
   if (chosen.values.against !== undefined) readReports('--against', String(chosen.values.against));
   if (chosen.merge !== undefined) return await conclude(chosen, mergedFrom(chosen.merge), explorations);
@@ -104,6 +105,13 @@ async function run(chosen: Chosen): Promise<number> {
   return refusals.length > 0 ? 2 : status;
 }
 
+/** Makes the folders of what the command writes. Throws UsageError when it cannot be written. */
+function prepareOutputs({ values: { json, junit, out } }: Chosen): void {
+  if (json !== undefined) prepareOutput('--json', String(json));
+  if (junit !== undefined) prepareOutput('--junit', String(junit));
+  if (out !== undefined) prepareOutput('--out', String(out), 'folder');
+}
+
 /** Runs this command again in a process that can load modules anew, as the workers can. Resolves to its exit status. */
 async function inOwnProcess(
   flags: readonly string[] = [MODULES_FLAG],
@@ -124,10 +132,7 @@ async function inOwnProcess(
 async function load(file: string): Promise<ExploreOptions[]> {
   if (!existsSync(file)) throw new UsageError(`there is no file ${file}`);
   const exported = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
-    throw (
-      aboutTypeScript(file, error) ??
-      new UsageError(`${file} cannot be loaded: ${error instanceof Error ? error.stack : error}`)
-    );
+    throw aboutTypeScript(file, error) ?? new UsageError(`${file} cannot be loaded: ${stackOfUser(error)}`);
   });
   const found = explorationsIn(exported as object);
   if (found.length === 0)
@@ -141,6 +146,13 @@ async function load(file: string): Promise<ExploreOptions[]> {
     return { ...options, client: await codeOfFile(resolve(file), find, options.modules) };
   };
   return await Promise.all(found.map(codeOf));
+}
+
+/** The stack of an error without the lines of Node's own loader. */
+function stackOfUser(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const lines = (error.stack ?? error.message).split('\n');
+  return lines.filter((line) => !/^\s+at .*\bnode:internal\//.test(line)).join('\n');
 }
 
 function explorationsIn(exported: object): ExploreOptions[] {
@@ -180,7 +192,10 @@ async function playAgain(chosen: Chosen, explorations: readonly ExploreOptions[]
   const text = String(values.replay);
   const on = values.on === undefined ? {} : { on: String(values.on) };
   const page = values.timeline === undefined ? undefined : String(values.timeline);
-  if (page !== undefined) checkTimelineFile('--timeline', page);
+  if (page !== undefined) {
+    checkTimelineFile('--timeline', page);
+    prepareOutput('--timeline', page);
+  }
   const troubles: string[] = [];
   for (const options of explorations) {
     try {
@@ -297,8 +312,22 @@ async function conclude(
     const { GITHUB_STEP_SUMMARY: summary = '' } = process.env;
     if (summary !== '') appendFileSync(summary, markdown(reports));
   }
+  if (out === undefined && file !== '') process.stdout.write(nextText(file, reports));
   if (reports.some(({ verdict }) => verdict === 'broken')) return 1;
   return reports.some(({ verdict }) => verdict === 'inconclusive') ? 3 : 0;
+}
+
+/** What to type after a finding; empty when there is none. */
+function nextText(file: string, reports: readonly ExploreReport[]): string {
+  const first = reports.flatMap(({ findings }) => findings).find(({ replay: text }) => text !== '');
+  if (first === undefined) return '';
+  const again = `npx lostlock explore ${file}`;
+  return [
+    `draw the first one:       ${again} --replay '${first.replay}' --timeline world.html`,
+    `play them after a change: ${again} --last`,
+    'read them:                npx lostlock help failures',
+    '',
+  ].join('\n');
 }
 
 /** Writes what was found into a folder: a page with all of it, and for each finding its files. */

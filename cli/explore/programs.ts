@@ -19,7 +19,7 @@ import { reportText } from '../../explore/report-text.ts';
 import { storyOf } from '../../explore/story/story.ts';
 import { playedTimeline } from '../../explore/timeline/played.ts';
 import { checkTimelineFile, writeTimeline } from '../../lab/timeline/write.ts';
-import { parseOptions, refusalIn, UsageError } from '../usage.ts';
+import { parseOptions, prepareOutput, refusalIn, UsageError } from '../usage.ts';
 import { annotations, junit } from './files.ts';
 import { markdown } from './markdown.ts';
 
@@ -94,6 +94,11 @@ export async function exploreProgram(argv: readonly string[]): Promise<number> {
 }
 
 async function run(values: Values, program: readonly string[]): Promise<number> {
+  const { json, junit: xml, out, timeline: page } = values;
+  if (json !== undefined) prepareOutput('--json', json);
+  if (xml !== undefined) prepareOutput('--junit', xml);
+  if (out !== undefined) prepareOutput('--out', out, 'folder');
+  if (page !== undefined) prepareOutput('--timeline', page);
   const stop = new AbortController();
   const end = (): void => stop.abort();
   for (const sign of ['SIGINT', 'SIGTERM'] as const) process.on(sign, end);

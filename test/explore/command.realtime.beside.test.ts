@@ -74,6 +74,13 @@ test('what is wrong is said in one line, and the status is 2', () => {
     [[], /^explore needs a file; lostlock explore --help lists the options$/m],
     [['stock.explore.mjs', '--workers', '257'], /^--workers 257: must be a whole number from 1 to 256/],
     [['--merge', 'a.json'], /^--merge a.json: not a report that --json wrote/],
+    ...['json', 'junit', 'timeline'].map((flag) => {
+      const replay = flag === 'timeline' ? ['--replay', 'x'] : [];
+      const args = ['stock.explore.mjs', ...replay, `--${flag}`, 'a.json/sub/x.json'];
+      return [args, new RegExp(`^--${flag} a.json/sub/x.json: cannot mkdir .*(ENOTDIR|EEXIST)`)] as const;
+    }),
+    [['stock.explore.mjs', '--json', '.'], /^--json \.: is a folder$/m],
+    [['stock.explore.mjs', '--out', 'a.json'], /^--out a.json: cannot mkdir .*a.json: file already exists/],
   ] as const) {
     const { stderr, status } = run(...args);
     expect(stderr).toMatch(message);
@@ -83,6 +90,7 @@ test('what is wrong is said in one line, and the status is 2', () => {
   writeFileSync(join(project, 'boom.explore.mjs'), "throw new Error('boom');");
   const { stderr, status } = run('boom.explore.mjs');
   expect(stderr).toMatch(/^boom.explore.mjs cannot be loaded: Error: boom\n +at /);
+  expect(stderr).not.toContain('node:internal');
   expect(status).toBe(2);
 });
 
@@ -116,8 +124,22 @@ test('the tests that are written fail as long as the promise breaks, and pass on
 }, 240_000);
 
 test('the reports of two machines merge into the report of one', () => {
-  for (const shard of [1, 2]) run('stock.explore.mjs', '--shard', `${shard}/2`, '--json', `${shard}.json`);
-  const merged = run('stock.explore.mjs', '--merge', '1.json,2.json', '--out', 'merged', '--junit', 'j.xml');
+  const [first] = [1, 2].map((shard) =>
+    run('stock.explore.mjs', '--shard', `${shard}/2`, '--json', `parts/${shard}.json`),
+  );
+  // It ends with what to type next.
+  expect(first?.stdout).toMatch(
+    /\ndraw the first one: +npx lostlock explore stock\.explore\.mjs --replay '2:\S+' --timeline world\.html\n.*--last\n.*help failures\n$/,
+  );
+  const merged = run(
+    'stock.explore.mjs',
+    '--merge',
+    'parts/1.json,parts/2.json',
+    '--out',
+    'merged',
+    '--junit',
+    'j.xml',
+  );
   // A stall while a client is inside, and one before it learns of its grant: two defects of one cause.
   expect(merged.stdout).toMatch(/stock lock: 2 findings in 120 worlds/);
   expect(merged.status).toBe(1);
@@ -127,7 +149,7 @@ test('the reports of two machines merge into the report of one', () => {
   );
   const files = readdirSync(join(project, 'merged', 'findings')).map((name) => name.replace(/.*?\./, ''));
   expect(files.sort()).toEqual(['html', 'jsonl', 'test.mjs', 'txt'].flatMap((kind) => [kind, kind]));
-  const half = run('stock.explore.mjs', '--merge', '1.json');
+  const half = run('stock.explore.mjs', '--merge', 'parts/1.json');
   expect([half.stderr, half.status]).toEqual([
     '--merge: stock lock: this is shard 1 of 2; the others are missing\n',
     2,
