@@ -118,15 +118,7 @@ test('an unknown flag, a wrong value and a port in use end the process with the 
   expect(await talk(port, 'DELIFEQ k v\r\nINFO server\r\nQUIT\r\n')).toMatch(
     /^-ERR unknown command.*valkey_version/s,
   );
-  const inUse = `port ${port} of 127.0.0.1 is in use (EADDRINUSE): choose another with --port, or --port 0 for a free one`;
-  for (const more of [[], ['--lab'], ['--cluster', '1']])
-    expect(fails('--port', String(port), ...more)).toBe(`lostlock: ${inUse}\n`);
-  expect(fails('--port', '0', '--url-file', 'package.json/x')).toBe(
-    'lostlock: cannot open package.json/x: not a directory (ENOTDIR)\n',
-  );
-  expect(fails('demo', 'failover', '--html', 'package.json/x.html')).toMatch(
-    /^--html package\.json\/x\.html: cannot mkdir .*package\.json/,
-  );
+  expect(fails('--port', String(port))).toContain('EADDRINUSE');
   child.kill('SIGTERM');
   await once(child, 'exit');
 });
@@ -211,18 +203,25 @@ test('a file that cannot be written or a port in use ends a command with one lin
   const { port } = taken.address() as AddressInfo;
   const inFile = join(process.execPath, 'x');
   try {
-    const lines = [
-      ['demo', 'failover', '--html', `${inFile}.html`],
-      ['playground', '--out', inFile],
-      ['playground', '--port', `${port}`],
-      ['--port', `${port}`],
-      ['--port', '0', '--url-file', inFile],
-    ];
-    const ends = lines.map((words) => {
-      const { status, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...words], { encoding: 'utf8' });
-      return [status, stderr.replace(/^lostlock: (listen E|E[A-Z]+: ).*\n$/, 'one line')];
-    });
-    expect(ends).toEqual(lines.map(() => [1, 'one line']));
+    const inUse = `lostlock: port ${port} of 127.0.0.1 is in use (EADDRINUSE): choose another with --port, or --port 0 for a free one\n`;
+    const ends = [
+      [['demo', 'failover', '--html', `${inFile}.html`], 2, /^--html .*x\.html: cannot mkdir .*\n$/],
+      [['playground', '--out', inFile], 1, /^lostlock: cannot (mkdir|open) .*\n$/],
+      [['playground', '--port', `${port}`], 1, inUse],
+      [['--port', `${port}`], 1, inUse],
+      [['--port', `${port}`, '--lab'], 1, inUse],
+      [['--port', `${port}`, '--cluster', '1'], 1, inUse],
+      [
+        ['--port', '0', '--url-file', inFile],
+        1,
+        /^lostlock: cannot open .*x: not a directory \(ENOTDIR\)\n$/,
+      ],
+    ] as const;
+    for (const [words, status, said] of ends) {
+      const end = spawnSync(process.execPath, ['dist/cli.js', ...words], { encoding: 'utf8' });
+      expect([words, end.status]).toEqual([words, status]);
+      expect(end.stderr).toMatch(said);
+    }
   } finally {
     taken.close();
   }

@@ -14,7 +14,7 @@ export interface Explored {
 }
 
 /** What a broken promise is called on the page, and its letter in the table. */
-const OUTCOMES: Readonly<Record<string, readonly [letter: string, words: string]>> = {
+export const OUTCOMES: Readonly<Record<string, readonly [letter: string, words: string]>> = {
   'mutual-exclusion': ['2', 'two holders'],
   fencing: ['F', 'a fence that is not larger'],
   'no-orphan': ['O', 'orphan'],

@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { replay } from '../../explore/index.ts';
 import { folder, install } from './install.ts';
+import { type PlayedRow, textsOf } from './texts.ts';
 import { optionsOf, releaseOptionsOf, zoo } from './zoo.ts';
 
 process.setSourceMapsEnabled(false);
@@ -22,25 +23,6 @@ const { on, times, busy, only, page } = parseArgs({
     page: { type: 'string', default: 'docs/libraries.md' },
   },
 }).values;
-
-/** A world of the page. */
-interface PlayedRow {
-  readonly name: string;
-  readonly cause: string;
-  readonly outcome: string;
-  readonly text: string;
-}
-
-/** The texts of the page, by the name of the library: `| cause | outcome | `text` |` under a heading. */
-function* textsOf(markdown: string): Generator<PlayedRow> {
-  let name = '';
-  for (const line of markdown.split('\n')) {
-    if (line.startsWith('### ')) name = line.slice(4);
-    const [, cause, outcome, text] = /^\| ([^|]+) \| ([^|]+) \| `([12]:[^`]+)` \|$/.exec(line) ?? [];
-    if (cause !== undefined && outcome !== undefined && text !== undefined)
-      yield { name, cause, outcome, text };
-  }
-}
 
 /** What went wrong in a play; undefined when it shows the finding. */
 async function troubleIn({ name, outcome, text }: PlayedRow): Promise<string | undefined> {

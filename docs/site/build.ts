@@ -3,22 +3,16 @@
  * the demo and the types of the package. It installs VitePress and TypeDoc into this folder when they are missing.
  */
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { namedStories } from '../../lab/demo/stories.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../../test/support/built.ts';
 import { ensureInstalled } from '../../tools/release/own-tools.ts';
 import owner from '../../tools/release/owner.json' with { type: 'json' };
+import { apiPages } from './api.ts';
 import { catalogue } from './catalogue.ts';
+import { HEAT, heatMap, libraryTimelines } from './libraries.ts';
 import { pages, type SitePage, sections } from './pages.ts';
 import { described, summary } from './summary.ts';
 
@@ -98,58 +92,6 @@ function stories(): string {
 their [timelines](./timeline.md): which client believed that it held the lock, which message came late, and why.\n\n${list}\n`;
 }
 
-/** The name of an API page in the menu. */
-function nameOf(file: string): string {
-  if (file === 'entries.md') return 'All entries';
-  return file === 'index.md' ? 'lostlock' : file.replace(/(\/index)?\.md$/, '');
-}
-
-/** The API as Markdown, a page for each entry of the package. */
-function api(): void {
-  const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
-    typeof target === 'string' || name === './router' ? [] : [target.import.types],
-  );
-  const options = {
-    entryPoints: entries.map((path) => join(root, path)),
-    tsconfig: join(here, 'tsconfig.typedoc.json'),
-    plugin: ['typedoc-plugin-markdown'],
-    out: join(out, 'api'),
-    readme: 'none',
-    router: 'module',
-    entryFileName: 'entries.md',
-    skipErrorChecking: true,
-    disableSources: true,
-    hideBreadcrumbs: true,
-    excludePrivate: true,
-    excludeInternal: true,
-    logLevel: 'Error',
-    validation: false,
-  };
-  writeFileSync(join(here, 'typedoc.json'), JSON.stringify(options));
-  try {
-    run(['node_modules/typedoc/bin/typedoc', '--options', 'typedoc.json']);
-  } finally {
-    rmSync(join(here, 'typedoc.json'));
-  }
-  const files = (readdirSync(join(out, 'api'), { recursive: true, encoding: 'utf8' }) as string[])
-    .filter((name) => name.endsWith('.md'))
-    .sort();
-  for (const file of files) {
-    // TypeDoc counts the names of types among the headings; VitePress counts headings only.
-    const path = join(out, 'api', file);
-    const text = readFileSync(path, 'utf8').replace(/\]\(([^)\s]*#[\w-]+?)-\d+\)/g, ']($1)');
-    writeFileSync(path, described(`The API of lostlock: ${nameOf(file)}, with all types.`, text));
-  }
-  const menu = files.map((file) => ({
-    text: nameOf(file),
-    link: `/api/${file.replace(/(index)?\.md$/, '')}`,
-  }));
-  write(
-    'api.json',
-    JSON.stringify(menu.sort((a, b) => (a.link === '/api/' ? -1 : b.link === '/api/' ? 1 : 0))),
-  );
-}
-
 /** What a page is about. */
 function about(page: SitePage, text: string): string {
   return page.about ?? summary(text);
@@ -184,8 +126,12 @@ const texts = new Map<SitePage, string>();
 for (const page of pages) {
   const text = readFileSync(join(root, page.source), 'utf8');
   texts.set(page, text);
-  write(`${page.address}.md`, described(about(page, text), adapted(page, text)));
+  const isHeat = page.address === 'libraries';
+  const plain = adapted(page, text);
+  const shown = isHeat ? heatMap(plain, `${base}libraries`) : plain;
+  write(`${page.address}.md`, described(about(page, text), shown, isHeat ? { pageClass: HEAT } : {}));
 }
+libraryTimelines(root, join(out, 'public/libraries'));
 write('index.md', home());
 write('stories.md', described('Timelines of ten stories of lost and kept locks.', stories()));
 const pictures = await catalogue(root, join(out, 'public/catalogue'), `${base}catalogue`);
@@ -193,7 +139,7 @@ write(
   'catalogue.md',
   described('Timelines of each way to lose a lock, and of the form that does not.', pictures),
 );
-api();
+write('api.json', JSON.stringify(apiPages(root, here, join(out, 'api'))));
 forModels(texts);
 run(['node_modules/vitepress/bin/vitepress.js', 'build']);
 rmSync(join(here, 'dist'), { recursive: true, force: true });

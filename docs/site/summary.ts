@@ -18,7 +18,14 @@ export function summary(markdown: string): string {
   return line;
 }
 
-/** A page with its description, which VitePress writes into the head. */
-export function described(description: string, markdown: string): string {
-  return `---\ndescription: ${JSON.stringify(description)}\n---\n\n${markdown}`;
+/** A page with its description, which VitePress writes into the head. @param more what else VitePress is told about the page */
+export function described(
+  description: string,
+  markdown: string,
+  more: Readonly<Record<string, string | boolean>> = {},
+): string {
+  const lines = Object.entries({ description, ...more }).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value)}\n`,
+  );
+  return `---\n${lines.join('')}---\n\n${markdown}`;
 }

@@ -1,6 +1,8 @@
 /** The menu of the documentation site has every page of docs/, once. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { textsOf } from '../../bench/libraries/texts.ts';
+import { heatMap, heatOf } from '../../docs/site/libraries.ts';
 import { pages } from '../../docs/site/pages.ts';
 
 const sources = pages.map(({ source }) => source);
@@ -18,4 +20,24 @@ test('every page of docs/ is on the site', () => {
 test('every page of the menu exists, and has an address of its own', () => {
   expect(sources.filter((path) => !existsSync(path))).toEqual([]);
   expect(new Set(pages.map(({ address }) => address)).size).toBe(pages.length);
+});
+
+test('each outcome in the heat map of the libraries opens the timeline of its world', () => {
+  const text = readFileSync('docs/libraries.md', 'utf8');
+  const map = heatMap(text, '/libraries');
+  const found = [...textsOf(text)];
+  expect(found.length).toBeGreaterThan(30);
+  const [table = ''] = map.split('\n## ');
+  const rows = table.split('\n').filter((line) => /^\| .*(\[|·|–)/.test(line));
+  const linked = rows.flatMap((row) => [...row.matchAll(/\[[A-Z2]\]\(\/libraries\/(\d+)\.html\)/g)]);
+  // Each letter of the table leads to a page of its own library.
+  expect(rows.join('').replace(/\[[A-Z2]\]/g, '')).not.toMatch(/\| [A-Z2]( [A-Z2])* \|/);
+  expect(linked.length).toBeGreaterThan(30);
+  for (const row of rows)
+    for (const [, page] of row.matchAll(/libraries\/(\d+)\.html/g))
+      expect(row.startsWith(`| ${found[Number(page) - 1]?.name} |`)).toBe(true);
+  expect(['[2](/libraries/1.html){target="_self"}', '2', '·', '–', 'two holders'].map(heatOf)).toEqual([
+    ...['broken', 'broken', 'held', 'none'],
+    undefined,
+  ]);
 });

@@ -1,7 +1,8 @@
 /** The settings of the documentation site. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { HEAT, HEAT_STYLES, heatOf } from '../libraries.ts';
 import { sections } from '../pages.ts';
 
 /** The API's pages, which TypeDoc wrote. */
@@ -9,7 +10,13 @@ const api = JSON.parse(readFileSync(join(import.meta.dirname, '../pages/api.json
   text: string;
   link: string;
 }[];
-const stories = existsSync(join(import.meta.dirname, '../pages/stories.md'));
+/** Pages that the build makes without a source in docs/, by the section that they belong in. */
+const MADE: Readonly<Record<string, readonly { readonly text: string; readonly link: string }[]>> = {
+  'Understand locks': [
+    { text: 'Ten stories', link: '/stories' },
+    { text: 'The catalogue, in pictures', link: '/catalogue' },
+  ],
+};
 
 /** A lock with its shackle open. */
 const icon =
@@ -22,7 +29,7 @@ const config = defineConfig({
   head: [
     ['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }],
     // The labels of code have too little contrast in VitePress' own colour.
-    ['style', {}, 'html:root { --vp-code-lang-color: var(--vp-c-text-2); }'],
+    ['style', {}, `html:root { --vp-code-lang-color: var(--vp-c-text-2); }${HEAT_STYLES}`],
   ],
   srcDir: 'pages',
   base: process.env.SITE_BASE ?? '/',
@@ -30,29 +37,40 @@ const config = defineConfig({
   // Dead links fail the build; `npm run test:site` checks anchors as well.
   ignoreDeadLinks: false,
   // The pages are plain Markdown, without HTML: text such as <key> is text.
-  markdown: { config: (markdown) => void markdown.set({ html: false }) },
+  markdown: {
+    config: (markdown) => {
+      markdown.set({ html: false });
+      const { rules } = markdown.renderer;
+      rules.td_open = (tokens, at, options, env, self) => {
+        const token = tokens[at];
+        const heat = heatOf(tokens[at + 1]?.content ?? '');
+        if (env.frontmatter?.pageClass === HEAT && heat !== undefined) token?.attrJoin('class', heat);
+        return self.renderToken(tokens, at, options);
+      };
+    },
+  },
   themeConfig: {
     search: { provider: 'local' },
     outline: { level: [2, 3] },
     nav: [
-      { text: 'Concepts', link: '/concepts' },
-      { text: 'Cookbook', link: '/cookbook' },
-      { text: 'API', link: api[0]?.link ?? '/' },
+      ...sections.map(({ title, pages }) => ({
+        text: title,
+        link: `/${pages[0]?.address}`,
+        activeMatch: `^/(${pages.map(({ address }) => address).join('|')})(\\.html)?$`,
+      })),
+      { text: 'API', link: '/api/', activeMatch: '^/api/' },
     ],
+    // A section is open while one of its pages is read.
     sidebar: [
       ...sections.map(({ title, pages }) => ({
         text: title,
+        collapsed: title !== 'Start',
         items: [
           ...pages.map((page) => ({ text: page.title, link: `/${page.address}` })),
-          ...(title === 'Locks' && stories
-            ? [
-                { text: 'Ten stories', link: '/stories' },
-                { text: 'The catalogue, in pictures', link: '/catalogue' },
-              ]
-            : []),
+          ...(MADE[title] ?? []),
         ],
       })),
-      { text: 'API', items: api },
+      { text: 'API', collapsed: true, items: api },
     ],
   },
 });

@@ -1,0 +1,29 @@
+/**
+ * Plays the worlds of docs/libraries.md again, and writes the timeline of each into a folder, for the site: 1.html for the first
+ * finding of the page, and so on. The names that it prints are those of the pages that it has written, one on each line.
+ */
+import '../../lab/router.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replay } from '../../explore/index.ts';
+import { folder, install } from './install.ts';
+import { textsOf } from './texts.ts';
+import { optionsOf, releaseOptionsOf, zoo } from './zoo.ts';
+
+process.setSourceMapsEnabled(false);
+const [out = '.'] = process.argv.slice(2);
+install();
+const specimens = zoo(folder);
+for (const [at, { name, outcome, text }] of [
+  ...textsOf(readFileSync('docs/libraries.md', 'utf8')),
+].entries()) {
+  const specimen = specimens.find((each) => each.name === name);
+  if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
+  const options = outcome.includes('release') ? releaseOptionsOf(specimen) : optionsOf(specimen);
+  const played = await replay(options, text);
+  if (played.breaches.length === 0) throw new Error(`${name}: ${text} breaks nothing: ${played.story}`);
+  await played.timeline(join(out, `${at + 1}.html`));
+  process.stdout.write(`${at + 1}.html\n`);
+}
+// Timers that libraries leave would keep the process.
+process.exit(0);
