@@ -17,6 +17,7 @@ then an exploration. Put your own lock where the written code has one.
 const EXAMPLES: readonly { readonly name: string; readonly packages: readonly string[] }[] = [
   { name: 'nestjs', packages: ['@nestjs/common', 'redis-semaphore'] },
   { name: 'redlock', packages: ['redlock'] },
+  { name: 'redlock', packages: ['@sesamecare-oss/redlock'] },
   { name: 'redis-semaphore', packages: ['redis-semaphore'] },
   { name: 'bullmq', packages: ['bullmq'] },
   { name: 'set-nx-ioredis', packages: ['ioredis'] },
@@ -25,7 +26,51 @@ const EXAMPLES: readonly { readonly name: string; readonly packages: readonly st
 
 /** Examples that no package stands for. */
 const OTHERS = ['lostlock-locks', 'cron', 'limiter', 'cache', 'service-with-database'];
-const LIBRARIES = [...EXAMPLES.map(({ name }) => name), ...OTHERS];
+const LIBRARIES = [...new Set(EXAMPLES.map(({ name }) => name)), ...OTHERS];
+
+/** The first major version of a package whose interface the examples use. */
+const SINCE: Readonly<Record<string, number>> = {
+  ioredis: 5,
+  redis: 4,
+  'redis-semaphore': 4,
+  bullmq: 4,
+  redlock: 3,
+};
+
+/** Another form of an example, for a package or a version with another interface. */
+export interface InitForm {
+  /** What the code's file is called instead, before its ending `.js`. */
+  readonly suffix?: string;
+  /** What is replaced in the code. */
+  readonly code?: readonly [string, string];
+  /** A package that the test loads, and what it does with it. */
+  readonly prepare?: { readonly module: string; readonly name: string; readonly call: string };
+}
+
+/** redlock 3 and 4 have another interface, and promises that call back from one queue of the whole process. */
+const REDLOCK_4: InitForm = {
+  suffix: '.redlock-4',
+  prepare: {
+    module: 'bluebird',
+    name: 'bluebird',
+    call: 'setScheduler(queueMicrotask); // Promises of redlock 4: one queue would call back for all clients.',
+  },
+};
+
+const SESAMECARE: InitForm = {
+  code: [
+    "const { default: Redlock } = require('redlock');",
+    "const { Redlock } = require('@sesamecare-oss/redlock');",
+  ],
+};
+
+/** The form of an example that fits the packages of a project. @param major the major version of a package, undefined where it is not named */
+export function initForm(library: string, major: (name: string) => number | undefined): InitForm {
+  if (library !== 'redlock') return {};
+  const version = major('redlock');
+  if (version === undefined) return major('@sesamecare-oss/redlock') === undefined ? {} : SESAMECARE;
+  return version < 5 ? REDLOCK_4 : {};
+}
 
 type InitRunner = 'vitest' | 'jest' | 'mocha' | 'node';
 const RUNNERS: readonly InitRunner[] = ['vitest', 'jest', 'mocha', 'node'];
@@ -63,6 +108,21 @@ function packagesOf({ dependencies, devDependencies }: ProjectManifest): string[
   return [...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})];
 }
 
+/** The major version of a package: of the installed one, or else of the range in package.json. Undefined where the project has none. */
+function majorOf(project: ProjectManifest, name: string): number | undefined {
+  const range = { ...project.dependencies, ...project.devDependencies }[name as never] as unknown;
+  if (typeof range !== 'string') return undefined;
+  let version = range;
+  try {
+    const manifest = readFileSync(join('node_modules', name, 'package.json'), 'utf8');
+    version = (JSON.parse(manifest) as { version: string }).version;
+  } catch {
+    // It is not installed here, but in a workspace's root, or not yet.
+  }
+  const [major] = /\d+/.exec(version) ?? [];
+  return major === undefined ? undefined : Number(major);
+}
+
 /** The runner and the library of a project. The library is a lock over ioredis when the project has none of the known ones. */
 export function projectChoice(project: ProjectManifest): { runner: InitRunner; library: string } {
   const packages = packagesOf(project);
@@ -76,6 +136,7 @@ export function projectChoice(project: ProjectManifest): { runner: InitRunner; l
  * @param examples the folder of the examples
  * @param isEsm true for a project whose files are ES modules unless they say otherwise
  * @param to the folder to write into
+ * @param form the form that fits the project's packages
  */
 export function initFiles(
   examples: string,
@@ -83,19 +144,30 @@ export function initFiles(
   runner: InitRunner,
   isEsm: boolean,
   to: string,
+  form: InitForm = {},
 ): InitFile[] {
   const from = join(examples, library);
   const names = readdirSync(from);
   const test = names.find((name) => name.endsWith(runner === 'vitest' ? '.test.mjs' : '.jest.js')) ?? '';
-  const code = names.find((name) => /\.js$/.test(name) && !name.endsWith('.jest.js')) ?? '';
+  const code = test.replace(/\.(?:test\.mjs|jest\.js)$/, '.js');
   const own = isEsm ? code.replace(/\.js$/, '.cjs') : code;
   const ending = { vitest: '.test.mjs', jest: '.test.js', mocha: '.spec.js', node: '.test.js' }[runner];
   const testName = `${code.replace(/\.js$/, '')}${isEsm ? ending.replace(/\.js$/, '.cjs') : ending}`;
+  const source = readFileSync(join(from, code.replace(/\.js$/, `${form.suffix ?? ''}.js`)), 'utf8');
   const text = readFileSync(join(from, test), 'utf8').replaceAll(`./${code}`, `./${own}`);
   return [
-    { path: join(to, own), text: readFileSync(join(from, code), 'utf8') },
-    { path: join(to, testName), text: forRunner(text, runner) },
+    { path: join(to, own), text: form.code === undefined ? source : source.replace(...form.code) },
+    { path: join(to, testName), text: forRunner(prepared(text, form), runner) },
   ];
+}
+
+/** A test that loads what its form needs, after its other modules. */
+function prepared(text: string, { prepare }: InitForm): string {
+  if (prepare === undefined) return text;
+  const { module, name, call } = prepare;
+  return text
+    .replace(/^(const .* = require\('\.\/.*)$/m, `$1\nrequire('${module}').${call}`)
+    .replace(/^(import .* from '\.\/.*)$/m, `$1\nimport ${name} from '${module}';\n\n${name}.${call}`);
 }
 
 /** Rewrites the form for Jest for another runner. No `expect` of the examples has an empty line in it. */
@@ -160,13 +232,24 @@ function init(argv: readonly string[]): string {
   if (!LIBRARIES.includes(library))
     throw new UsageError(`--library ${library}: must be one of ${LIBRARIES.join(', ')}`);
   const folder = values.dir ?? join('test', 'lostlock');
-  const files = initFiles(examplesFolder(), library, runner, project.type === 'module', folder);
+  const major = (name: string): number | undefined => majorOf(project, name);
+  for (const [name, least] of Object.entries(SINCE)) {
+    const found = major(name);
+    const isUsed = EXAMPLES.some((example) => example.name === library && example.packages.includes(name));
+    if (isUsed && found !== undefined && found < least)
+      throw new UsageError(
+        `the test for ${library} is for ${name} ${least} and later, and this project has ${found}; --library names another`,
+      );
+  }
+  const form = initForm(library, major);
+  const files = initFiles(examplesFolder(), library, runner, project.type === 'module', folder, form);
   const existing = files.find(({ path }) => existsSync(path));
   if (existing !== undefined)
     throw new UsageError(`${existing.path} is there already; --dir names another folder`);
   mkdirSync(folder, { recursive: true });
   for (const { path, text } of files) writeFileSync(path, text);
-  return `${[`Found ${runner} and ${library}. Written:`, ...files.map(({ path }) => `  ${path}`)].join('\n')}\n${nextText(project, library, runner, files)}`;
+  const version = major(library) ?? '';
+  return `${[`Found ${runner} and ${`${library} ${version}`.trim()}. Written:`, ...files.map(({ path }) => `  ${path}`)].join('\n')}\n${nextText(project, library, runner, files)}`;
 }
 
 /** What to type next. */
@@ -177,7 +260,10 @@ function nextText(
   files: readonly InitFile[],
 ): string {
   const has = packagesOf(project);
-  const used = EXAMPLES.find(({ name }) => name === library)?.packages ?? [];
+  const examples = EXAMPLES.filter(({ name }) => name === library).map(({ packages }) => packages);
+  const used = examples.some((packages) => packages.every((name) => has.includes(name)))
+    ? []
+    : (examples[0] ?? []);
   const missing = ['ioredis', ...used, ...(library === 'nestjs' ? ['@nestjs/testing'] : [])].filter(
     (name, at, all) => !has.includes(name) && all.indexOf(name) === at,
   );

@@ -17,6 +17,8 @@ export type ClientCode = (session: ClientSession) => unknown;
 export interface ClientRun {
   readonly ledger: Ledger;
   readonly operations: OperationLog;
+  /** What the clients share outside of the servers. */
+  readonly store: Map<string, unknown>;
   readonly signal: AbortSignal;
   /** Milliseconds since the clients started. */
   now(): number;
@@ -135,11 +137,11 @@ export abstract class StageClient implements LedgerClient, ClientControls {
   }
 
   #session(life: number): ClientSession {
-    const { ledger, operations, signal } = this.run;
+    const { ledger, operations, store, signal } = this.run;
     const { name, known, servers, urls } = this;
     const { entrances } = this.#nodes;
     return {
-      ...{ name: known, probe: name === PROBE, redis: servers[0] as Redis, servers, urls, signal },
+      ...{ name: known, probe: name === PROBE, redis: servers[0] as Redis, servers, urls, store, signal },
       connect: (options = {}, primary = 0) => {
         this.checkAlive(life);
         if (primary < 0 || primary >= entrances)

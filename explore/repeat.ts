@@ -34,8 +34,13 @@ export async function differenceOf(
 /**
  * The same for the two plays of the world without faults. They are compared until the clients are done: the first play does
  * not know yet what is left then, and looks whether the lock can be had.
+ * @param settled the second play and a third were alike
  */
-export function calmDifferenceOf(survey: PlayedWorld, first: PlayedWorld): string | undefined {
+export function calmDifferenceOf(
+  survey: PlayedWorld,
+  first: PlayedWorld,
+  settled = false,
+): string | undefined {
   const until = Math.min(
     ...[survey, first].map(
       ({ begunAt, stopped, span, endedAt }) => begunAt + (stopped ? endedAt : span) * 1000,
@@ -45,7 +50,7 @@ export function calmDifferenceOf(survey: PlayedWorld, first: PlayedWorld): strin
   const [one, other] = [survey, first].map(({ events }) =>
     events.filter(({ at, what, detail }) => at < until && !(what === 'delay' && detail === '0 ms')),
   );
-  return described({ ...survey, events: one ?? [] }, { ...first, events: other ?? [] }, false, true);
+  return described({ ...survey, events: one ?? [] }, { ...first, events: other ?? [] }, settled, true);
 }
 
 /** What a difference is described by. */
@@ -83,7 +88,7 @@ function sourceOf(
     if (before.length >= 6 && Math.abs(before.length - after.length) <= 2 && !settled)
       return `likely source: ${before} and ${after} are random: Math.random, crypto or a library's ids from ${KEPT}`;
   }
-  if (settled) return `likely source: later plays are alike, and only the first one differs: ${MODULE_STATE}`;
+  if (settled) return `likely source: only the first play differs, and later ones are alike: ${MODULE_STATE}`;
   if (one !== undefined && other !== undefined && one.who === other.who && one.detail === other.detail)
     return `likely source: the same event at another time: a real timer or real input and output, from ${KEPT}`;
   return undefined;

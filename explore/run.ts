@@ -92,6 +92,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 class WorldRun implements StageRun {
   readonly ledger: Ledger;
   readonly operations: OperationLog;
+  readonly store = new Map<string, unknown>();
   readonly #stage: Stage;
   readonly #rules: Rules;
   readonly #plan: WorldPlan;

@@ -94,6 +94,11 @@ export interface ClientSession {
    * @param of the name of the object, when there are several
    */
   record(operation: string, input?: unknown, of?: string): Recording;
+  /**
+   * What all clients of a world share, and nobody else: the rows of a database that your test stands in for, by their keys. Each world
+   * begins with an empty one. A change takes effect at once, so await what travels to the database first: `await inside.send()`.
+   */
+  readonly store: Map<string, unknown>;
   /** Aborts when the world is about to end: leave loops then. */
   readonly signal: AbortSignal;
 }

@@ -79,6 +79,7 @@ export class TestExplorations {
     // The runner has ended the test, and does not show its error.
     if (limits.signal?.aborted === true) process.stderr.write(`\n${report}\n`);
     report.assertNone({ allow });
+    process.stderr.write(`${playedText(report)}\n`);
     return report;
   }
 
@@ -89,6 +90,12 @@ export class TestExplorations {
     this.#over = new AbortController();
     this.#begun = undefined;
   }
+}
+
+/** How much a clean exploration has played, on one line: a test that passes would not say that it was a sample. */
+function playedText({ name, worlds, ms, coverage: { singles } }: ExploreReport): string {
+  const all = singles.played < singles.all ? `${singles.played} of the ${singles.all}` : 'all';
+  return `${name}: nothing broke in ${worlds} worlds (${(ms / 1000).toFixed(1)} s); played ${all} worlds with one fault`;
 }
 
 /** Starts what one test asks for, and ends all of it, the newest first. */

@@ -1,5 +1,6 @@
 /** `lostlock/jest`: a server for each worker of a Jest run, in process.env.REDIS_URL, and fixtures that end with each test. */
 
+import '../lab/router.ts';
 import { checkHooks, TestFixtures } from './fixtures.ts';
 import { WorkerServers } from './worker-servers.ts';
 

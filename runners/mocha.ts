@@ -1,5 +1,6 @@
 /** `lostlock/mocha`: a server for each worker of a Mocha run, and fixtures that end with each test. */
 
+import '../lab/router.ts';
 import { checkHooks, TestFixtures } from './fixtures.ts';
 import { chooseServer, usualWorkers, WorkerServers } from './worker-servers.ts';
 

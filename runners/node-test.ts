@@ -1,4 +1,5 @@
 /** `lostlock/node-test`: fixtures for node:test that end with the test. */
+import '../lab/router.ts';
 import { badOption } from '../base/options.ts';
 import { TestFixtures } from './fixtures.ts';
 

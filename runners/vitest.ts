@@ -1,4 +1,5 @@
 /** `lostlock/vitest`: a server as a fixture for each test, file or worker, or a server for each worker of the run. */
+import '../lab/router.ts';
 import { test as base, type ProvidedContext, type TestAPI } from 'vitest';
 import { badOption, checkFlag } from '../base/options.ts';
 import type { ExploreReport } from '../explore/index.ts';

@@ -14,13 +14,14 @@ process.setSourceMapsEnabled(false);
 const [out = '.'] = process.argv.slice(2);
 install();
 const specimens = zoo(folder);
-for (const [at, { name, outcome, text }] of [
+for (const [at, { name, cause, outcome, text }] of [
   ...textsOf(readFileSync('docs/libraries.md', 'utf8')),
 ].entries()) {
   const specimen = specimens.find((each) => each.name === name);
   if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
   const options = outcome.includes('release') ? releaseOptionsOf(specimen) : optionsOf(specimen);
-  const played = await replay(options, text);
+  const title = `${name}: ${outcome} (${cause})`;
+  const played = await replay({ ...options, name: title }, text);
   if (played.breaches.length === 0) throw new Error(`${name}: ${text} breaks nothing: ${played.story}`);
   await played.timeline(join(out, `${at + 1}.html`));
   process.stdout.write(`${at + 1}.html\n`);

@@ -68,7 +68,10 @@ function unnamedPages(): string[] {
     .filter((page) => page !== '404.html')
     .flatMap((page) => {
       const html = readFileSync(join(dist, page), 'utf8');
-      return [/<title>(.+?)<\/title>/, /<meta name="description" content="(.+?)"/].flatMap((pattern) => {
+      // Timelines stand alone, and what two of them tell may be the same.
+      const isTimeline = /^(catalogue|libraries|stories)\//.test(page);
+      const patterns = [/<title>(.+?)<\/title>/, /<meta name="description" content="(.+?)"/];
+      return (isTimeline ? patterns.slice(0, 1) : patterns).flatMap((pattern) => {
         const [whole] = pattern.exec(html) ?? [];
         if (whole === undefined) return [`${page}: has nothing like ${pattern}`];
         const other = named.get(whole);
@@ -99,6 +102,22 @@ async function faintLabels(browser: Browser, url: string): Promise<string[]> {
   return faint;
 }
 
+/** What is wrong with the heat map of the libraries: it fits the page, and a cell with a finding opens its timeline. */
+async function heatMapErrors(browser: Browser, url: string): Promise<string[]> {
+  const errors: string[] = [];
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(url, { waitUntil: 'load' });
+  const table = page.locator('.vp-doc table').first();
+  const [needed = 0, has = 0] = await table.evaluate((each) => [each.scrollWidth, each.clientWidth]);
+  if (needed > has) errors.push(`${url}: the heat map is ${needed} pixels wide, and its place ${has}`);
+  await table.locator('td.broken a').first().click();
+  await page.waitForLoadState('load');
+  if (!/libraries\/\d+\.html$/.test(page.url()) || (await page.locator('svg').count()) === 0)
+    errors.push(`${url}: its first cell with a finding leads to ${page.url()}`);
+  await page.close();
+  return errors;
+}
+
 /** Opens every page, and returns what their consoles said and what could not be loaded. */
 async function errorsInChromium(program: string): Promise<string[]> {
   const server = createServer((request, response) => {
@@ -127,6 +146,7 @@ async function errorsInChromium(program: string): Promise<string[]> {
     await page.close();
   }
   errors.push(...(await faintLabels(browser, `${origin}/cookbook.html`)));
+  errors.push(...(await heatMapErrors(browser, `${origin}/libraries.html`)));
   await browser.close();
   server.close();
   return errors;

@@ -44,27 +44,31 @@ test('a worker that stalls makes the job run twice, and the customer pays once',
   expect([...payments.charged.values()]).toEqual(['o1']); // The key prevented the second charge.
 }, 60_000);
 
-test('an exploration finds no way to charge twice without a stalled worker', async () => {
+test('an exploration finds no way to charge twice', async () => {
   await lostlock.explore({
     clients: 2,
-    // Left out, because a job may then run twice: a worker that stalls, dies or is cut off, and a Redis that loses what it acknowledged.
-    faults: ['script-flush'],
-    promises: ['once', 'contended'],
-    async client({ name, urls, sleep, resource, signal, probe }) {
+    // A worker that stalls, dies or is cut off: its job runs again. To see this test red, charge without job.id in charges.js.
+    faults: ['client-death', 'client-pause', 'partition'],
+    promises: ['once'],
+    async client({ name, urls, sleep, resource, store, probe }) {
       const connection = { url: urls[0], maxRetriesPerRequest: null };
+      // The payment provider of this world. The keys that it knows are in `store`, which all clients of a world share.
       const payments = {
-        async charge(order) {
-          const inside = resource(order, { once: true }).enter();
-          await sleep(300);
-          inside.write();
-          inside.leave();
+        async charge(order, key) {
+          await sleep(200);
+          if (key !== undefined && store.has(key)) return; // It has charged for this key already.
+          store.set(key, order);
+          const charging = resource(`charge of ${order}`, { once: true }).enter();
+          charging.write(); // Here the customer pays.
+          charging.leave();
+          await sleep(200); // The answer is on its way. A worker that dies now has charged, and its job runs again.
         },
       };
       startWorker(connection, payments);
       if (name === 'A' && !probe) await addCharge(connection, 'o1');
-      await new Promise((end) => signal.addEventListener('abort', end, { once: true })); // Workers wait for more until the world ends.
+      await sleep(6000); // Long enough for a job that has stalled to run again: the job's lock is a second long.
     },
-    budget: { worlds: 40 },
-    allow: ['unplayed'],
+    budget: { worlds: 100 },
+    allow: ['unplayed'], // 100 worlds are a sample. A run of 5,000 belongs in the nightly build.
   });
 }, 240_000); // An exploration takes real time: give it a limit.

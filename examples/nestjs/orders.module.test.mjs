@@ -33,13 +33,23 @@ test('one charge at a time', async ({ pair }) => {
 }, 30_000);
 
 test('a failover before the replica has the lock gives it to two', async ({ pair }) => {
-  const work = (name, ms) =>
-    pair.actor(name).run(async () => (await ordersWith(pair.client(name), () => sleep(ms))).charge('o1'));
+  const work = (name, ms, enter = () => {}) =>
+    pair.actor(name).run(async () => {
+      const orders = await ordersWith(pair.client(name), () => {
+        enter();
+        return sleep(ms);
+      });
+      await orders.charge('o1');
+    });
   pair.link.hold(); // The replica receives nothing from now on.
-  const a = work('A', 600);
-  await pair.advance(200); // A is inside.
+  let a;
+  const inside = new Promise((enter) => {
+    a = work('A', 600, enter);
+  });
+  await pair.until(Promise.race([inside, a])); // Time moves until A is inside, or has failed.
   await pair.failover({ crash: true });
-  await Promise.allSettled([a, work('B', 100)]);
+  await work('B', 100);
+  await a.catch(() => {}); // A may learn that its lock is lost.
   expect(pair.overlaps().map(({ clients }) => clients)).toEqual([['A', 'B']]); // Let the payment provider refuse the second one.
 }, 30_000);
 

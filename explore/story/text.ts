@@ -56,7 +56,7 @@ export function seeText(replay: string, file?: string): string {
   if (replay === '') return '';
   const line =
     file === undefined
-      ? `await (await replay(options, '${replay}')).timeline('world.html')`
+      ? `import { replay } from 'lostlock/explore', and await (await replay(options, '${replay}')).timeline('world.html'), with the options of explore()`
       : `npx lostlock explore ${file} --replay '${replay}' --timeline world.html`;
   return `replay: ${replay}\nsee it: ${line}`;
 }

@@ -75,7 +75,9 @@ test('what only the first play does is state at module level: the world without 
     isCached = true;
     return 'loaded';
   }, 1);
-  expect(report.notRepeatable).toMatch(/^event \d+ was '.*own:A.*usual causes: state that outlives a world/s);
+  expect(report.notRepeatable).toMatch(
+    /^event \d+ was '.*own:A.*only the first play differs, and later ones are alike: state that outlives a world/s,
+  );
   expect(String(report)).toContain('\nnot repeatable: event ');
 });
 
