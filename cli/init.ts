@@ -64,7 +64,10 @@ const SESAMECARE: InitForm = {
   ],
 };
 
-/** The form of an example that fits the packages of a project. @param major the major version of a package, undefined where it is not named */
+/**
+ * The form of an example that fits the packages of a project.
+ * @param major the major version of a package; undefined where the project does not name it
+ */
 export function initForm(library: string, major: (name: string) => number | undefined): InitForm {
   if (library !== 'redlock') return {};
   const version = major('redlock');
@@ -249,7 +252,9 @@ function init(argv: readonly string[]): string {
   mkdirSync(folder, { recursive: true });
   for (const { path, text } of files) writeFileSync(path, text);
   const version = major(library) ?? '';
-  return `${[`Found ${runner} and ${`${library} ${version}`.trim()}. Written:`, ...files.map(({ path }) => `  ${path}`)].join('\n')}\n${nextText(project, library, runner, files)}`;
+  const head = `Found ${runner} and ${`${library} ${version}`.trim()}. Written:`;
+  const written = [head, ...files.map(({ path }) => `  ${path}`)].join('\n');
+  return `${written}\n${nextText(project, library, runner, files)}`;
 }
 
 /** What to type next. */
