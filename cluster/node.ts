@@ -25,6 +25,7 @@ import { ClusterHeartbeat } from './heartbeat.ts';
 import { BusLink, type LinkOwner } from './link.ts';
 import type { Member, MemberLink } from './member.ts';
 import type { BusMessage } from './message.ts';
+import { SlotMoves } from './moving/moves.ts';
 import { replicationPort } from './ports.ts';
 import { receive } from './receive.ts';
 import { errorOf, namesKeys, type Redirect, redirectBlocked, route } from './routing.ts';
@@ -33,6 +34,8 @@ import { endSubscriptions } from './slot-keys.ts';
 /** A node's part in a cluster. */
 export class ClusterNode implements Membership, LinkOwner<Member> {
   readonly cluster: Cluster;
+  /** The moves of slots in which this node takes part. */
+  readonly moves: SlotMoves;
   readonly #server: Server;
   readonly #heartbeat: ClusterHeartbeat;
   /** The slot of the keys that a client's request has named so far, its scripts' calls included. */
@@ -43,10 +46,14 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
   constructor(server: Server, id: Bytes) {
     this.#server = server;
     this.cluster = new Cluster(server, id);
+    this.moves = new SlotMoves(this.cluster, (work) => this.enter(work));
     this.#heartbeat = new ClusterHeartbeat(this.cluster, this);
     const onFailed = (member: Member): void => this.#tellFailure(member);
     const onMoved = (member: Member): void => this.#followMoved(member);
-    const onBeat = (): void => redirectBlocked(this.cluster);
+    const onBeat = (): void => {
+      redirectBlocked(this.cluster);
+      this.moves.beat();
+    };
     const onSlotLost = (slot: number): void => endSubscriptions(this.cluster, slot);
     this.cluster.onFailed = onFailed;
     this.cluster.onMoved = onMoved;
@@ -72,6 +79,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
   stop(): void {
     this.#stopped = true;
     this.#heartbeat.stop();
+    this.moves.stop();
     for (const link of [...this.cluster.links]) this.cluster.unlink(link);
   }
 
@@ -112,6 +120,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     if (cluster.due.handover && cluster.myself.isReplica) continueHandover(cluster);
     if (cluster.due.takeover && cluster.myself.isReplica) continueTakeover(cluster);
     if (cluster.due.state) updateState(cluster);
+    this.moves.review();
     if (!cluster.due.store) return;
     cluster.due.store = false;
     cluster.store();
@@ -143,6 +152,13 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
       (this.cluster.myself.isReplica ? this.cluster.myself.primary : this.cluster.myself)?.slots.ranges() ??
       []
     );
+  }
+
+  takes(client: Client, command: Command, argv: Bytes[]): boolean {
+    const move = this.moves.importOf(client);
+    if (move === undefined || command.fullName.startsWith('cluster')) return false;
+    move.keep(argv);
+    return true;
   }
 
   refusal(client: Client, command: Command, argv: readonly Bytes[], writes: boolean): ReplyError | undefined {
@@ -216,7 +232,7 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
     const isReplicated = client.has(PRIMARY_LINK);
     this.cluster.followSettings(); // CONFIG SET may have changed what the node announces.
-    const outcome = runClusterCommand(this.cluster, subcommand, argv, client);
+    const outcome = runClusterCommand(this.moves, subcommand, argv, client);
     const { dialect, effects } = this.#server;
     if (subcommand === 'setslot' && !isReplicated && dialect.cluster.replicatesSetSlot) {
       if (this.cluster.myself.replicas.length > 0) effects.propagate(client, argv, 'replicas');

@@ -95,6 +95,7 @@ function isAdmitted(server: Server, client: Caller, command: Command<Caller>, ar
   const bits = effectiveBits(client, command, argv);
   let refusal = refusedToUser(server, client, command, argv, bits);
   if (refusal === undefined && (server.state & GATE_CLUSTER) !== 0) {
+    if (server.cluster?.takes(client, command, argv) === true) return false;
     const redirect = server.cluster?.refusal(client, command, argv, (bits & WRITE) !== 0);
     if (redirect !== undefined) {
       // Here EXEC is answered with the redirect itself.

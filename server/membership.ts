@@ -8,6 +8,8 @@ import type { Outcome } from './table/outcome.ts';
 
 /** A node's membership in a cluster (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/). */
 export interface Membership {
+  /** Takes a command of a connection on which another node moves slots here. Returns false for all others. */
+  takes(client: Client, command: Command, argv: Bytes[]): boolean;
   /**
    * Returns the error for a request whose keys this node does not serve, such as MOVED; undefined if it may run here.
    * @param writes whether the request may change data

@@ -6,12 +6,15 @@ import { slotOf } from '../../protocol/slot.ts';
 import { type Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { wordAt } from '../../server/table/arguments.ts';
 import { helpOf } from '../../server/table/help.ts';
+import type { Outcome } from '../../server/table/outcome.ts';
 import type { Cluster } from '../cluster.ts';
+import type { SlotMoves } from '../moving/moves.ts';
 import { infoReply, linksReply, nodesReply, shardsReply, slotsReply } from './describe.ts';
 import * as members from './members.ts';
+import * as moves from './moves.ts';
 import * as slots from './slots.ts';
 
-type Run = (cluster: Cluster, argv: readonly Bytes[], client: Client) => Reply;
+type Run = (cluster: Cluster, argv: readonly Bytes[], client: Client, moves: SlotMoves) => Outcome;
 
 function saveConfiguration(cluster: Cluster): Reply {
   const why = cluster.store();
@@ -28,7 +31,7 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   addslots: (cluster, argv) => slots.changeSlots(cluster, argv, true),
   addslotsrange: (cluster, argv) => slots.changeRanges(cluster, argv, true),
   bumpepoch: members.bump,
-  cancelslotmigrations: () => fail('ERR No migrations ongoing'),
+  cancelslotmigrations: (_c, _a, _client, all) => moves.cancelMoves(all),
   'count-failure-reports': members.countFailureReports,
   countkeysinslot: slots.countKeys,
   delslots: (cluster, argv) => slots.changeSlots(cluster, argv, false),
@@ -38,12 +41,13 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   flushslots: slots.flushSlots,
   forget: members.forget,
   getkeysinslot: slots.listKeys,
-  getslotmigrations: () => [],
+  getslotmigrations: (_c, _a, _client, all) => moves.describeMoves(all),
   help,
   info: infoReply,
   keyslot: (_, argv) => slotOf(wordAt(argv, 2)),
   links: linksReply,
   meet: members.meet,
+  migrateslots: (_c, argv, _client, all) => moves.migrateSlots(all, argv),
   myid: ({ myself }) => myself.id,
   myshardid: ({ myself }) => myself.shardId,
   nodes: (cluster, _, client) => nodesReply(cluster, client),
@@ -56,16 +60,17 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   shards: shardsReply,
   slaves: members.listReplicas,
   'slot-stats': slots.slotStats,
+  syncslots: (_c, argv, client, all) => moves.syncSlots(all, argv, client),
   slots: (cluster, _, client) => slotsReply(cluster, client),
 };
 
 /** Runs a subcommand of CLUSTER. */
 export function runClusterCommand(
-  cluster: Cluster,
+  moves: SlotMoves,
   subcommand: Bytes,
   argv: readonly Bytes[],
   client: Client,
-): Reply {
+): Outcome {
   const run = SUBCOMMANDS[subcommand] ?? fail(`ERR unknown subcommand '${subcommand}'. Try CLUSTER HELP.`);
-  return run(cluster, argv, client);
+  return run(moves.cluster, argv, client, moves);
 }

@@ -11,7 +11,8 @@ import { bumpEpoch } from './members.ts';
 
 const BAD_SLOT = 'ERR Invalid or out of range slot';
 
-function slotIn(text: Bytes): number {
+/** Reads a slot. Throws for one that does not exist. */
+export function slotIn(text: Bytes): number {
   const slot = integer(text, BAD_SLOT);
   return slot < 0 || slot >= SLOT_COUNT ? fail(BAD_SLOT) : slot;
 }

@@ -28,7 +28,12 @@ export function commandsOf(server: SnapshotNode): Bytes {
   return out;
 }
 
-function* creating(key: Bytes, value: Value, { rdbFormat }: SnapshotNode): Generator<readonly Bytes[]> {
+/** The commands that create a key, without its expiry. */
+export function* creating(
+  key: Bytes,
+  value: Value,
+  { rdbFormat }: Pick<SnapshotNode, 'rdbFormat'>,
+): Generator<readonly Bytes[]> {
   if (typeof value === 'string') yield ['SET', key, value];
   else if (value.type === 'list') yield* inParts(['RPUSH', key], value.values(), 1);
   else if (value.type === 'set') yield* inParts(['SADD', key], value.values(), 1);

@@ -22,6 +22,8 @@ export class Pausing {
   #until: Millis = 0;
   // FAILOVER holds writes back, independently of CLIENT PAUSE and CLIENT UNPAUSE.
   #failingOver = false;
+  // A move of slots holds writes back, independently of both.
+  #moving = false;
   #timer: Timer | undefined;
   readonly #postponed: PostponedRequests;
 
@@ -50,6 +52,8 @@ export class Pausing {
   /** What INFO of Valkey says about the pause: why, what waits, and for how many more milliseconds. */
   get described(): { reason: string; actions: string; remaining: Millis } {
     if (this.#failingOver) return { reason: 'failover_in_progress', actions: 'write', remaining: 0 };
+    if (this.#moving && !this.#paused)
+      return { reason: 'slot_migration_in_progress', actions: 'write', remaining: 0 };
     if (!this.#paused) return { reason: 'none', actions: 'none', remaining: 0 };
     const remaining = Math.max(0, this.#until - this.#server.host.clock.now());
     return { reason: 'client_pause', actions: this.#all ? 'all' : 'write', remaining };
@@ -74,9 +78,15 @@ export class Pausing {
     this.#follow();
   }
 
+  /** Holds writes back while slots are handed over to another node, or releases them. */
+  holdWritesForMove(on: boolean): void {
+    this.#moving = on;
+    this.#follow();
+  }
+
   #follow(): void {
     const server = this.#server;
-    const active = this.#paused || this.#failingOver;
+    const active = this.#paused || this.#failingOver || this.#moving;
     if (active === ((server.state & GATE_PAUSED) !== 0)) return;
     server.gate(GATE_PAUSED, active);
     server.expiry.follow();

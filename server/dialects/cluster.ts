@@ -31,6 +31,8 @@ export interface ClusterTraits {
   readonly setSlotTakesTimeout: boolean;
   /** Whether replicas hear of CLUSTER SETSLOT, and redirect as their primary does. */
   readonly replicatesSetSlot: boolean;
+  /** How nodes move slots by themselves: by CLUSTER MIGRATESLOTS at the source; or not. */
+  readonly movesSlots: 'not' | 'from the source';
   /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
   readonly routesSpoiltTransactions: boolean;
   /** Whether a node that loses a slot to a newer epoch forgets that it was moving the slot away. */
@@ -52,6 +54,7 @@ export const cluster70: ClusterTraits = {
   slotsWithoutCluster: false,
   setSlotTakesTimeout: false,
   replicatesSetSlot: false,
+  movesSlots: 'not',
   routesSpoiltTransactions: true,
   forgetsMoveOfLostSlot: false,
 };
@@ -80,6 +83,7 @@ export const clusterValkey81: ClusterTraits = {
 export const clusterValkey9: ClusterTraits = {
   ...clusterValkey81,
   showsShardIds: true,
+  movesSlots: 'from the source',
   databases: 'as configured',
   slotsWithoutCluster: true,
 };

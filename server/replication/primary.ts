@@ -118,6 +118,12 @@ export class Replication {
     this.follow();
   }
 
+  /** Takes an observer away. */
+  unobserve(observer: StreamObserver): void {
+    this.#observers.splice(this.#observers.indexOf(observer), 1);
+    this.follow();
+  }
+
   /**
    * Appends the effects of one execution unit to the stream.
    * @param atomic wrap them in MULTI and EXEC
@@ -141,7 +147,7 @@ export class Replication {
       const stored = effects.filter(isStored).length;
       this.offset += stored + (atomic && stored > 1 ? 2 : 0);
     }
-    for (const observer of this.#observers) observer.effects?.(effects, atomic);
+    for (const observer of [...this.#observers]) observer.effects?.(effects, atomic);
   }
 
   get #isHeard(): boolean {

@@ -1,7 +1,6 @@
 /**
  * The commands with which nodes of Redis 8.4 and Valkey 9 move slots by themselves. A node without a cluster refuses them as
- * its server does. On a node of a cluster those that start a move are refused too: here CLUSTER
- * SETSLOT and MIGRATE move slots, so no move is ever listed.
+ * its server does. In a cluster those of Valkey work; those of Redis are refused, where CLUSTER SETSLOT and MIGRATE do it.
  */
 import type { Bytes } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
@@ -39,20 +38,23 @@ function refused(
   return { summary, since, complexity, arity, flags: CHANGES, ...more, run: refuseMove };
 }
 
+/** Lets the cluster run a subcommand. */
+function handOver(client: Caller, name: Bytes, argv: readonly Bytes[]): Outcome {
+  return (client.server.cluster ?? fail(NO_CLUSTER)).run(client, name, argv);
+}
+
 /** Declares a subcommand that the cluster runs. */
 function handed(
   name: Bytes,
   spec: Omit<CommandSpec<number, Caller>, 'since' | 'run'>,
 ): CommandSpec<number, Caller> {
-  const run = (client: Caller, argv: readonly Bytes[]): Outcome =>
-    (client.server.cluster ?? fail(NO_CLUSTER)).run(client, name, argv);
-  return { since: VALKEY, ...spec, run };
+  return { since: VALKEY, ...spec, run: (client, argv) => handOver(client, name, argv) };
 }
 
 /** The subcommands of CLUSTER with which nodes move slots. */
 export const movingSubcommands = {
   cancelslotmigrations: handed('cancelslotmigrations', {
-    summary: 'Cancels moves of slots, of which there are none here.',
+    summary: 'Gives up the moves of slots from this node.',
     complexity: 'O(N), N moves',
     arity: 2,
     flags: CHANGES,
@@ -66,20 +68,31 @@ export const movingSubcommands = {
     databases: 'all',
   }),
   getslotmigrations: handed('getslotmigrations', {
-    summary: 'Lists moves of slots, of which there are none here.',
+    summary: 'Lists the moves of slots that are underway or have ended.',
     complexity: 'O(N), N moves',
     arity: 2,
     flags: CHANGES,
   }),
-  migrateslots: refused(VALKEY, -4, 'O(N), N slots', 'Refuses to move slots to other nodes.'),
+  migrateslots: handed('migrateslots', {
+    summary: 'Moves slots to other nodes.',
+    complexity: 'O(N), N slots',
+    arity: -4,
+    flags: CHANGES,
+  }),
   migration: refused(REDIS, -4, 'O(N), N slots', 'Refuses to move slots, and to list and cancel moves.'),
-  syncslots: refused(
-    { ...REDIS, ...VALKEY },
-    -3,
-    'O(1)',
-    'Refuses what nodes tell each other about a move of slots.',
-    { tips: ['nondeterministic_output'], changes: [{ since: VALKEY, tips: [] }] },
-  ),
+  syncslots: {
+    summary: 'What nodes tell each other about a move of slots.',
+    since: { ...REDIS, ...VALKEY },
+    complexity: 'O(1)',
+    arity: -3,
+    flags: CHANGES,
+    tips: ['nondeterministic_output'],
+    changes: [{ since: VALKEY, tips: [] }],
+    run: (client: Caller, argv: readonly Bytes[]) =>
+      client.server.dialect.cluster.movesSlots === 'from the source'
+        ? handOver(client, 'syncslots', argv)
+        : refuseMove(client),
+  },
 };
 
 export const trimSlotsCommands = defineCommands('server', {

@@ -1,0 +1,124 @@
+/**
+ * The target's side of a move of slots. It keeps the commands that the source sends, and runs them when it takes the slots
+ * over: until then no client of this node sees any of the keys, as on a real server, and a move that fails leaves none.
+ */
+import type { Bytes } from '../../protocol/bytes.ts';
+import { encodeRequest } from '../../protocol/encode.ts';
+import { Client, PRIMARY_LINK, REPLY_OFF } from '../../server/clients/client.ts';
+import type { Server } from '../../server/server.ts';
+import type { Cluster } from '../cluster.ts';
+import { bumpEpoch } from '../commands/members.ts';
+import { announce } from '../gossip.ts';
+import { type Ends, Move, type SlotRange } from './move.ts';
+
+const LOST =
+  'Connection lost to source. Check CLUSTER GETSLOTMIGRATIONS on the source node for more information.';
+const UNEXPECTED = 'Unexpected state machine transition';
+
+/** A move of slots to this node; at a replica, one to its primary. */
+export class SlotImport extends Move {
+  readonly operation = 'IMPORT';
+  readonly #cluster: Cluster;
+  /** The connection that the source has made; undefined at a replica. */
+  readonly #client: Client | undefined;
+  #kept: Bytes[][] = [];
+
+  constructor(
+    cluster: Cluster,
+    client: Client | undefined,
+    name: Bytes,
+    ranges: readonly SlotRange[],
+    ends: Ends | undefined,
+  ) {
+    super(name, ranges, ends, client === undefined ? 'occurring-on-primary' : 'waiting-for-ack', cluster.now);
+    this.#cluster = cluster;
+    this.#client = client;
+  }
+
+  /** Keeps a command of the source until the slots are taken over. */
+  keep(argv: Bytes[]): void {
+    this.#kept.push(argv);
+  }
+
+  /** The source has said something, in small letters. */
+  told(word: 'ack' | 'snapshot-eof' | 'paused' | 'failover-granted'): void {
+    const { now } = this.#cluster;
+    this.heardAt = now;
+    if (word === 'ack') {
+      if (this.state === 'waiting-for-ack') this.become('receiving-snapshot', now);
+    } else if (word === 'snapshot-eof' && this.state === 'receiving-snapshot') {
+      this.#say('REQUEST-PAUSE');
+      this.become('waiting-for-paused', now);
+    } else if (word === 'paused' && this.state === 'waiting-for-paused') {
+      this.#say('REQUEST-FAILOVER');
+      this.become('failover-requested', now);
+    } else if (word === 'failover-granted' && this.state === 'failover-requested') this.#takeOver();
+    else this.finish('failed', UNEXPECTED);
+  }
+
+  acknowledge(): void {
+    if (!this.isFinished && this.state !== 'waiting-for-ack') this.#say('ACK');
+  }
+
+  /** Checks who serves the slots now, and whether the source is still there. */
+  review(): void {
+    const { owners, myself } = this.#cluster;
+    if (this.#client === undefined) return;
+    if (myself.isReplica) {
+      this.finish('failed', 'A failover occurred during slot import');
+      return;
+    }
+    if (this.#client.gone) {
+      this.finish('failed', LOST);
+      return;
+    }
+    const ids = new Set([...this.slots()].map((slot) => owners[slot]?.id));
+    if (ids.size === 1 && ids.has(this.ends?.source)) return;
+    const isMine = ids.size === 1 && ids.has(myself.id);
+    this.finish(
+      'failed',
+      isMine
+        ? 'Slots were unexpectedly assigned to myself during import'
+        : 'Slots are no longer owned by source node',
+    );
+  }
+
+  finish(state: 'success' | 'cancelled' | 'failed', message: Bytes = ''): void {
+    this.message = message;
+    this.#kept = [];
+    this.become(state, this.#cluster.now);
+    if (this.#client === undefined) return;
+    this.#client.close();
+    const words = ['STATE', state === 'success' ? 'SUCCESS' : 'FAILED', 'NAME', this.name];
+    if (message !== '') words.push('MESSAGE', message);
+    const { effects } = this.#cluster.server;
+    effects.propagateOwn(this.#cluster.server.db(0), ['CLUSTER', 'SYNCSLOTS', 'FINISH', ...words]);
+  }
+
+  #say(word: Bytes): void {
+    this.#client?.output.write(encodeRequest(['CLUSTER', 'SYNCSLOTS', word]));
+  }
+
+  /** Runs what was kept, and takes the slots. */
+  #takeOver(): void {
+    const cluster = this.#cluster;
+    run(cluster.server, this.#kept);
+    bumpEpoch(cluster);
+    for (const slot of this.slots()) {
+      cluster.release(slot);
+      cluster.assign(slot, cluster.myself);
+    }
+    cluster.due.state = true;
+    cluster.due.store = true;
+    cluster.note('slots', `Slots moved here in epoch ${cluster.myself.configEpoch}`);
+    this.finish('success');
+    announce(cluster);
+  }
+}
+
+/** Runs commands as those of a primary are run: without replies, and whatever the node would refuse to clients. */
+function run(server: Server, commands: readonly Bytes[][]): void {
+  const client = new Client(server, server.connections.nextId(), undefined);
+  client.mark(PRIMARY_LINK | REPLY_OFF, true);
+  for (const argv of commands) server.execute(client, argv);
+}

@@ -1,0 +1,124 @@
+/** One move of slots between two primaries, as a node that takes part in it sees it: Valkey's CLUSTER MIGRATESLOTS. */
+import type { Bytes, Millis } from '../../protocol/bytes.ts';
+import { MapReply, type Reply } from '../../protocol/reply.ts';
+
+/** Slots, both ends included. */
+export type SlotRange = readonly [first: number, last: number];
+
+/** The length of the names of nodes and moves. */
+export const NAME_LENGTH = 40;
+
+/** How a move stands, in the words of CLUSTER GETSLOTMIGRATIONS. */
+export type MoveState =
+  | 'waiting-for-ack'
+  | 'receiving-snapshot'
+  | 'waiting-for-paused'
+  | 'failover-requested'
+  | 'occurring-on-primary'
+  | 'connecting'
+  | 'reading-auth-response'
+  | 'reading-establish-response'
+  | 'snapshotting'
+  | 'replicating'
+  | 'waiting-to-pause'
+  | 'failover-paused'
+  | 'failover-granted'
+  | 'success'
+  | 'cancelled'
+  | 'failed';
+
+const FINISHED: ReadonlySet<MoveState> = new Set(['success', 'cancelled', 'failed']);
+
+/** Between which nodes slots move. */
+export interface Ends {
+  readonly source: Bytes;
+  readonly target: Bytes;
+}
+
+/** What both sides of a move have. */
+export abstract class Move {
+  abstract readonly operation: 'EXPORT' | 'IMPORT';
+  readonly name: Bytes;
+  readonly ranges: readonly SlotRange[];
+  /** The ids of the nodes; undefined where a replica only hears that its primary imports. */
+  readonly ends: Ends | undefined;
+  readonly createdAt: Millis;
+  updatedAt: Millis;
+  /** When the other side was last heard. */
+  heardAt: Millis;
+  message: Bytes = '';
+  #state: MoveState;
+
+  constructor(
+    name: Bytes,
+    ranges: readonly SlotRange[],
+    ends: Ends | undefined,
+    state: MoveState,
+    now: Millis,
+  ) {
+    this.name = name;
+    this.ranges = ranges;
+    this.ends = ends;
+    this.#state = state;
+    this.createdAt = now;
+    this.updatedAt = now;
+    this.heardAt = now;
+  }
+
+  get state(): MoveState {
+    return this.#state;
+  }
+
+  get isFinished(): boolean {
+    return FINISHED.has(this.#state);
+  }
+
+  /** How many bytes of changes have not been sent yet. */
+  get pending(): number {
+    return 0;
+  }
+
+  /** The state changes. */
+  become(state: MoveState, now: Millis): void {
+    this.#state = state;
+    this.updatedAt = now;
+  }
+
+  has(slot: number): boolean {
+    return this.ranges.some(([first, last]) => first <= slot && slot <= last);
+  }
+
+  /** The slots, one after the other. */
+  *slots(): Iterable<number> {
+    for (const [first, last] of this.ranges) for (let slot = first; slot <= last; slot++) yield slot;
+  }
+
+  /** Ends the move. The connection to the other side is closed. */
+  abstract finish(state: 'success' | 'cancelled' | 'failed', message?: Bytes): void;
+
+  /** Tells the other side that this one is there. */
+  abstract acknowledge(): void;
+
+  /** How CLUSTER GETSLOTMIGRATIONS describes the move. */
+  describe(): Reply {
+    const seconds = (at: Millis): number => Math.floor(at / 1000);
+    const { ends } = this;
+    return new MapReply([
+      ...['name', this.name, 'operation', this.operation, 'slot_ranges', textOf(this.ranges)],
+      ...(ends === undefined ? [] : ['target_node', ends.target, 'source_node', ends.source]),
+      ...['create_time', seconds(this.createdAt), 'last_update_time', seconds(this.updatedAt)],
+      ...['last_ack_time', seconds(this.heardAt), 'state', this.state, 'message', this.message],
+      ...['cow_size', 0, 'remaining_repl_size', this.pending],
+    ]);
+  }
+}
+
+/** The ranges as text. */
+export function textOf(ranges: readonly SlotRange[]): Bytes {
+  return ranges.map(([first, last]) => `${first}-${last}`).join(' ');
+}
+
+/** Returns whether two lists of ranges have a slot in common. */
+export function overlap(some: readonly SlotRange[], others: readonly SlotRange[]): boolean {
+  return some.some(([first, last]) => others.some(([from, to]) => last >= from && first <= to));
+}

@@ -1,0 +1,153 @@
+/** The moves of slots in which a node takes part or took part (https://valkey.io/topics/atomic-slot-migration/). */
+import type { Bytes } from '../../protocol/bytes.ts';
+import type { Client } from '../../server/clients/client.ts';
+import type { StreamObserver } from '../../server/ports.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Member } from '../member.ts';
+import { type ExportOwner, SlotExport } from './export.ts';
+import { SlotImport } from './import.ts';
+import { type Ends, type Move, overlap, type SlotRange } from './move.ts';
+
+/** How many beats pass between two acknowledgements. */
+const BEATS_PER_ACK = 10;
+
+/** The moves of a node, the newest first. */
+export class SlotMoves implements ExportOwner, StreamObserver {
+  readonly cluster: Cluster;
+  readonly #enter: (work: () => void) => void;
+  #moves: Move[] = [];
+  readonly #imports = new WeakMap<Client, SlotImport>();
+  #observes = false;
+  #pauses = false;
+  #beats = 0;
+
+  /** @param enter runs work that a connection causes, as one unit of the node */
+  constructor(cluster: Cluster, enter: (work: () => void) => void) {
+    this.cluster = cluster;
+    this.#enter = enter;
+  }
+
+  get all(): readonly Move[] {
+    return this.#moves;
+  }
+
+  enter(work: () => void): void {
+    this.#enter(work);
+  }
+
+  get #exports(): SlotExport[] {
+    return this.#moves.filter((move) => move instanceof SlotExport && !move.isFinished) as SlotExport[];
+  }
+
+  /** True if this node is giving one of the slots away. */
+  exporting(ranges: readonly SlotRange[]): SlotExport | undefined {
+    return this.#exports.find((move) => overlap(move.ranges, ranges));
+  }
+
+  /** True if this node, or its primary, is taking one of the slots. */
+  importing(ranges: readonly SlotRange[]): boolean {
+    return this.#moves.some(
+      (move) => move instanceof SlotImport && !move.isFinished && overlap(move.ranges, ranges),
+    );
+  }
+
+  /** Begins to move slots to other nodes. */
+  export(wanted: readonly { readonly to: Member; readonly ranges: readonly SlotRange[] }[]): void {
+    const moves = wanted.map(({ to, ranges }) => new SlotExport(this, to, ranges));
+    this.#moves.unshift(...moves);
+    this.#follow();
+    // The last one begins first, so that the target lists them in the same order.
+    for (const move of moves.toReversed()) move.begin();
+  }
+
+  /** Takes part in a move to this node, or hears of one to its primary. */
+  import(
+    client: Client | undefined,
+    name: Bytes,
+    ranges: readonly SlotRange[],
+    ends: Ends | undefined,
+  ): void {
+    const move = new SlotImport(this.cluster, client, name, ranges, ends);
+    if (client !== undefined) this.#imports.set(client, move);
+    this.#moves.unshift(move);
+    this.#follow();
+  }
+
+  /** The move to this node for which a client speaks. */
+  importOf(client: Client): SlotImport | undefined {
+    const move = this.#imports.get(client);
+    return move?.isFinished === false ? move : undefined;
+  }
+
+  named(name: Bytes): Move | undefined {
+    return this.#moves.find((move) => move.name === name);
+  }
+
+  /** Gives up the moves from this node. Returns false if there are none. */
+  cancel(): boolean {
+    const moves = this.#exports;
+    for (const move of moves) move.finish('cancelled');
+    this.#follow();
+    return moves.length > 0;
+  }
+
+  effects(effects: Parameters<NonNullable<StreamObserver['effects']>>[0]): void {
+    for (const move of this.#exports) if (move.streams) move.feed(effects);
+    const flushes = effects.some(({ argv }) => /^flush(all|db)$/i.test(argv[0] ?? ''));
+    if (!flushes) return;
+    for (const move of this.#moves) if (!move.isFinished) move.finish('failed', 'Data was flushed');
+  }
+
+  /** Holds writes back as long as a move needs it. */
+  followPauses(): void {
+    const pauses = this.#exports.some(({ pausedUntil }) => pausedUntil > 0);
+    if (pauses === this.#pauses) return;
+    this.#pauses = pauses;
+    this.cluster.server.pausing.holdWritesForMove(pauses);
+  }
+
+  /** Called at the end of an event: who serves the slots may have changed. */
+  review(): void {
+    if (!this.#observes) return;
+    for (const move of this.#moves) {
+      if (move.isFinished) continue;
+      if (move instanceof SlotExport || move instanceof SlotImport) move.review();
+    }
+    this.#follow();
+  }
+
+  /** Called ten times a second. */
+  beat(): void {
+    if (!this.#observes) return;
+    const { now, server } = this.cluster;
+    const limit = 1000 * server.settings['repl-timeout'];
+    const acknowledges = ++this.#beats % BEATS_PER_ACK === 0;
+    for (const move of this.#moves) {
+      if (move.isFinished || move.state === 'occurring-on-primary') continue;
+      if (move.state === 'waiting-to-pause') (move as SlotExport).pause();
+      if (move.state !== 'failover-granted' && now - move.heardAt > limit) {
+        move.finish('failed', 'Timed out after too long with no interaction');
+      } else if (acknowledges) move.acknowledge();
+    }
+    const most = server.settings['cluster-slot-migration-log-max-len'];
+    for (let at = this.#moves.length - 1; at >= 0 && this.#moves.length > most; at--) {
+      if (this.#moves[at]?.isFinished === true) this.#moves.splice(at, 1);
+    }
+    this.review();
+  }
+
+  /** Ends all connections. */
+  stop(): void {
+    for (const move of this.#exports) move.finish('cancelled');
+  }
+
+  /** Watches the stream of effects while there is a move. */
+  #follow(): void {
+    const active = this.#moves.some((move) => !move.isFinished);
+    if (active === this.#observes) return;
+    this.#observes = active;
+    const { replication } = this.cluster.server;
+    if (active) replication.observe(this);
+    else replication.unobserve(this);
+  }
+}

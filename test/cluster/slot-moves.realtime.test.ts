@@ -1,0 +1,201 @@
+/** Moves of slots as Valkey 9 makes them (CLUSTER MIGRATESLOTS): between nodes of ours, and to and from real ones. */
+import { expect, test } from 'vitest';
+import { startCluster } from '../../index.ts';
+import { testBeside } from '../support/beside/each.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { until } from '../support/until.ts';
+import { anonymous, askNode, form, ourNode, realNode, type TestNode } from './nodes.ts';
+
+/** The state and the message of each move that a node lists. */
+async function statesOf(client: RawClient): Promise<string[]> {
+  const reply = await askNode(client, 'CLUSTER', 'GETSLOTMIGRATIONS');
+  return [...reply.matchAll(/"operation" "(\w+)".*?"state" "([\w-]+)" "message" "([^"]*)"/g)].map(
+    ([, operation, state, message]) => `${operation} ${state} ${message}`.trim(),
+  );
+}
+
+async function moved(client: RawClient, what: string): Promise<void> {
+  await until(async () => (await statesOf(client))[0] === what, { what });
+}
+
+test('a counter that a client raises during moves of its slot loses nothing', async () => {
+  await using cluster = await startCluster({ primaries: 2, replicas: 1, dialect: 'valkey-9' });
+  const [one, two] = (await Promise.all(cluster.nodes.map(({ port }) => RawClient.connect({ port })))) as [
+    RawClient,
+    RawClient,
+  ];
+  const ids = [await askNode(one, 'CLUSTER', 'MYID'), await askNode(two, 'CLUSTER', 'MYID')].map((id) =>
+    id.slice(1, -1),
+  ) as [string, string];
+  const writers = await Promise.all(cluster.nodes.map(({ port }) => RawClient.connect({ port })));
+  let at = 0;
+  let raised = 0;
+  let stopped = false;
+  const write = async (): Promise<void> => {
+    while (!stopped) {
+      const reply = await askNode(writers[at]!, 'INCR', '{06S}counter');
+      if (reply.startsWith('-MOVED')) at = 1 - at;
+      else expect(reply).toBe(`:${++raised}`);
+    }
+  };
+  const writing = write();
+  await askNode(one, 'RPUSH', '{06S}list', 'a', 'b');
+  await askNode(one, 'SET', '{06S}timed', 'v', 'EX', '1000');
+  for (const [from, to] of [
+    [0, 1],
+    [1, 0],
+    [0, 1],
+  ] as const) {
+    const [source, target] = [[one, two][from]!, [one, two][to]!];
+    expect(await askNode(source, 'CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', '0', '3', 'NODE', ids[to])).toBe(
+      '+OK',
+    );
+    await moved(source, 'EXPORT success');
+    await moved(target, 'IMPORT success');
+    expect(await askNode(source, 'DBSIZE')).toBe(':0');
+  }
+  stopped = true;
+  await writing;
+  expect(raised).toBeGreaterThan(0);
+  expect(await askNode(two, 'GET', '{06S}counter')).toBe(`"${raised}"`);
+  expect(await askNode(two, 'LRANGE', '{06S}list', '0', '-1')).toBe('["a" "b"]');
+  expect(await askNode(two, 'TTL', '{06S}timed')).toMatch(/^:(1000|9\d\d)$/);
+  // The replica has the data, and has heard of the moves of its primary.
+  const replica = await RawClient.connect({ port: cluster.nodes[3]!.port });
+  await until(
+    async () => (await statesOf(replica)).filter((state) => state === 'IMPORT success').length === 2,
+  );
+  expect(await askNode(replica, 'DBSIZE')).toBe(':3');
+  for (const client of [one, two, replica, ...writers]) client.close();
+});
+
+test('a move to a node that cannot be reached fails, and the slots stay', async () => {
+  await using cluster = await startCluster({ primaries: 2, dialect: 'valkey-9' });
+  const [source, target] = cluster.nodes;
+  const client = await RawClient.connect({ port: source!.port });
+  const other = await RawClient.connect({ port: target!.port });
+  const id = (await askNode(other, 'CLUSTER', 'MYID')).slice(1, -1);
+  other.close();
+  await askNode(client, 'SET', '{06S}a', 'v');
+  await target!.stop();
+  expect(await askNode(client, 'CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', '0', '0', 'NODE', id)).toBe('+OK');
+  await moved(client, 'EXPORT failed Unable to connect to target node: Connection refused');
+  expect(await askNode(client, 'CLUSTER', 'CANCELSLOTMIGRATIONS')).toBe('-ERR No migrations ongoing');
+  expect(await askNode(client, 'CLUSTER', 'COUNTKEYSINSLOT', '0')).toBe(':1');
+  client.close();
+});
+
+/** Requests that begin no move, for the first of three primaries. ID1 is the second one. */
+const REFUSED = `
+MIGRATESLOTS foo
+MIGRATESLOTS SLOTSRANGE 1
+MIGRATESLOTS SLOTSRANGE 1 2
+MIGRATESLOTS SLOTSRANGE 1 2 NODE
+MIGRATESLOTS SLOTSRANGE 1 2 NODE x
+MIGRATESLOTS SLOTSRANGE 1 2 NODE ID0
+MIGRATESLOTS SLOTSRANGE 1 2 NODE 0000000000000000000000000000000000000000
+MIGRATESLOTS SLOTSRANGE 2 1 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 20000 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 5461 NODE ID1
+MIGRATESLOTS SLOTSRANGE 5461 5462 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 2 2 3 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 2 foo ID1
+MIGRATESLOTS SLOTSRANGE NODE ID1
+MIGRATESLOTS SLOTSRANGE x 2 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 x NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 2 NODE ID1 SLOTSRANGE 2 3 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 2 NODE ID1 SLOTSRANGE 3
+MIGRATESLOTS SLOTSRANGE 1 2 NODE ID1 foo
+MIGRATESLOTS SLOTSRANGE -1 2 NODE ID1
+MIGRATESLOTS SLOTSRANGE 1 2 3 NODE ID1
+MIGRATESLOTS NODE ID1 SLOTSRANGE 1 2
+MIGRATESLOTS SLOTSRANGE 01 2 NODE ID1
+GETSLOTMIGRATIONS
+GETSLOTMIGRATIONS x
+CANCELSLOTMIGRATIONS
+CANCELSLOTMIGRATIONS x
+SYNCSLOTS
+SYNCSLOTS x
+SYNCSLOTS ACK
+SYNCSLOTS SNAPSHOT-EOF
+SYNCSLOTS REQUEST-PAUSE
+SYNCSLOTS PAUSED
+SYNCSLOTS REQUEST-FAILOVER
+SYNCSLOTS FAILOVER-GRANTED
+SYNCSLOTS ESTABLISH
+SYNCSLOTS ESTABLISH NAME x
+SYNCSLOTS ESTABLISH SOURCE ID1 NAME ID1
+SYNCSLOTS ESTABLISH SOURCE ID0 NAME ID1 SLOTSRANGE 1 2
+SYNCSLOTS ESTABLISH SOURCE 0000000000000000000000000000000000000000 NAME ID1 SLOTSRANGE 1 2
+SYNCSLOTS ESTABLISH SOURCE ID1 NAME ID1 SLOTSRANGE 1 2
+SYNCSLOTS ESTABLISH SOURCE ID1 SOURCE ID1
+SYNCSLOTS ESTABLISH NAME ID1 SLOTSRANGE 6000 6001
+SYNCSLOTS FINISH
+SYNCSLOTS FINISH STATE x NAME y
+SYNCSLOTS FINISH STATE x NAME ID1
+SYNCSLOTS FINISH STATE success NAME ID1 MESSAGE
+SYNCSLOTS FINISH STATE success NAME ID1 MESSAGE m
+SETSLOT 100 MIGRATING ID1
+MIGRATESLOTS SLOTSRANGE 1 2 NODE ID1
+SETSLOT 100 STABLE
+SETSLOT 6000 IMPORTING ID1
+MIGRATESLOTS SLOTSRANGE 1 2 NODE ID1
+SETSLOT 6000 STABLE`;
+
+testBeside(
+  ['valkey-9'],
+  '%s refuses moves as its server, and moves slots to and from it',
+  async (dialect, program) => {
+    const kinds = [
+      () => ourNode(dialect, { 'cluster-databases': 4 }),
+      () => realNode(program, '--cluster-databases', '4'),
+    ] as const;
+    const make = (kind: number): Promise<TestNode> => kinds[kind]!();
+    const [ours, real] = [
+      await Promise.all([0, 1, 0].map(make)),
+      await Promise.all([1, 1, 1].map(make)),
+    ] as const;
+    for (const nodes of [ours, real]) await form(nodes);
+    for (const line of REFUSED.trim().split('\n')) {
+      const [mine, theirs] = await Promise.all(
+        [ours, real].map(async (nodes) => {
+          const words = line.split(' ').map((word) => nodes[Number(/^ID(\d)$/.exec(word)?.[1])]?.id ?? word);
+          return anonymous(nodes, await askNode(nodes[0]!.admin, 'CLUSTER', ...words));
+        }),
+      );
+      expect([line, mine]).toEqual([line, theirs]);
+    }
+
+    // From ours to the real one, and back to another of ours. Databases come along.
+    const [first, second, third] = ours as [TestNode, TestNode, TestNode];
+    await askNode(first.admin, 'SET', '{06S}a', 'v', 'EX', '1000');
+    await askNode(first.admin, 'HSET', '{06S}h', 'f', 'v');
+    await askNode(first.admin, 'SELECT', '3');
+    await askNode(first.admin, 'XADD', '{06S}x', '1-1', 'f', 'v');
+    await askNode(first.admin, 'SELECT', '0');
+    const move = async (from: TestNode, to: TestNode): Promise<void> => {
+      const reply = await askNode(
+        from.admin,
+        'CLUSTER',
+        'MIGRATESLOTS',
+        'SLOTSRANGE',
+        '0',
+        '1',
+        'NODE',
+        to.id,
+      );
+      expect(reply).toBe('+OK');
+      await moved(from.admin, 'EXPORT success');
+      await moved(to.admin, 'IMPORT success');
+      expect(await askNode(to.admin, 'HGET', '{06S}h', 'f')).toBe('"v"');
+      expect(await askNode(to.admin, 'TTL', '{06S}a')).toMatch(/^:(1000|9\d\d)$/);
+      await askNode(to.admin, 'SELECT', '3');
+      expect(await askNode(to.admin, 'XLEN', '{06S}x')).toBe(':1');
+      await askNode(to.admin, 'SELECT', '0');
+      expect(await askNode(from.admin, 'CLUSTER', 'SLOT-STATS', 'SLOTSRANGE', '0', '1')).toBe('[]');
+    };
+    await move(first, second);
+    await move(second, third);
+    await Promise.all([...ours, ...real].map((node) => node.stop()));
+  },
+);
