@@ -77,18 +77,30 @@ function parse(client: Caller, argv: readonly Bytes[], readOnly: boolean): SortO
   return parsed;
 }
 
-/** Returns the elements in the value's own order, or reversed. A set has no order to reverse. */
-function elementsOf(value: Value | undefined, backwards: boolean): Bytes[] {
+/** Returns all elements, in the value's own order. */
+function elementsOf(value: Value | undefined): readonly Bytes[] {
   if (value === undefined) return [];
   if (typeof value === 'string') return fail(WRONGTYPE);
-  if (value.type === 'list') {
-    const items = value.range(0, value.size - 1);
-    return backwards ? items.reverse() : items;
-  }
+  if (value.type === 'list') return value.range(0, value.size - 1);
   if (value.type === 'set') return [...value.values()];
   if (value.type !== 'zset') return fail(WRONGTYPE);
   value.outgrow();
-  return value.rangeByRank(0, value.size - 1, backwards).map(({ member }) => member);
+  return value.rangeByRank(0, value.size - 1, false).map(({ member }) => member);
+}
+
+/** Returns the part that LIMIT selects of the value's own order, or for DESC of the reverse. A set has no order to reverse. */
+function partOf(value: Value | undefined, options: SortOptions): readonly Bytes[] {
+  if (value === undefined) return [];
+  if (typeof value === 'string' || value.type === 'set') return limited(elementsOf(value), options);
+  if (value.type !== 'list' && value.type !== 'zset') return fail(WRONGTYPE);
+  const { descending, count } = options;
+  const first = Math.max(0, options.offset);
+  const last = Math.min(count < 0 ? Infinity : first + count, value.size) - 1;
+  if (value.type === 'zset') value.outgrow();
+  if (last < first) return [];
+  if (value.type === 'zset') return value.rangeByRank(first, last, descending).map(({ member }) => member);
+  if (!descending) return value.range(first, last);
+  return value.range(value.size - 1 - last, value.size - 1 - first).reverse();
 }
 
 /** Returns what a pattern of BY or GET yields for an element: '#' is the element, 'a*->f' a field of a hash. */
@@ -188,8 +200,9 @@ function sort(client: Caller, argv: Argv<-2>, readOnly: boolean): Reply {
     options.alphabetic = true;
     options.by = undefined;
   }
-  const elements = elementsOf(value, unsorted && options.descending);
-  const chosen = limited(unsorted ? elements : sorted(client, elements, options), options);
+  const chosen = unsorted
+    ? partOf(value, options)
+    : limited(sorted(client, elementsOf(value), options), options);
   const answer: (Bytes | undefined)[] =
     get.length === 0
       ? [...chosen]
