@@ -1,5 +1,5 @@
 /** The source's side of a move of slots: it sends the keys, then every change, and hands the slots over. */
-import { type Bytes, fromBuffer, type Millis } from '../../protocol/bytes.ts';
+import { asciiLower, type Bytes, fromBuffer, type Millis } from '../../protocol/bytes.ts';
 import { RequestDecoder } from '../../protocol/decode.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import { ReplyError } from '../../protocol/reply.ts';
@@ -115,7 +115,7 @@ export class SlotExport extends Move implements Receiver {
   /** Sends those effects of a unit that are about the slots. */
   feed(effects: readonly Effect[]): void {
     for (const { db, argv } of effects) {
-      const name = (argv[0] ?? '').toLowerCase();
+      const name = asciiLower(argv[0] ?? '');
       if (name === 'flushall' || name === 'flushdb') {
         this.#fail('Data was flushed');
         return;
@@ -231,7 +231,7 @@ export class SlotExport extends Move implements Receiver {
   /** The target has said something. */
   #told(argv: readonly Bytes[]): void {
     const { cluster } = this.#owner;
-    const word = (argv[2] ?? '').toLowerCase();
+    const word = asciiLower(argv[2] ?? '');
     this.heardAt = cluster.now;
     if (word === 'ack') return;
     if (word === 'request-pause' && this.state === 'replicating') this.pause();

@@ -113,7 +113,7 @@ export abstract class Move {
   }
 }
 
-/** The ranges as text. */
+/** The ranges as CLUSTER GETSLOTMIGRATIONS writes them. */
 export function textOf(ranges: readonly SlotRange[]): Bytes {
   return ranges.map(([first, last]) => `${first}-${last}`).join(' ');
 }
