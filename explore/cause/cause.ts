@@ -13,7 +13,7 @@ import { type Breach, PROBE, type Visit } from '../visit.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
-import type { Cause, CauseGrant, Reason } from './reason.ts';
+import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
 import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, requestOf } from './request.ts';
 import { shapeOf } from './shape.ts';
@@ -33,8 +33,7 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   const { known, visits: granted } = grantedVisits(world, visits);
   // Real servers record no requests: what is not known must not be told as if it had not happened.
   const freed = world.world === undefined ? undefined : firstFreed(granted, known, world);
-  const freedBy =
-    breach.promise === 'once' && freed !== undefined ? lostEnd(freed, granted, known, world) : freed;
+  const freedBy = freed === undefined ? undefined : lossBehind(breach, freed, granted, known, world);
   const until = micros(breach.at);
   const freeing = freedBy?.request?.call;
   const calls = [...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])];
@@ -50,11 +49,9 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
       ]),
     ],
     grants: granted.flatMap((each) => grantOf(each)),
-    entries: granted.map(({ visit }) => ({
-      visit: visit.id,
-      client: visit.client,
-      at: visit.from,
-      to: visit.to,
+    entries: granted.map(({ visit: { id, client, from, to, fence } }) => ({
+      ...{ visit: id, client, at: from, to },
+      ...defined({ fence }),
     })),
     freedBy,
     refused,
@@ -157,28 +154,40 @@ export function leaseEnd({ from, lease }: Pick<Tenure, 'from' | 'lease'>): numbe
   return lease === undefined ? undefined : Math.round(from + lease * 1000) / 1000;
 }
 
-/** What is done is done again when its end was acknowledged and then lost; else what freed the lock. */
-function lostEnd(
+/**
+ * What counts for these promises is not that the lock was given back: work is done again when its end was acknowledged and then
+ * lost, and a fence comes twice when the counter was. Otherwise what freed the lock.
+ */
+function lossBehind(
+  { promise }: Breach,
   freed: FreedBy,
   granted: readonly GrantedVisit[],
   { run }: WorldAccount,
   world: PlayedWorld,
 ): FreedBy {
+  const [oldest, newest] = [granted[0], granted.at(-1)];
+  if (oldest === undefined || newest === undefined) return freed;
   const { how, at, by, request } = freed;
-  const newest = granted.at(-1);
-  if (how !== 'released' || request === undefined || newest === undefined) return freed;
+  const isEnd = promise === 'once' && how === 'released' && request !== undefined;
+  const isFence = promise === 'fencing' && how !== 'lost';
+  if (!isEnd && !isFence) return freed;
+  const [client, from] = isEnd ? [by, micros(at)] : [oldest.visit.client, grantedAt(oldest)];
+  // A counter of fences may be changed by another request than the one that takes the lock.
   const isLost = historyOf(world).lost.some(
-    ({ client, command }) => client === by && request.call.wrote.has(command[1] ?? ''),
+    (write) => write.client === client && (isFence || request?.call.wrote.has(write.command[1] ?? '') === true),
   );
   const loss = run.events.find(
-    (event) =>
-      (event.what === 'promote' || event.what === 'restart') &&
-      event.at >= at * 1000 &&
-      event.at <= grantedAt(newest),
+    ({ what, who, at: then }) =>
+      then >= from &&
+      then <= grantedAt(newest) &&
+      ((what === 'promote' && isLost) ||
+        (what === 'restart' &&
+          run.restarts?.some((each) => each.node === who && each.at === then && each.kept.size === 0))),
   );
-  if (!isLost || loss === undefined) return freed;
+  if (loss === undefined) return freed;
   const what = `the ${loss.what === 'promote' ? 'failover to' : 'restart of'} ${loss.who}`;
-  return { ...freed, how: 'lost', at: loss.at / 1000, role: 'server', node: loss.who, what };
+  const lost: FreedBy = { ...freed, how: 'lost', at: loss.at / 1000, role: 'server', node: loss.who, what };
+  return isEnd ? lost : { ...lost, by: undefined, request: undefined };
 }
 
 /** A renewal of the first holder that found nothing to renew, and was answered while it went on. */
@@ -236,6 +245,8 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
     ({ client, to }) => to === null && isClosed && namesClient(breach.what, client),
   );
   const named = clientsOf(world.plan).filter((name) => namesClient(breach.what, name));
+  const isUnexplained = isClosed && left === undefined && waiter === undefined && lost === undefined;
+  const silent = isUnexplained ? silentIn(breach, world, known, until) : undefined;
   const clients = [
     left?.client,
     lost?.client,
@@ -254,12 +265,29 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
       at: visit.from,
       to: visit.to,
     })),
-    ...{ freedBy: undefined, refused: undefined, left, lost, waiter },
+    ...{ freedBy: undefined, refused: undefined, left, lost, waiter, ...defined({ silent }) },
     twice: twice.flatMap((call) => repeatedBy(call, known.account) ?? []),
     late: lateOf(calls, known),
     errors: errorsUntil(known, until),
   };
 }
+
+/** The client that the breach is about, if it has sent nothing for longer than its last request and a reply take. */
+function silentIn(
+  { what }: Breach,
+  { plan }: PlayedWorld,
+  { account }: WorldAccount,
+  until: number,
+): SilentClient | undefined {
+  const client = clientsOf(plan).find((name) => what.startsWith(`${name} `));
+  if (client === undefined) return undefined;
+  const last = account.calls.all.findLast((call) => call.client === client && call.sent <= until);
+  if (last !== undefined && until - Math.max(last.sent, last.reply?.arrived ?? 0) < SILENCE) return undefined;
+  return { client, last: last === undefined ? undefined : requestOf(last) };
+}
+
+/** A client that polls asks more often, in microseconds. */
+const SILENCE = 5_000_000;
 
 /** True when the text names the client, as a word. */
 export function namesClient(text: string, name: string): boolean {

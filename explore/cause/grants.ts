@@ -2,7 +2,7 @@
 import type { LockAccount } from '../../lab/account/account.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { VisitEntry } from '../../lab/account/entries.ts';
-import { keyId } from '../../lab/account/recognition.ts';
+import { keyId, setsCounter } from '../../lab/account/recognition.ts';
 import type { Tenure } from '../../lab/account/tenures.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Visit } from '../visit.ts';
@@ -43,9 +43,13 @@ export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Gra
 const NO_TOKENS = /^(?:incr|decr|l|r|bl|br|s|z|x)(?!et)/;
 
 /** The keys that a request names, and that clients write. */
-function keysOf(call: SentCommand | undefined, { run }: WorldAccount): string[] {
+function keysOf(call: SentCommand | undefined, { run, account }: WorldAccount): string[] {
   if (call === undefined || NO_TOKENS.test(call.name)) return [];
-  const names = run.writes.filter(({ write }) => call.words.includes(write.key) && write.db === call.db);
+  const names = run.writes.filter((each) => {
+    if (!call.words.includes(each.write.key) || each.write.db !== call.db) return false;
+    const by = account.calls.causeOf(each);
+    return by === undefined || !setsCounter(each.write, by);
+  });
   return [...new Set(names.map(({ write }) => keyId(write)))];
 }
 

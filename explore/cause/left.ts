@@ -1,5 +1,6 @@
 /** Finds the lock that nobody gave back, and the acknowledged write that is gone. */
 import type { SentCommand } from '../../lab/account/calls.ts';
+import { setsCounter } from '../../lab/account/recognition.ts';
 import type { Tenure } from '../../lab/account/tenures.ts';
 import type { ReadMessage } from '../../lab/timeline/connections.ts';
 import { historyOf } from '../history.ts';
@@ -102,6 +103,7 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
     const { write, at } = each;
     const call = account.calls.causeOf(each);
     if (at > until || call?.client === PROBE) continue;
+    if (call !== undefined && setsCounter(write, call)) continue;
     if (call === undefined) {
       // A lease that has ended keeps nobody out.
       if (write.client === undefined && write.type === 'none')

@@ -26,6 +26,15 @@ export interface CauseEntry {
   readonly at: number;
   /** When the client left, or Infinity. */
   readonly to: number;
+  /** The fence that it entered with. */
+  readonly fence?: number;
+}
+
+/** A client that waits, and has not asked again. */
+export interface SilentClient {
+  readonly client: string;
+  /** Its last request; undefined when it has sent none. */
+  readonly last: CauseRequest | undefined;
 }
 
 /** Why a promise broke, as far as it can be known. Times are in milliseconds since the clients started. */
@@ -48,6 +57,8 @@ export interface Cause {
   readonly left: LeftLock | undefined;
   /** What a client waits for in vain. */
   readonly waiter: LockWaiter | undefined;
+  /** A client that waits in vain, because it does not ask; undefined when there is none. */
+  readonly silent?: SilentClient;
   /** An acknowledged write that was lost. */
   readonly lost: LostWrite | undefined;
   /** Requests that were executed twice. */

@@ -16,6 +16,11 @@ export function shapeOf(reason: Reason, breach: Breach): string {
     const lost = missed.length > 0 ? ', and one for it was lost' : '';
     return `a client waits for a ${how === 'queue' ? 'place in a queue' : how === 'list' ? 'list element' : 'message'}${lost}`;
   }
+  if (reason.silent !== undefined) {
+    const { last } = reason.silent;
+    const end = last === undefined ? 'has sent nothing' : `asks no more after ${last.kind}`;
+    return `a client waits and ${end}${last?.answered === null ? ', which got no reply' : ''}`;
+  }
   if (reason.lost !== undefined)
     return `a ${reason.lost.by} lost an acknowledged ${(reason.lost.command[0] ?? '').toUpperCase()}`;
   return ofOwn(reason, breach);

@@ -14,6 +14,8 @@ export function preventionOf(cause: Cause): string {
   if (namesake !== undefined)
     return 'a token that no other process has: a random one for each acquisition, and no name of a machine or client';
   if (left !== undefined) return preventionOfLeft(cause);
+  if (cause.silent !== undefined)
+    return 'a time limit for each request, after which the client connects and asks again';
   if (lost !== undefined)
     return lost.by === 'failover'
       ? 'WAIT after the write, and an error when too few replicas have it'
@@ -21,7 +23,7 @@ export function preventionOf(cause: Cause): string {
   if (freedBy === undefined) return '';
   if (cause.shape.startsWith('fences: '))
     return freedBy.how === 'lost'
-      ? 'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer'
+      ? FENCE_COUNTER
       : 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
   return preventionOfFreed(cause, freedBy);
 }
@@ -58,6 +60,7 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
     case 'evicted':
       return 'maxmemory-policy noeviction on the server of the locks';
     case 'lost':
+      if (isSameFence(entries)) return FENCE_COUNTER;
       if (isRestart(freedBy))
         return 'appendfsync always on a disk that is kept, or a restart only after the longest lease; a fencing token that the resource checks';
       return 'a fencing token that the resource checks; WAIT before going in makes it rarer';
@@ -70,6 +73,15 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
     default:
       return '';
   }
+}
+
+const FENCE_COUNTER =
+  'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer';
+
+/** True when the newer holder came with no greater fence than the older one. */
+function isSameFence(entries: Cause['entries']): boolean {
+  const [older, newer] = [entries[0]?.fence, entries.at(-1)?.fence];
+  return older !== undefined && newer !== undefined && newer <= older;
 }
 
 /** False when a former holder renewed a lock that it had lost, with a request of another kind than those that take the lock. */
@@ -100,6 +112,8 @@ export function faultOf(cause: Cause): string {
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (left !== undefined) return faultOfLeft(cause);
   if (waiter !== undefined) return `the code of ${waiter.client}, which relies on being woken`;
+  if (cause.silent !== undefined)
+    return `the code of ${cause.silent.client} or its Redis client, which does not ask again`;
   if (lost !== undefined)
     return lost.by === 'failover'
       ? 'the servers, which copy to replicas after they answer'

@@ -252,8 +252,13 @@ class PossibleEvents {
         who,
         `${request.text} on ${request.call.node} gives back its own lock`,
       );
-    else if (how === 'lost') yield this.#kept(at, who, `the lock of ${owner} is lost by ${what}`);
-    else if (how === 'expired')
+    else if (how === 'lost') {
+      const lost = this.#cause.shape.startsWith('fences: ')
+        ? 'the counter of fences'
+        : `the lock of ${owner}`;
+      yield this.#kept(at, who, `${lost} is lost by ${what}`);
+    }
+    if (how === 'expired')
       yield this.#kept(at, who, `the lease of ${owner}'s lock ends${this.#renewedText(tenure)}`);
   }
 

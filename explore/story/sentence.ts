@@ -1,6 +1,6 @@
 /** Says in one sentence why a promise broke. */
 import { namesClient } from '../cause/cause.ts';
-import type { Cause } from '../cause/reason.ts';
+import type { Cause, SilentClient } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';
 import type { Breach } from '../visit.ts';
@@ -18,6 +18,8 @@ export function sentenceOf(cause: Cause, breach: Breach): string {
     const gone = missed.length > 0 ? ', and the message that it waited for was lost' : '';
     return `${client} waits for ever: it waits for a ${how === 'queue' ? 'place in' : how === 'list' ? 'list element of' : 'message on'} ${where}${gone}.`;
   }
+  if (cause.silent !== undefined)
+    return `${sentence(breach.what).slice(0, -1)}: ${silenceText(cause.silent)}.`;
   if (lost !== undefined)
     return `The ${lost.by} lost an acknowledged write: ${lost.client ?? lost.node}'s ${lost.command.slice(0, 2).join(' ')}.`;
   const always = alwaysRefused(cause, breach);
@@ -35,6 +37,14 @@ function alwaysRefused({ errors }: Cause, { promise, what, at: end }: Breach): S
     ({ client, count, at, last }) =>
       count > 2 && namesClient(what, client) && end - last <= (2 * (last - at)) / (count - 1),
   );
+}
+
+function silenceText({ client, last }: SilentClient): string {
+  if (last === undefined) return `${client} has sent no request`;
+  const { kind, sent, answered } = last;
+  return answered === null
+    ? `its ${kind} of ${timeText(sent)} got no reply, and ${client} has sent nothing since`
+    : `${client} has sent nothing since its ${kind} was answered at ${timeText(answered)}`;
 }
 
 function sentence(text: string): string {
@@ -110,6 +120,7 @@ function reasonOf(cause: Cause): string {
     case 'lost':
       if (request !== undefined)
         return `${by}'s ${request.kind}, which had been acknowledged, was lost by ${what}`;
+      if (cause.shape.startsWith('fences: ')) return `the counter of fences was lost by ${what}`;
       return `${older}'s lock was lost by ${what}${told}`;
     case 'never taken':
       return `${role === 'second holder' ? newer : older} had no lock, because ${what}`;

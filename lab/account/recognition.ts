@@ -208,7 +208,7 @@ export class Recognition {
       if (effect !== 'set' || !this.#isOverwriting(call, before.holder ?? '', holder ?? ''))
         facts.changed ??= `is also changed while it is there: ${client} sent ${(command[0] ?? '').toUpperCase()}`;
     } else if (before === undefined && call !== undefined && isScript(call) && SETS.test(effect))
-      this.#readScript(call, id, holder ?? '');
+      this.#readScript(call, id, holder ?? '', setsCounter(write, call));
   }
 
   /** A client sets a field of a hash, in whose fields others may see locks. */
@@ -227,12 +227,13 @@ export class Recognition {
   }
 
   /** A script has set a key that was absent. It did so for that reason if it looks for the key first. */
-  #readScript(call: SentCommand, id: string, value: string): void {
+  #readScript(call: SentCommand, id: string, value: string, isCounter: boolean): void {
     const script = scriptOf(call) ?? '';
     const text = this.#calls.scripts.get(script);
     if (text !== undefined && !ABSENCE.test(text)) return;
     this.granting.add(script);
-    this.#attempt(call, id, value, true);
+    if (isCounter) this.#factsOf(id).changed ??= 'has a number that a script computes beside a lock';
+    else this.#attempt(call, id, value, true);
   }
 
   #attempt(call: SentCommand, id: string, value: string, granted: boolean): void {
@@ -284,6 +285,19 @@ export class Recognition {
         this.#attempt(call, id, value ?? facts.attempts[0]?.value ?? '', false);
     }
   }
+}
+
+/**
+ * True when a request sets a key, without a lease, to a number that it was not given, and changes other keys too: a counter, such as
+ * that of fences, and no token.
+ */
+export function setsCounter({ command, holder = '' }: RecordedWrite['write'], call: SentCommand): boolean {
+  return (
+    /^\d+$/.test(holder) &&
+    call.wrote.size > 1 &&
+    !call.words.includes(holder) &&
+    !command.some((word) => /^pxat$/i.test(word))
+  );
 }
 
 /** True for a hash from owners to counts, which a script sets after it has looked for it; and for a read-write lock's. */
