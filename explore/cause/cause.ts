@@ -174,7 +174,8 @@ function lossBehind(
   const [client, from] = isEnd ? [by, micros(at)] : [oldest.visit.client, grantedAt(oldest)];
   // A counter of fences may be changed by another request than the one that takes the lock.
   const isLost = historyOf(world).lost.some(
-    (write) => write.client === client && (isFence || request?.call.wrote.has(write.command[1] ?? '') === true),
+    (write) =>
+      write.client === client && (isFence || request?.call.wrote.has(write.command[1] ?? '') === true),
   );
   const loss = run.events.find(
     ({ what, who, at: then }) =>
