@@ -9,6 +9,16 @@ export interface TimelineFile {
   readonly version: 1;
   /** The runs, each on a clock of its own that begins at 0. */
   readonly runs: readonly Timeline[];
+  /** The page that the runs belong to, such as a list of them on a site. */
+  readonly back?: TimelineBack;
+}
+
+/** A link from a page of timelines to the page that it belongs to. */
+export interface TimelineBack {
+  /** What the link says. */
+  readonly text: string;
+  /** A relative address, or one that begins with `http://` or `https://`. */
+  readonly address: string;
 }
 
 /** One run. */

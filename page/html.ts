@@ -27,7 +27,7 @@ export function timelineHtml(file: TimelineFile, { script, style }: PageCode): s
     policy: `script-src 'sha256-${hash}'; style-src 'unsafe-inline'`,
     head: [`<style>${style}</style>`],
     without: 'With JavaScript, this page draws what is told here.',
-    content: staticHtml(file.runs),
+    content: staticHtml(file),
     scripts: [
       `<script type="application/json" id="data">${safeJson(file)}</script>`,
       `<script>${code}</script>`,

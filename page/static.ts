@@ -1,11 +1,20 @@
 /** The runs as plain HTML: for a reader without JavaScript, for `grep`, and for a preview that runs no scripts. */
 import { timeText } from './drawing/axis.ts';
-import type { Timeline } from './format.ts';
+import type { Timeline, TimelineFile } from './format.ts';
 import { answerOf } from './plain.ts';
 
 /** The text of all runs. The page's script puts the drawing in its place. */
-export function staticHtml(runs: readonly Timeline[]): string {
-  return runs.map(sectionOf).join('\n');
+export function staticHtml({ runs, back }: TimelineFile): string {
+  const link =
+    back === undefined || !isSafeAddress(back.address)
+      ? []
+      : [`<p><a href="${escaped(back.address)}">${escaped(back.text)}</a></p>`];
+  return [...link, ...runs.map(sectionOf)].join('\n');
+}
+
+/** True for an address that a page may link to: no scheme but HTTP can be in it. */
+export function isSafeAddress(address: string): boolean {
+  return /^https?:\/\//i.test(address) || /^(?![\w+.-]*:)[^\s\\]+$/.test(address);
 }
 
 function sectionOf(run: Timeline): string {

@@ -171,10 +171,12 @@ function copiesIn(
     return asks.flatMap(({ words }): ViewChange[] => {
       const ranked = rankedBy(pools, keys, words, arrived, offsets?.[1]);
       if (ranked !== undefined) return [{ at: arrived, node: to, apply: ranked }];
-      const apply = applied(words, arrived, offsets?.[1]);
-      return keys.has(words[1] ?? '') && !pools.isCounter(words[1] ?? '') && apply !== undefined
-        ? [{ at: arrived, node: to, apply }]
-        : [];
+      return singlesOf(words).flatMap((command): ViewChange[] => {
+        const [name = '', key = ''] = command;
+        const isOther = !/^flush/i.test(name) && (!keys.has(key) || pools.isCounter(key));
+        const apply = isOther ? undefined : applied(command, arrived, offsets?.[1]);
+        return apply === undefined ? [] : [{ at: arrived, node: to, apply }];
+      });
     });
   });
 }
@@ -192,14 +194,27 @@ function rankedBy(
   return (views) => views.rank(lock, pools.isShared(lock), command, at, offset);
 }
 
-/** What a command of the replication stream changes. */
+/** A command on several keys as one for each of them. */
+function singlesOf(words: readonly string[]): readonly (readonly string[])[] {
+  const [command = '', ...rest] = words;
+  const name = command.toLowerCase();
+  if (name === 'del' || name === 'unlink') return rest.map((key) => [name, key]);
+  if (name === 'mset' || name === 'msetnx')
+    return rest.flatMap((key, i) => (i % 2 === 0 ? [['set', key, rest[i + 1] ?? '']] : []));
+  return [words];
+}
+
+/** What a command of the replication stream changes on one key. */
 function applied(
   [command = '', key = '', value = '', ...rest]: readonly string[],
   at: number,
   offset: number | undefined,
 ): ViewChange['apply'] | undefined {
   const name = command.toLowerCase();
-  if (name === 'set') return (views) => views.set(key, value, at, offset);
+  // The stream has what succeeded only: SETNX set the key.
+  if (/^(set|setnx|getset)$/.test(name)) return (views) => views.set(key, value, at, offset);
+  if (/^p?setex$/.test(name)) return (views) => views.set(key, rest[0] ?? '', at, offset);
+  if (/^flush(all|db)$/.test(name)) return (views) => views.closeAll(at, 'deleted');
   if (/^h(set|incrby|setnx)$/.test(name)) {
     const fields = name === 'hset' ? [value, ...rest.filter((_, i) => i % 2 === 1)] : [value];
     return (views) => views.addFields(key, fields, at, offset);

@@ -22,6 +22,8 @@ export interface Verdict {
   readonly safe: boolean;
   /** The reason, in one sentence. */
   readonly why: string;
+  /** What happened, for people who see the page for the first time. Without it, the page makes one. */
+  readonly sentence?: string;
 }
 
 /** A story that has been played. */

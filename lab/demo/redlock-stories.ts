@@ -21,20 +21,18 @@ async function acquire(
   who: 'A' | 'B',
   clients: readonly Redis[],
 ): Promise<boolean> {
-  const asked = clients.map((client) => client.set(KEY, who, 'PX', LEASE, 'NX').catch(() => 'no answer'));
-  const replies = await Promise.all(asked);
   let taken = 0;
-  for (const [i, reply] of replies.entries()) {
+  const asked = clients.map(async (client, i) => {
+    const reply = await client.set(KEY, who, 'PX', LEASE, 'NX').catch(() => 'no answer');
     const node = servers.nodes[i] as LabNode;
-    if (reply === 'OK') taken++;
     recorder.note(node.name, `${who}: ${reply ?? 'refused'}`, reply === 'OK' ? 'good' : 'plain');
-  }
+    // With the majority's answers it has the lock, whatever the others say.
+    if (reply === 'OK' && ++taken === MAJORITY)
+      recorder.note(who, `${taken} of ${clients.length}: acquired`, 'good');
+  });
+  await Promise.all(asked);
   const held = taken >= MAJORITY;
-  recorder.note(
-    who,
-    `${taken} of ${clients.length}: ${held ? 'acquired' : 'not acquired'}`,
-    held ? 'good' : 'plain',
-  );
+  if (!held) recorder.note(who, `${taken} of ${clients.length}: not acquired`);
   return held;
 }
 

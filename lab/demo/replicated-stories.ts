@@ -140,7 +140,14 @@ export function waitOfAnotherReplica(seed: number): Promise<Played> {
       await wait(scene, scene.a);
       const done = await failover(scene, 'redis-3');
       const taken = await lock(scene, 'B', scene.b);
-      return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why: becauseLost(done) };
+      const sentence =
+        'redis-1 told A yes, and redis-2 had a copy, so WAIT told A 1. But redis-3, which had none, took over, knew nothing of A, and told B yes.';
+      return {
+        holders: taken ? ['A', 'B'] : ['A'],
+        safe: !taken,
+        why: becauseLost(done),
+        ...(taken && { sentence }),
+      };
     },
   });
 }
@@ -160,7 +167,9 @@ export function waitOnAnotherConnection(seed: number): Promise<Played> {
       const taken = await lock(scene, 'B', scene.b);
       const why =
         'WAIT waits for the writes of its own connection, which had none: the 1 says nothing about the lock.';
-      return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why };
+      const sentence =
+        'A asked WAIT on another connection, which had written nothing, so its 1 said nothing about the lock. The copy of the lock never reached redis-2, which took over, knew nothing of A, and told B yes.';
+      return { holders: taken ? ['A', 'B'] : ['A'], safe: !taken, why, ...(taken && { sentence }) };
     },
   });
 }
@@ -229,7 +238,9 @@ export function fenceRolledBack(seed: number): Promise<Played> {
       resource.write(scene, 'B', second);
       const late = resource.write(scene, 'A', first);
       const why = `Both were given fence ${first}, because the INCR at offset ${done.lost.at(-1)?.offset} was lost too: the store cannot tell them apart.`;
-      return { holders: ['A', 'B'], safe: !late, why };
+      const sentence =
+        'redis-1 told A yes, and gave it fence 1. No copy of either reached redis-2, which took over, told B yes, and gave B fence 1 as well: the store cannot tell A from B.';
+      return { holders: ['A', 'B'], safe: !late, why, ...(late && { sentence }) };
     },
   });
 }
@@ -257,7 +268,7 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
       // The client gives up by disconnecting. Otherwise ioredis would send the request again, to the new primary.
       if (!acquired) {
         a.disconnect();
-        pair.note('A', `has had no answer for ${patience} ms, and gives up`);
+        pair.note('A', `gives up: it has had no answer for ${patience} ms`);
       }
       recorder.note(
         'A',
@@ -268,7 +279,7 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
       const taken = await lock(scene, 'B', scene.b);
       const holders = [...(acquired ? ['A'] : []), ...(taken ? ['B'] : [])];
       const why = cp
-        ? `The price is availability: A waited ${patience} ms and did not get the lock. No acknowledged write was lost.`
+        ? `No replica confirmed A's write, so redis-1 did not answer, and A gave up after ${patience} ms: only B was told yes. The price is availability.`
         : `The price is mutual exclusion: A was answered at once. ${becauseLost(done)}`;
       return { holders, safe: holders.length < 2, why };
     },

@@ -5,7 +5,8 @@ import { isScript } from '../account/calls.ts';
 import type { LockRefusal } from '../account/refusals.ts';
 import type { Tenure } from '../account/tenures.ts';
 import type { ToldStep } from './cut.ts';
-import { type Plot, spanText } from './plot.ts';
+import type { Losses } from './losses.ts';
+import { listText, type Plot, spanText } from './plot.ts';
 
 /** The sentences about locks; the ends apart, because they come after whatever else happened at their instant. */
 export interface LockSteps {
@@ -14,7 +15,7 @@ export interface LockSteps {
 }
 
 /** Tells what happened to the locks. */
-export function lockSteps(plot: Plot): LockSteps {
+export function lockSteps(plot: Plot, losses: Losses): LockSteps {
   return {
     begins: [
       ...acquisitions(plot),
@@ -23,8 +24,9 @@ export function lockSteps(plot: Plot): LockSteps {
       ...confirmations(plot),
       ...waiters(plot),
       ...others(plot),
+      ...numbers(plot),
     ],
-    ends: [...ends(plot), ...beliefEnds(plot)],
+    ends: [...ends(plot, losses), ...beliefEnds(plot)],
   };
 }
 
@@ -41,7 +43,7 @@ function acquisitions({ account, messages, run }: Plot): ToldStep[] {
     const { primaries } = run;
     const granted =
       primaries > 1
-        ? `${(primaries >> 1) + 1} of ${primaries} nodes granted it`
+        ? votesText(account.tenures, hold, primaries)
         : answerText(plotTenure(account.tenures, hold), reply?.from);
     const lease = hold.firstLease === undefined ? hold.lease : hold.firstLease;
     const length = lease === null ? 'until it gives it back' : `for ${spanText(lease - from)}`;
@@ -54,6 +56,22 @@ function acquisitions({ account, messages, run }: Plot): ToldStep[] {
     const about = grant === undefined ? {} : { about: { message: grant } };
     return [{ at: from, lane: client, text, mood: 'good', lock: key, ...about }];
   });
+}
+
+/** The independent servers that had granted a lock to the client when it had a majority. */
+function votesText(
+  tenures: readonly Tenure[],
+  { client, key, from }: TimelineHold,
+  primaries: number,
+): string {
+  const own = tenures.filter(({ told, end, ...each }) => {
+    const stands = told !== null && told <= from && (end === undefined || end.at > from);
+    return stands && each.client === client && each.lock === key;
+  });
+  const nodes = [...new Set(own.map(({ node }) => node))].sort();
+  const count = Math.max(nodes.length, (primaries >> 1) + 1);
+  const names = nodes.length === count ? ` (${listText(nodes)})` : '';
+  return `${count} of ${primaries} nodes granted it${names}`;
 }
 
 /** The tenure that the client learned of with this reply. */
@@ -72,9 +90,10 @@ function ghosts({ account: { ghosts: all } }: Plot): ToldStep[] {
   return all.map((tenure): ToldStep => {
     const { client, node, from, what, restored, lock, call } = tenure;
     const name = nameOf(tenure);
+    const silence = call !== undefined && call.reply === undefined ? 'never answers' : 'the reply is lost';
     const text = restored
       ? `${client}'s lock on ${name} is back on ${node}, by ${what}: nobody knows of it.`
-      : `${node} grants ${name} to ${client} (${what}), but the reply is lost: ${client} does not know that it holds it.`;
+      : `${node} grants ${name} to ${client} (${what}), but ${silence}: ${client} does not know that it holds it.`;
     const message = restored ? undefined : call?.reply?.message;
     const about = message === undefined ? {} : { about: { message } };
     return { at: from, lane: node, text, mood: 'bad', lock, ...about };
@@ -156,8 +175,31 @@ function others({ account }: Plot): ToldStep[] {
   );
 }
 
+/** Commands that count up or down. */
+const COUNTS = ['incr', 'incrby', 'decr', 'decrby'];
+
+/** What clients got from counters beside a lock, such as its fence: `my:lock:fence`. */
+function numbers({ account }: Plot): ToldStep[] {
+  const { locks, calls } = account;
+  const beside = new Map<string, boolean>();
+  const isBeside = (key: string): boolean => {
+    let is = beside.get(key);
+    if (is === undefined) {
+      is = !locks.has(key) && [...locks].some((lock) => key.includes(lock));
+      beside.set(key, is);
+    }
+    return is;
+  };
+  return calls.all.flatMap(({ client, name, words, reply }): ToldStep[] => {
+    const key = words[1] ?? '';
+    if (!COUNTS.includes(name) || reply === undefined || reply.arrived === null || !isBeside(key)) return [];
+    const text = `${client} counts ${readable(key)} ${name.startsWith('incr') ? 'up' : 'down'} (${name.toUpperCase()}), and gets ${reply.text}.`;
+    return [{ at: reply.arrived, lane: client, text, mood: 'plain', about: { message: reply.message } }];
+  });
+}
+
 /** What ended the grants, when the servers executed it. With several primaries, the clients' own count is told instead. */
-function ends({ account, run, marks }: Plot): ToldStep[] {
+function ends({ account, run, marks }: Plot, losses: Losses): ToldStep[] {
   if (run.primaries > 1) return [];
   return account.tenures.flatMap((tenure): ToldStep[] => {
     const { end, lock, client } = tenure;
@@ -169,8 +211,10 @@ function ends({ account, run, marks }: Plot): ToldStep[] {
     );
     if (end.how === 'lost' && isTold) return [];
     const text = endText(tenure, account.holds);
-    const message = end.call?.message;
-    const about = message === undefined ? {} : { about: { message } };
+    const own = end.call === undefined ? undefined : { message: end.call.message };
+    const copy = end.cause?.how === 'failover' ? losses.copyOf(tenure, end.cause.node) : undefined;
+    const event = own ?? copy;
+    const about = event === undefined ? {} : { about: event };
     const mood = ['released', 'expired'].includes(end.how) ? 'plain' : 'bad';
     return [{ at: end.at, lane: end.by ?? client, text, mood, lock, ...about }];
   });

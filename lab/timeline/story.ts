@@ -1,24 +1,44 @@
 /** Tells a run in sentences, each about one of its events, from the account of its locks. */
 import type { StoryStep, TimelineMark } from '../../page/format.ts';
-import { harmless, readable } from '../../page/text.ts';
+import { beginning, harmless, readable } from '../../page/text.ts';
 import type { LockAccount } from '../account/account.ts';
+import { isScript } from '../account/calls.ts';
 import { cutStory, type ToldStep } from './cut.ts';
 import { type LockSteps, lockSteps } from './lock-steps.ts';
+import { Losses } from './losses.ts';
 import { listText, type Plot, spanText } from './plot.ts';
 
 /** The sentences, in the order of time. */
 export function storyOf(plot: Plot): readonly StoryStep[] {
   const { run, account } = plot;
   const all: ToldStep[] = [...horizon(account)];
-  const locks = run.told === true ? { begins: [], ends: [] } : lockSteps(plot);
-  if (run.told !== true) all.push(...toldSteps(plot, locks));
+  const losses = new Losses(plot);
+  const locks = run.told === true ? { begins: [], ends: [] } : lockSteps(plot, losses);
+  if (run.told !== true) all.push(...toldSteps(plot, locks, losses));
   all.push(...(run.steps ?? []));
   // A client releases a lock after whatever else it did at that instant.
   all.push(...locks.ends);
   all.push(...overlapSteps(account));
+  if (all.length === 0 && run.told !== true) all.push(...requests(plot));
   const order = [...all.entries()].sort(([i, a], [k, b]) => a.at - b.at || i - k);
   const steps = order.map(([, step]) => ({ ...step, text: harmless(step.text) }));
   return cutStory(steps, account);
+}
+
+/** So many requests are told of a run in which nothing happened to a lock. */
+const REQUESTS = 20;
+
+/** The last requests of clients, for a run that has nothing else to tell. */
+function requests({ account: { calls }, messages }: Plot): ToldStep[] {
+  const answered = calls.all
+    .filter(({ reply, message }) => reply?.arrived != null && messages[message]?.kind !== 'service')
+    .slice(-REQUESTS);
+  return answered.flatMap(({ client, node, name, words, reply }): ToldStep[] => {
+    if (reply === undefined || reply.arrived === null) return [];
+    const what = isScript({ name }) ? 'a script' : `${name.toUpperCase()} ${readable(words[1] ?? '')}`.trim();
+    const text = `${client} asks ${node}: ${beginning(what, 60)}; the answer is ${beginning(reply.text, 100)}.`;
+    return [{ at: reply.arrived, lane: client, text, mood: 'plain', about: { message: reply.message } }];
+  });
 }
 
 /** What is no longer known. Nobody should take silence for an answer. */
@@ -29,23 +49,20 @@ function horizon({ knownFrom }: LockAccount): ToldStep[] {
 }
 
 /** What was told to clients comes before a note or a crash at the same instant, and a crash before what it destroys. */
-function toldSteps(plot: Plot, { begins }: LockSteps): ToldStep[] {
-  const marks = markSteps(plot);
+function toldSteps(plot: Plot, { begins }: LockSteps, losses: Losses): ToldStep[] {
+  const marks = markSteps(plot, losses.acknowledged());
   const isFirst = ({ about }: StoryStep): boolean =>
     about !== undefined && 'mark' in about && ['note', 'crash'].includes(plot.marks[about.mark]?.kind ?? '');
-  return [...begins, ...marks.filter(isFirst), ...losses(plot), ...marks.filter((step) => !isFirst(step))];
+  const others = marks.filter((step) => !isFirst(step));
+  return [...begins, ...marks.filter(isFirst), ...losses.copies(), ...others];
 }
 
-function markSteps({ marks, run }: Plot): StoryStep[] {
+/** @param lost the sentences about acknowledged writes that were lost, by their marks */
+function markSteps(plot: Plot, lost: ReadonlyMap<number, StoryStep>): StoryStep[] {
+  const { marks, run } = plot;
   const names = new Set(run.lanes.map(({ name }) => name));
   const steps: StoryStep[] = [];
   const cut = new Set<number>();
-  const lost = new Map<string, number>();
-  for (const { at, lane, kind, text } of marks) {
-    if (kind !== 'lost') continue;
-    const name = lossOf(at, lane, text);
-    lost.set(name, (lost.get(name) ?? 0) + 1);
-  }
   for (const [mark, { at, lane, to, kind, text }] of marks.entries()) {
     if (!names.has(lane) && to === undefined) continue;
     const about = { mark };
@@ -63,29 +80,38 @@ function markSteps({ marks, run }: Plot): StoryStep[] {
       const sentence = linkSentence(lane, to, kind, text);
       if (sentence !== undefined) steps.push({ at, lane, text: sentence, mood: 'hand', about });
     } else if (kind === 'lost') {
-      // A hundred writes that are lost at once are told once.
-      const name = lossOf(at, lane, text);
-      const count = lost.get(name) ?? 0;
-      if (count === 0) continue;
-      if (count > MANY) lost.set(name, 0);
-      const loser = loserOf(marks, at, lane);
-      const sentence = count > MANY ? lostTogether(text, loser, count) : lostSentence(text, loser);
-      steps.push({ at, lane, text: sentence, mood: 'bad', about });
+      const step = lost.get(mark);
+      if (step !== undefined) steps.push(step);
     } else if (kind === 'note') {
       const end = /[.!?]$/.test(text) ? '' : '.';
       steps.push({ at, lane, text: `${lane} ${text}${end}`, mood: 'plain', about });
     } else if (kind !== 'event' && kind !== 'refused' && !(kind === 'follow' && at === 0)) {
-      steps.push({
-        at,
-        lane,
-        text:
-          kind === 'clock' ? `${text.replace(/^its clock/, `The clock of ${lane}`)}.` : `${lane} ${text}.`,
-        mood: 'hand',
-        about,
-      });
+      steps.push({ at, lane, text: partySentence(plot, marks[mark] as TimelineMark), mood: 'hand', about });
     }
   }
   return steps;
+}
+
+/** What happened to a node or a client. */
+function partySentence({ account, run }: Plot, { at, lane, kind, text }: TimelineMark): string {
+  if (kind === 'promote') return `${lane} ${text.replace(/ at offset \d+$/, '')}.`;
+  if (kind === 'restart') {
+    const kept = run.restarts?.find((each) => each.node === lane && each.at === at)?.kept;
+    return `${lane} ${text}${kept?.size === 0 ? ', without any data' : ''}.`;
+  }
+  if (kind !== 'clock') return `${lane} ${text}.`;
+  const said = text
+    .replace(/^its clock/, `The clock of ${lane}`)
+    .replace(/(-?[\d.]+) ms$/, (_, ms: string) => spanText(Number(ms) * 1000));
+  const ended = account.tenures.filter(
+    ({ node, end }) => node === lane && end?.how === 'expired' && end.cause?.how === 'clock' && end.at === at,
+  );
+  if (ended.length === 0 || ended.length > 3) return `${said}.`;
+  const leases = ended.map(({ client, lock, lease }) => {
+    const length = lease === undefined ? '' : ` of ${spanText(lease * 1000)}`;
+    return `${client}'s lease${length} on ${readable(lock)}`;
+  });
+  return `${said}, which ends ${listText(leases)} there.`;
 }
 
 function linkSentence(
@@ -103,48 +129,6 @@ function linkSentence(
   return text === 'delay 0 ms'
     ? `What ${from} sends to ${to} is no longer delayed.`
     : `What ${from} sends to ${to} arrives late (${text}).`;
-}
-
-/** What lost a write: the node that started again at that moment, or a new primary. */
-function loserOf(marks: readonly TimelineMark[], at: number, lane: string): string {
-  const restart = marks.findLast((each) => each.kind === 'restart' && each.lane === lane && each.at <= at);
-  const promote = marks.findLast((each) => each.kind === 'promote' && each.at <= at);
-  return restart !== undefined && restart.at >= (promote?.at ?? -Infinity)
-    ? `${lane} started again without`
-    : 'the new primary never received';
-}
-
-/** More writes than this that are lost at once are told in one sentence. */
-const MANY = 3;
-
-/** What the losses of a client's writes at one moment have in common. */
-function lossOf(at: number, lane: string, text: string): string {
-  const [, client = ''] = /lost: (\S+) /.exec(text) ?? [];
-  return `${at} ${lane} ${client}`;
-}
-
-function lostTogether(text: string, loser: string, count: number): string {
-  const [, client = '', command = ''] = /lost: (\S+) (.*)$/.exec(text) ?? [];
-  const whose = client === '' || client === '-' ? '' : ` of ${client}`;
-  return `${count} acknowledged writes${whose} are lost: ${loser} them. The first is ${command}.`;
-}
-
-function lostSentence(text: string, loser: string): string {
-  const [, client = '', command = ''] = /lost: (\S+) (.*)$/.exec(text) ?? [];
-  if (client === '' || client === '-') return `A write is lost: ${command}.`;
-  return `An acknowledged write of ${client} is lost: ${loser} ${command}.`;
-}
-
-/** Writes on lock keys that never reached a replica. */
-function losses({ messages, account }: Plot): StoryStep[] {
-  const keys = new Set(account.tenures.flatMap(({ lock, key }) => [lock, key]));
-  return messages.flatMap(({ kind, fate, died, from, to, asks = [], offsets }, message): StoryStep[] => {
-    if (kind !== 'stream' || fate !== 'lost' || died === undefined) return [];
-    if (!asks.some(({ words }) => words.some((word) => keys.has(word)))) return [];
-    const where = offsets === undefined ? '' : ` (replication offset ${offsets[1]})`;
-    const text = `The copy of the write${where} is lost on its way from ${from}: ${to} never receives it.`;
-    return [{ at: died, lane: to, text, mood: 'bad', about: { message } }];
-  });
 }
 
 /** The last ones are nearest to what made somebody look. */

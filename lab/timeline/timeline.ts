@@ -1,5 +1,11 @@
 /** Makes a timeline of what a run has recorded. */
-import type { Timeline, TimelineFile, TimelineMessage, TimelineTenure } from '../../page/format.ts';
+import type {
+  Timeline,
+  TimelineBack,
+  TimelineFile,
+  TimelineMessage,
+  TimelineTenure,
+} from '../../page/format.ts';
 import { accountOf, type LockAccount } from '../account/account.ts';
 import { keysOf } from '../account/views.ts';
 import { type ReadMessage, readMessages } from './connections.ts';
@@ -53,9 +59,9 @@ function tenuresIn({ tenures, ghosts }: LockAccount): TimelineTenure[] {
   });
 }
 
-/** A file of timelines. */
-export function timelineFile(runs: readonly Timeline[]): TimelineFile {
-  return { format: 'lostlock-timeline', version: 1, runs };
+/** A file of timelines. @param back the page that they belong to */
+export function timelineFile(runs: readonly Timeline[], back?: TimelineBack): TimelineFile {
+  return { format: 'lostlock-timeline', version: 1, runs, ...(back !== undefined && { back }) };
 }
 
 function explained({ asks: _, answers: __, ...message }: ReadMessage, obstacles: Obstacles): TimelineMessage {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { badOption } from '../../base/options.ts';
 import { pageCode } from '../../page/bundle.ts';
-import type { Timeline } from '../../page/format.ts';
+import type { Timeline, TimelineBack } from '../../page/format.ts';
 import { timelineHtml } from '../../page/html.ts';
 import { timelineFile } from './timeline.ts';
 
@@ -13,10 +13,17 @@ export function checkTimelineFile(where: string, file: unknown): void {
   throw badOption(where, file, "the name of a file that ends in '.html' or '.json'");
 }
 
-/** Writes runs to a file: a self-contained page (`.html`) or their data (`.json`). Creates its folder. */
-export async function writeTimeline(file: string, runs: readonly Timeline[]): Promise<void> {
+/**
+ * Writes runs to a file: a self-contained page (`.html`) or their data (`.json`). Creates its folder.
+ * @param back the page that they belong to, to which the page links
+ */
+export async function writeTimeline(
+  file: string,
+  runs: readonly Timeline[],
+  back?: TimelineBack,
+): Promise<void> {
   checkTimelineFile('timeline', file);
-  const data = timelineFile(runs);
+  const data = timelineFile(runs, back);
   const text = file.endsWith('.json') ? `${JSON.stringify(data)}\n` : timelineHtml(data, await pageCode());
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);

@@ -1,14 +1,23 @@
 /** The list of the runs of a file, each with its verdict. */
-import type { Timeline } from '../format.ts';
+import type { Timeline, TimelineBack } from '../format.ts';
 import { answerOf } from '../plain.ts';
+import { isSafeAddress } from '../static.ts';
 import { addressOf } from './address.ts';
 import { element } from './elements.ts';
+
+/** The link to the page that the runs belong to, if they belong to one. */
+export function backLink(back: TimelineBack | undefined): HTMLElement[] {
+  if (back === undefined || !isSafeAddress(back.address)) return [];
+  const link = element('a', { href: back.address }, back.text);
+  return [element('nav', { class: 'back', 'aria-label': 'Site' }, '\u2190 ', link)];
+}
 
 /** The list. @param names of the runs, for links @param open shows a run */
 export function contentsOf(
   runs: readonly Timeline[],
   names: readonly string[],
   open: (run: number) => void,
+  back?: TimelineBack,
 ): HTMLElement[] {
   const broken = runs.filter(({ verdict }) => verdict?.safe === false).length;
   const judged = runs.filter(({ verdict }) => verdict !== undefined).length;
@@ -26,7 +35,7 @@ export function contentsOf(
     return element('li', {}, element('h2', {}, link), said);
   });
   return [
-    element('header', {}, element('h1', {}, `${runs.length} runs`), element('p', {}, sum)),
+    element('header', {}, ...backLink(back), element('h1', {}, `${runs.length} runs`), element('p', {}, sum)),
     element('main', { class: 'contents' }, element('ol', { class: 'runs' }, ...items)),
   ];
 }

@@ -40,17 +40,19 @@ export function refill(parent: HTMLElement, ...children: readonly Node[]): void 
   (controls.find((control) => labelOf(control) === label) ?? controls[0])?.focus();
 }
 
-/** A select with a label. */
+/** A select with a label. @param now the value that is chosen at first; default the first one */
 export function choice(
   label: string,
   options: readonly (readonly [value: string, text: string])[],
   chosen: (value: string) => void,
+  now?: string,
 ): HTMLLabelElement {
   const select = element(
     'select',
     { name: label },
     ...options.map(([value, text]) => element('option', { value }, text)),
   );
+  if (now !== undefined) select.value = now;
   select.addEventListener('change', () => chosen(select.value));
   return element('label', {}, `${label} `, select);
 }

@@ -7,4 +7,4 @@ const data = JSON.parse(document.getElementById('data')?.textContent ?? '') as T
 const root = document.getElementById('page') as HTMLElement;
 if (data.format !== 'lostlock-timeline' || data.version !== 1 || data.runs.length === 0) {
   root.append(element('p', {}, 'This file has no timeline that this page can read (version 1).'));
-} else new Viewer(root, data.runs).open();
+} else new Viewer(root, data).open();

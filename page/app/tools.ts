@@ -1,6 +1,6 @@
 /** The controls above the drawing: runs, comparison, filters, search, zoom, appearance and export. */
 
-import { FIRST_FILTER, type Shown } from '../drawing/view.ts';
+import type { Shown } from '../drawing/view.ts';
 import type { MessageKind, Timeline } from '../format.ts';
 import { readable } from '../text.ts';
 import { button, choice, element } from './elements.ts';
@@ -17,6 +17,8 @@ export interface ToolActions {
   /** Goes to another place at which the text was found; returns which one it is. */
   found(by: 1 | -1): string;
   expert(isExpert: boolean): void;
+  /** Draws all times to scale, or leaves out those in which nothing happens. */
+  scale(isLinear: boolean): void;
   breach(): void;
   zoom(factor: number): void;
   whole(): void;
@@ -37,19 +39,22 @@ export interface ToolState {
   readonly hasBreak: boolean;
   /** True when the reader has chosen it for an earlier run. */
   readonly isExpert: boolean;
+  /** True when no time is left out. */
+  readonly isLinear: boolean;
+  readonly filter: Shown;
 }
 
 /** The controls for a run. */
 export function toolsFor(
   runs: readonly Timeline[],
   shown: number,
-  { hasBreak, isExpert }: ToolState,
+  state: ToolState,
   actions: ToolActions,
 ): HTMLElement {
   const run = runs[shown] as Timeline;
   const bar = element('div', { class: 'tools', role: 'group', 'aria-label': 'Controls' });
   const isHarmless = run.verdict?.safe === true;
-  if (hasBreak)
+  if (state.hasBreak)
     bar.append(button(isHarmless ? 'To the two holders' : 'To the broken promise', actions.breach));
   bar.append(
     together(
@@ -60,7 +65,7 @@ export function toolsFor(
   );
   const more = element('div', { class: 'tools' });
   if (runs.length > 1) addRuns(more, runs, shown, actions);
-  addFilters(more, run, isExpert, actions);
+  addFilters(more, run, state, actions);
   addSearch(bar, actions);
   const copied = element('span', { role: 'status' });
   const copy = button('Copy as Markdown', () => {
@@ -84,12 +89,9 @@ export function toolsFor(
 
 function addRuns(bar: HTMLElement, runs: readonly Timeline[], shown: number, actions: ToolActions): void {
   const options = runs.map(({ title }, i) => [String(i), title] as const);
-  const choose = choice('Run', options, (value) => actions.show(Number(value)));
-  const select = choose.querySelector('select');
-  if (select !== null) select.value = String(shown);
   const others = [['', 'nothing'] as const, ...options.filter(([value]) => value !== String(shown))];
   bar.append(
-    choose,
+    choice('Run', options, (value) => actions.show(Number(value)), String(shown)),
     choice('Compare with', others, (value) => actions.compare(value === '' ? undefined : Number(value))),
     button('All runs', actions.list),
   );
@@ -100,8 +102,8 @@ function together(...controls: readonly Node[]): HTMLElement {
   return element('span', { class: 'together' }, ...controls);
 }
 
-function addFilters(bar: HTMLElement, run: Timeline, isExpert: boolean, actions: ToolActions): void {
-  let filter: Shown = FIRST_FILTER;
+function addFilters(bar: HTMLElement, run: Timeline, state: ToolState, actions: ToolActions): void {
+  let { filter } = state;
   const change = (part: Partial<Shown>): void => {
     filter = { ...filter, ...part };
     actions.filter(filter);
@@ -115,18 +117,14 @@ function addFilters(bar: HTMLElement, run: Timeline, isExpert: boolean, actions:
     });
     bar.append(element('label', {}, box, ` ${text}`));
   }
-  const repeats = element('input', { type: 'checkbox' });
-  repeats.addEventListener('change', () => change({ repeats: repeats.checked }));
-  const expert = element('input', { type: 'checkbox' });
-  expert.checked = isExpert;
-  expert.addEventListener('change', () => actions.expert(expert.checked));
   bar.append(
-    element('label', {}, repeats, ' repeats'),
-    element(
-      'label',
-      { title: 'Next goes from message to message, and details show bytes' },
-      expert,
-      ' expert',
+    checkbox('repeats', filter.repeats, (repeats) => change({ repeats })),
+    checkbox('time to scale', state.isLinear, actions.scale, 'No time is left out'),
+    checkbox(
+      'expert',
+      state.isExpert,
+      actions.expert,
+      'Next goes from message to message, and details show bytes',
     ),
   );
   const keys = [...new Set([...run.holds, ...run.keys].map(({ key }) => key))];
@@ -134,8 +132,22 @@ function addFilters(bar: HTMLElement, run: Timeline, isExpert: boolean, actions:
     ['', 'all'],
     ...names.map((name) => [name, readable(name)] as const),
   ];
-  if (keys.length > 0) bar.append(choice('Key', all(keys), (key) => change({ key })));
-  bar.append(choice('Party', all(run.lanes.map(({ name }) => name)), (party) => change({ party })));
+  const lanes = run.lanes.map(({ name }) => name);
+  if (keys.length > 0) bar.append(choice('Key', all(keys), (key) => change({ key }), filter.key));
+  bar.append(choice('Party', all(lanes), (party) => change({ party }), filter.party));
+}
+
+/** A box to tick. @param title says more about it */
+function checkbox(
+  label: string,
+  isChecked: boolean,
+  changed: (isChecked: boolean) => void,
+  title?: string,
+): HTMLLabelElement {
+  const box = element('input', { type: 'checkbox' });
+  box.checked = isChecked;
+  box.addEventListener('change', () => changed(box.checked));
+  return element('label', title === undefined ? {} : { title }, box, ` ${label}`);
 }
 
 function addSearch(bar: HTMLElement, actions: ToolActions): void {

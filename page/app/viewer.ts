@@ -2,13 +2,21 @@
 import { Axis } from '../drawing/axis.ts';
 import { isBroken } from '../drawing/numbers.ts';
 import { type Theme, themes } from '../drawing/theme.ts';
-import { isSame, momentsOf, partingOf, RunView, type Selection, toldBy } from '../drawing/view.ts';
-import type { Timeline } from '../format.ts';
+import {
+  FIRST_FILTER,
+  isSame,
+  momentsOf,
+  partingOf,
+  RunView,
+  type Selection,
+  toldBy,
+} from '../drawing/view.ts';
+import type { Timeline, TimelineBack, TimelineFile } from '../format.ts';
 import { markdownOf } from '../markdown.ts';
 import { runNames } from '../names.ts';
 import { addressOf, readAddress, showAddress } from './address.ts';
 import { answerFor, type CurePair, pairOf } from './answer.ts';
-import { contentsOf } from './contents.ts';
+import { backLink, contentsOf } from './contents.ts';
 import { showDetails } from './details.ts';
 import { copyText, element } from './elements.ts';
 import { eventsOf } from './events.ts';
@@ -37,14 +45,18 @@ export class Viewer {
   readonly #root: HTMLElement;
   readonly #runs: readonly Timeline[];
   readonly #names: readonly string[];
+  readonly #back: TimelineBack | undefined;
   #stages: RunStage[] = [];
   /** The stage in which events are selected: the first one, or the one that was clicked on. */
   #chosen: RunStage | undefined;
   #shown = 0;
+  /** The run that is shown below, if any. */
+  #beside: number | undefined;
   #pair: CurePair | undefined;
   /** The sentence that is shown; -1 for none: then all of the run is. */
   #step = -1;
   #isExpert = false;
+  #isLinear = false;
   #story = new StoryList(
     { story: [] },
     () => {},
@@ -66,9 +78,10 @@ export class Viewer {
   /** What of each run is seen on the screen, while it is printed whole. */
   readonly #onScreen = new WeakMap<RunView, Pick<RunView, 'now' | 'step' | 'window'>>();
 
-  constructor(root: HTMLElement, runs: readonly Timeline[]) {
+  constructor(root: HTMLElement, { runs, back }: TimelineFile) {
     this.#root = root;
     this.#runs = runs;
+    this.#back = back;
     this.#names = runNames(runs);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
     new ResizeObserver(() => this.#redraw()).observe(root);
@@ -95,7 +108,7 @@ export class Viewer {
   #list(): void {
     this.#stages = [];
     this.#root.className = '';
-    this.#root.replaceChildren(...contentsOf(this.#runs, this.#names, (run) => this.#go(run)));
+    this.#root.replaceChildren(...contentsOf(this.#runs, this.#names, (run) => this.#go(run), this.#back));
     scrollTo(0, 0);
   }
 
@@ -106,8 +119,9 @@ export class Viewer {
   }
 
   /** @param beside another run, to be shown below it */
-  #show(shown: number, beside?: number): void {
+  #show(shown: number, beside?: number, filter = FIRST_FILTER): void {
     this.#shown = shown;
+    this.#beside = beside;
     this.#step = -1;
     this.#hits = [];
     this.#pair = pairOf(this.#runs, shown, this.#pair);
@@ -117,7 +131,7 @@ export class Viewer {
     // With and without the cure, the axis is the same: so the eye sees what changes.
     const measured = [run, other, this.#runs[without ?? -1], this.#runs[cured ?? -1]];
     const moments = new Set(measured.filter((each) => each !== undefined));
-    const axis = new Axis([...moments].flatMap(momentsOf));
+    const axis = new Axis([...moments].flatMap(momentsOf), this.#isLinear);
     const runs = other === undefined ? [run] : [run, other];
     this.#stages = runs.map(
       (each) =>
@@ -133,7 +147,8 @@ export class Viewer {
     );
     this.#chosen = undefined;
     const parting = other === undefined ? undefined : partingOf(run, other);
-    for (const [i, { scene }] of this.#stages.entries()) scene.parting = parting?.[i];
+    for (const [i, { scene }] of this.#stages.entries())
+      Object.assign(scene, { filter, parting: parting?.[i] });
     this.#events = eventsOf(this.#scene);
     this.#build(beside);
     this.#redraw();
@@ -162,8 +177,7 @@ export class Viewer {
   }
 
   #build(beside: number | undefined): void {
-    const focused = document.activeElement;
-    const [name, label] = [focused?.getAttribute('name'), focused?.textContent];
+    const refocus = this.#refocus();
     const run = this.#run;
     const region = element(
       'div',
@@ -200,7 +214,7 @@ export class Viewer {
     if (beside !== undefined && compared !== null) compared.value = String(beside);
     this.#root.className = 'run';
     this.#root.replaceChildren(
-      element('header', {}, element('h1', {}, run.title)),
+      element('header', {}, ...backLink(this.#back), element('h1', {}, run.title)),
       answerFor(this.#runs, this.#shown, this.#pair, (other) => this.#go(other)),
       this.#bar.root,
       tools,
@@ -209,13 +223,21 @@ export class Viewer {
     );
     showDetails(this.#details, run, undefined, (to) => this.#select(to));
     this.#tellStep();
-    // Where a control is built anew, the focus stays on it.
-    const again = [...this.#root.querySelectorAll<HTMLElement>('select, .toggle button')].find((each) =>
-      each.matches('select')
-        ? name !== null && each.getAttribute('name') === name
-        : each.textContent === label && focused?.closest('.toggle') !== null,
-    );
-    again?.focus({ preventScroll: true });
+    refocus();
+  }
+
+  /** Where a control is built anew, the focus stays on it: returns what focuses the new one. */
+  #refocus(): () => void {
+    const focused = document.activeElement;
+    const controls = 'select, .toggle button, [type=checkbox]';
+    if (focused?.matches(controls) !== true) return () => {};
+    const labelOf = (each: Element): string =>
+      each.getAttribute('name') ?? (each.closest('label') ?? each).textContent ?? '';
+    const label = labelOf(focused);
+    return () => {
+      const all = [...this.#root.querySelectorAll<HTMLElement>(controls)];
+      all.find((each) => labelOf(each) === label)?.focus({ preventScroll: true });
+    };
   }
 
   /** The sentences that are shown have their numbers in the drawing. */
@@ -233,7 +255,12 @@ export class Viewer {
   }
 
   #tools(): HTMLElement {
-    const state = { hasBreak: this.#breakAt !== undefined, isExpert: this.#isExpert };
+    const state = {
+      hasBreak: this.#breakAt !== undefined,
+      isExpert: this.#isExpert,
+      isLinear: this.#isLinear,
+      filter: this.#scene.filter,
+    };
     return toolsFor(this.#runs, this.#shown, state, {
       list: () => {
         showAddress('#runs', true);
@@ -251,6 +278,12 @@ export class Viewer {
       expert: (isExpert) => {
         this.#isExpert = isExpert;
         this.#showDetails();
+      },
+      scale: (isLinear) => {
+        this.#isLinear = isLinear;
+        const [step, { filter }] = [this.#step, this.#scene];
+        this.#show(this.#shown, this.#beside, filter);
+        if (step >= 0) this.#tell(step);
       },
       breach: () => this.#breach(),
       zoom: (factor) => this.#stage.zoom(factor),

@@ -106,6 +106,11 @@ function partsOf(run: Timeline, key: string, kind: TimelineHold['kind']): Answer
   return parts;
 }
 
+/** Who has it, for little room: `A+B`. */
+export function briefText(part: AnswerPart): string {
+  return part.text === undefined && part.holders.length > 1 ? part.holders.join('+') : partText(part);
+}
+
 /** Who has it, in words: `free`, `A`, `A and B`. */
 export function partText({ holders, text }: AnswerPart): string {
   if (text !== undefined) return text;

@@ -14,12 +14,15 @@ export class Axis {
   readonly start: number;
   readonly end: number;
 
-  /** @param points the moments at which something happens, in any order */
-  constructor(points: readonly number[]) {
+  /**
+   * @param points the moments at which something happens, in any order
+   * @param isLinear true: no time is left out
+   */
+  constructor(points: readonly number[], isLinear = false) {
     const sorted = [...points].sort((a, b) => a - b);
     const first = sorted[0] ?? 0;
     const last = Math.max(sorted.at(-1) ?? 0, first + 1);
-    const longest = Math.max(2000, 4 * medianStep(sorted));
+    const longest = isLinear ? Infinity : Math.max(2000, 4 * medianStep(sorted));
     const gaps: Gap[] = [];
     let place = 0;
     let before = first;

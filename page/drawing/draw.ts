@@ -1,4 +1,5 @@
 /** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
+import type { Timeline } from '../format.ts';
 import { beginning } from '../text.ts';
 import { roundStep, timeText } from './axis.ts';
 import { drawBars } from './bars.ts';
@@ -232,7 +233,7 @@ const WORDS: Record<string, string> = {
   reset: 'reset',
 };
 
-/** How much of a note is drawn, in characters. Its sentence has all of it. */
+/** How much of a note is drawn where there is no room for all of it, in characters. */
 const NOTE = 30;
 
 function drawMarks(sheet: Sheet, spots: Spot[]): void {
@@ -242,10 +243,11 @@ function drawMarks(sheet: Sheet, spots: Spot[]): void {
   for (const [index, mark] of scene.run.marks.entries()) {
     const { at, lane, kind } = mark;
     const y = scene.laneY(lane);
-    const word =
-      kind === 'clock' ? clockText(mark) : kind === 'note' ? beginning(mark.text, NOTE) : WORDS[kind];
+    const word = kind === 'clock' ? clockText(mark) : kind === 'note' ? mark.text : WORDS[kind];
     const place = x(at);
     if (y === undefined || word === undefined || place < gutter - 1 || place > width + 1) continue;
+    // The cross of the copy says the same.
+    if (kind === 'lost' && losersOf(scene.run).has(lane)) continue;
     const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.ink : theme.mark;
     pen.lines([place, y - half, place, y + half], { colour, width: selectedWidth(scene, 'mark', index) });
     spots.push({ type: 'mark', index, x: place, y });
@@ -254,14 +256,27 @@ function drawMarks(sheet: Sheet, spots: Spot[]): void {
     if (named.has(name)) continue;
     named.add(name);
     const look = { colour, size: 12, bold: true, behind: theme.ground };
-    writeLabel(sheet, { texts: [word], places: besideMark(place, y, half), look, at });
+    const texts = word.length <= NOTE ? [word] : [word, `${beginning(word, NOTE)}..`];
+    writeLabel(sheet, { texts, places: besideMark(place, y, half), look, at });
   }
+}
+
+const losers = new WeakMap<Timeline, ReadonlySet<string>>();
+
+/** The nodes whose copies of writes were lost on their way. A frame must not look through a hundred thousand messages. */
+function losersOf(run: Timeline): ReadonlySet<string> {
+  let found = losers.get(run);
+  if (found === undefined) {
+    const lost = run.messages.filter(({ kind, fate }) => kind === 'stream' && fate === 'lost');
+    losers.set(run, (found = new Set(lost.map(({ from }) => from))));
+  }
+  return found;
 }
 
 /** Right of a mark or left of it, at its upper end or its lower one; then a little further away, past a number. */
 function besideMark(x: number, y: number, half: number): (size: number) => readonly TextPlace[] {
   return (size) =>
-    [4, 14, 38, 60].flatMap((far): TextPlace[] => [
+    [4, 14, 38].flatMap((far): TextPlace[] => [
       [x + far, y - half - 1],
       [x - far - size, y - half - 1],
       [x + far, y + half + 11],

@@ -165,7 +165,7 @@ function drawTexts(sheet: Sheet, indices: readonly number[]): void {
     const lost = message.arrived === null;
     if (!lost && width < NARROW && !grants.has(index) && !scene.way.has(index)) continue;
     const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = route.points;
-    const shown = message.text.replace(/^SELECT \d+; /, '');
+    const shown = message.text.replace(/^SELECT \d+; /, '').replace(/ PXAT \d{10,}/g, '');
     const cut = shown.length > 34 ? `${shown.slice(0, 32)}...` : shown;
     const look = {
       colour: message.fate === 'waiting' ? theme.faint : lost ? theme.ink : theme[message.kind],
@@ -189,7 +189,9 @@ function drawTexts(sheet: Sheet, indices: readonly number[]): void {
     const places = (size: number): TextPlace[] =>
       [16, -16 - size].flatMap((far) => [4, 20, -12].map((by): TextPlace => [end + far, last + by]));
     const at = message.died ?? message.due;
-    writeLabel(sheet, { texts: [`${fate}: ${cut}`, fate], places, look, at });
+    // What waits for a closed link to the very end is no event: selecting it says which request it is.
+    const texts = fate === 'still waiting' ? [fate] : [`${fate}: ${cut}`, fate];
+    writeLabel(sheet, { texts, places, look, at });
   }
 }
 

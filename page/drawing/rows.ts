@@ -1,6 +1,6 @@
 /** Draws the answers as rows above the lanes, and in the lanes when a party was dead, stood still, or had a wrong clock. */
 import { readable } from '../text.ts';
-import { type AnswerPart, type AnswerRow, partText, ROW } from './answers.ts';
+import { type AnswerPart, type AnswerRow, briefText, partText, ROW } from './answers.ts';
 import { timeText } from './axis.ts';
 import { inkOf } from './bars.ts';
 import { barsOf } from './crowd.ts';
@@ -49,7 +49,9 @@ function drawPart(sheet: Sheet, part: AnswerPart, kind: AnswerRow['kind'], top: 
   else pen.rect(a, top, b - a, ROW - 7, colour);
   const isOnLine = other !== undefined && !part.broken;
   const ink = isFree ? theme.faint : part.broken ? theme.onBad : isOnLine ? theme.ink : theme.holderInk;
-  writeInside(sheet, [a + 6, top + 15], b - a - 8, text, { colour: ink, size: 13, bold: true });
+  const look = { colour: ink, size: 13, bold: true };
+  const shown = pen.widthOf(text, look) <= b - a - 8 ? text : briefText(part);
+  writeInside(sheet, [a + 6, top + 15], b - a - 8, shown, look);
 }
 
 /** Draws what the rows are about, left of them. */

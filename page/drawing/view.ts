@@ -159,7 +159,7 @@ export class RunView {
     this.#arrange();
   }
 
-  /** The lanes that are drawn: without those of nodes at which nothing happens, as most shards of a cluster. */
+  /** The lanes that are drawn: without those at which nothing happens, such as most shards of a cluster, and clients that only connect. */
   get lanes(): readonly TimelineLane[] {
     if (this.#filter.kinds.has('service') || this.#filter.party !== '') return this.run.lanes;
     return this.run.lanes.filter(({ name }) => !this.#idle.has(name));
@@ -295,11 +295,9 @@ function heartbeatsOf({ messages }: Timeline): Set<number> {
   return beats;
 }
 
-/** The nodes and Sentinels at which nothing happens but upkeep. */
+/** The clients, nodes and Sentinels at which nothing happens but upkeep. */
 function idleLanes(run: Timeline, beats: ReadonlySet<number>): Set<string> {
-  const idle = new Set(
-    run.lanes.flatMap(({ name, kind }) => (kind === 'node' || kind === 'sentinel' ? [name] : [])),
-  );
+  const idle = new Set(run.lanes.flatMap(({ name, kind }) => (kind === 'resource' ? [] : [name])));
   for (const [i, { kind, from, to }] of run.messages.entries()) {
     if (kind === 'service' || beats.has(i)) continue;
     idle.delete(from);
@@ -307,6 +305,7 @@ function idleLanes(run: Timeline, beats: ReadonlySet<number>): Set<string> {
   }
   for (const { kind, lane } of run.marks) if (kind !== 'follow' && kind !== 'event') idle.delete(lane);
   for (const { node } of run.keys) idle.delete(node);
+  for (const { client } of run.holds) idle.delete(client);
   for (const { lane } of run.story) idle.delete(lane);
   return idle;
 }

@@ -179,6 +179,16 @@ function drawn(run: Timeline, width = 1200, key = ''): string {
   return pen.svg('A drawing');
 }
 
+test('a page links to the page that it belongs to, with an address that can run nothing', async () => {
+  const run = await story();
+  const page = (address: string): string =>
+    timelineHtml(timelineFile([run], { text: 'All <runs>', address }), { script: '', style: '' });
+  for (const address of ['../catalogue.html', 'https://example.org/a', '/a?b#c'])
+    expect(page(address)).toContain(`<a href="${address}">All &#60;runs&#62;</a>`);
+  for (const address of ['javascript:alert(1)', ' javascript:alert(1)', 'data:text/html,x', 'java\nscript:x'])
+    expect(page(address)).not.toContain('<a href');
+});
+
 test('two drawings in one page share no ids, so that neither cuts the other, and one drawing has the same ids each time', async () => {
   const run = await story();
   const ids = (svg: string): string[] => [...svg.matchAll(/id="([^"]*)"/g)].map(([, id = '']) => id);
@@ -220,7 +230,10 @@ test('two locks of one client, and two keys of one node, are drawn below each ot
 
 test('long names of lanes are shortened in the middle, and what is under way at the end is not called lost', async () => {
   const run = await story();
-  const lanes = ['the-client-with-1', 'the-client-with-2'].map((name) => ({ name, kind: 'client' as const }));
+  const lanes = ['the-client-with-1', 'the-client-with-2'].map((name) => ({
+    name,
+    kind: 'resource' as const,
+  }));
   const last = { ...run.messages[0], sent: run.end - 9000, due: run.end + 9000, arrived: null };
   const waiting = { ...last, fate: 'waiting', kind: 'request', text: 'GET k' };
   const messages = [...run.messages, waiting] as Timeline['messages'];

@@ -24,7 +24,7 @@ export interface Pictures {
 
 /** Selects the sentence of the lost write, or the last one: then its way is drawn as well. */
 async function select(page: Page, { story }: Timeline): Promise<void> {
-  const lost = story.findIndex(({ text }) => text.startsWith('The copy of the write'));
+  const lost = story.findIndex(({ text, about = {} }) => /\blost\b/.test(text) && 'message' in about);
   const index = lost === -1 ? story.length - 1 : lost;
   await page.evaluate(`document.querySelectorAll('ol.story button')[${index}].click()`);
 }
