@@ -6,7 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { namedStories } from '../../lab/demo/stories.ts';
+import { writeTimeline } from '../../lab/timeline/write.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import type { TimelineFile } from '../../page/format.ts';
 import { ensureBuilt } from '../../test/support/built.ts';
 import { ensureInstalled } from '../../tools/release/own-tools.ts';
 import owner from '../../tools/release/owner.json' with { type: 'json' };
@@ -76,15 +78,20 @@ function home(): string {
   return `---\nsidebar: true\n---\n\n# lostlock ${manifest.version}\n${intro}\n\n## The pages\n\n${links.join('\n\n')}\n`;
 }
 
-/** The demo's stories, each as the page for the browser that the command writes. */
-function stories(): string {
+/** The demo's stories, each as a page for the browser with its cure, with a link back to the site. */
+async function stories(): Promise<string> {
   const folder = join(out, 'public/stories');
-  mkdirSync(folder, { recursive: true });
   const names = Object.keys(namedStories);
   for (const name of names) {
-    const html = join(folder, `${name}.html`);
-    execFileSync(process.execPath, [join(root, 'dist/cli.js'), 'demo', name, '--html', html], {
+    const data = join(folder, `${name}.json`);
+    execFileSync(process.execPath, [join(root, 'dist/cli.js'), 'demo', name, '--html', data], {
       stdio: 'ignore',
+    });
+    const { runs } = JSON.parse(readFileSync(data, 'utf8')) as TimelineFile;
+    rmSync(data);
+    await writeTimeline(join(folder, `${name}.html`), runs, {
+      text: 'Ten stories of lost and kept locks',
+      address: '../stories.html',
     });
   }
   const list = names.map((name) => `- [${name}](${base}stories/${name}.html){target="_self"}`).join('\n');
@@ -133,7 +140,7 @@ for (const page of pages) {
 }
 libraryTimelines(root, join(out, 'public/libraries'));
 write('index.md', home());
-write('stories.md', described('Timelines of ten stories of lost and kept locks.', stories()));
+write('stories.md', described('Timelines of ten stories of lost and kept locks.', await stories()));
 const pictures = await catalogue(root, join(out, 'public/catalogue'), `${base}catalogue`);
 write(
   'catalogue.md',

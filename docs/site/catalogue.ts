@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTimeline } from '../../lab/timeline/write.ts';
-import { PREVENTS } from '../../test/catalogue/titles.ts';
+import { judgedRuns, shortTitle } from '../../test/catalogue/runs.ts';
 import type { KeptPlay } from '../../test/lab/scenarios/plays.ts';
 
 /** The tests that play the catalogue. */
@@ -12,6 +12,9 @@ const TESTS = ['test/lab/scenarios', 'test/locks/failures'];
 
 /** The tests on the real clock keep no runs, and the machine may be too busy for them. */
 const VIRTUAL = '^(?!real: )';
+
+/** The list of the numbers, from a page in its folder. */
+const BACK = { text: 'The catalogue, in pictures', address: '../catalogue.html' };
 
 /** How long a test may take on a machine that is busy with other things as well, in milliseconds. */
 const PATIENCE = 600_000;
@@ -46,7 +49,7 @@ function row(number: string, all: readonly KeptPlay[], address: string): string 
   const titles = (form: KeptPlay['form']): string =>
     all
       .filter((play) => play.form === form)
-      .map(({ timeline }) => timeline.title.replace(/^(Unsafe|Safe): (S\d+\w? )?/, '').split(PREVENTS)[0])
+      .map(shortTitle)
       .join('; ')
       .replaceAll('|', '\\|');
   return `| [${number}](${address}){target="_self"} | ${titles('unsafe')} | ${titles('safe')} |`;
@@ -65,12 +68,9 @@ export async function catalogue(root: string, folder: string, address: string): 
   const numbers = [...byNumber.keys()].sort((a, b) => firstNumber(a) - firstNumber(b) || (a < b ? -1 : 1));
   const rows: string[] = [];
   for (const number of numbers) {
-    const all = (byNumber.get(number) ?? []).sort((a, b) => (a.form > b.form ? -1 : a.form < b.form ? 1 : 0));
+    const all = byNumber.get(number) ?? [];
     const name = `${number.replace(/[^\w]+/g, '-').replace(/-$/, '')}.html`;
-    await writeTimeline(
-      join(folder, name),
-      all.map(({ timeline }) => timeline),
-    );
+    await writeTimeline(join(folder, name), judgedRuns(all), BACK);
     rows.push(row(number, all, `${address}/${name}`));
   }
   return `# The catalogue, in pictures

@@ -281,7 +281,11 @@ export class Playground {
       if (this.#play !== play) return;
       this.#root.dataset.state = 'ready';
       if (found.play !== undefined) return await this.#load(found.play);
-      this.#say(`No promise is broken in ${found.worlds} worlds.`);
+      this.#verdict.className = 'verdict safe';
+      this.#verdict.replaceChildren(
+        element('strong', {}, `Held in ${found.worlds} worlds with faults.`),
+        ' No promise is broken in any of them. Other faults, and other times, may still break one.',
+      );
     } catch (error) {
       if (this.#play === play) this.#fail(error);
     }
