@@ -91,11 +91,29 @@ function lostText({ end = '', cause, node, client }: TimelineTenure, later: Time
   return `${node} told ${client} yes. The lock was lost by ${end}, and then ${told}.`;
 }
 
-/** The verdict in a few words. */
-export function verdictWord({ safe, holders }: TimelineVerdict): string {
+/** True if two clients were inside of a resource, and not merely believed that they held a lock. */
+export function isInside({ holds }: Pick<Timeline, 'holds'>, { key, from }: TimelineOverlap): boolean {
+  return holds.some((hold) => hold.kind === 'visit' && hold.key === key && hold.from === from);
+}
+
+/** What an overlap is, as a title: `A and B both hold my:lock`. */
+export function overlapTitle(run: Pick<Timeline, 'holds'>, overlap: TimelineOverlap): string {
+  const what = isInside(run, overlap) ? 'are both inside' : 'both hold';
+  return `${overlap.clients.join(' and ')} ${what} ${readable(overlap.key)}`;
+}
+
+/** The verdict of a run in a few words. */
+export function verdictWord(
+  { safe, holders }: TimelineVerdict,
+  run: Pick<Timeline, 'holds' | 'overlaps'>,
+): string {
   const names = holders.join(' and ');
-  if (holders.length > 1)
-    return safe ? `Two holders, but harmless: ${names}.` : `Broken: ${names} both have it.`;
+  if (holders.length > 1) {
+    if (safe) return `Two holders, but harmless: ${names}.`;
+    // Who is inside may hold the lock no more.
+    const inside = run.overlaps.length > 0 && run.overlaps.every((overlap) => isInside(run, overlap));
+    return `Broken: ${names} ${inside ? 'are both inside' : 'both have it'}.`;
+  }
   if (!safe) return 'A promise is broken.';
   return holders.length === 1 ? `Held by ${names} alone.` : 'No promise is broken.';
 }
@@ -106,5 +124,5 @@ export function answerOf(run: Timeline): { readonly word: string; readonly why: 
   const plain = plainSentence(run);
   if (verdict === undefined) return { word: '', why: plain ?? '' };
   // Why two holders do no harm matters more than how there came to be two.
-  return { word: verdictWord(verdict), why: (verdict.safe ? undefined : plain) ?? verdict.why };
+  return { word: verdictWord(verdict, run), why: (verdict.safe ? undefined : plain) ?? verdict.why };
 }

@@ -1,5 +1,5 @@
 /** Tells a run in sentences, each about one of its events, from the account of its locks. */
-import type { StoryStep, TimelineMark } from '../../page/format.ts';
+import type { StoryStep, TimelineHold, TimelineMark, TimelineOverlap } from '../../page/format.ts';
 import { beginning, harmless, readable } from '../../page/text.ts';
 import type { LockAccount } from '../account/account.ts';
 import { isScript } from '../account/calls.ts';
@@ -15,7 +15,7 @@ export function storyOf(plot: Plot): readonly StoryStep[] {
   const losses = new Losses(plot);
   const locks = run.told === true ? { begins: [], ends: [] } : lockSteps(plot, losses);
   if (run.told !== true) all.push(...toldSteps(plot, locks, losses));
-  all.push(...(run.steps ?? []));
+  all.push(...(run.steps ?? []).filter((step) => !isToldPromotion(plot.marks, step)));
   // A client releases a lock after whatever else it did at that instant.
   all.push(...locks.ends);
   all.push(...overlapSteps(account));
@@ -63,6 +63,7 @@ function markSteps(plot: Plot, lost: ReadonlyMap<number, StoryStep>): StoryStep[
   const names = new Set(run.lanes.map(({ name }) => name));
   const steps: StoryStep[] = [];
   const cut = new Set<number>();
+  const early: StoryStep[] = [];
   for (const [mark, { at, lane, to, kind, text }] of marks.entries()) {
     if (!names.has(lane) && to === undefined) continue;
     const about = { mark };
@@ -81,15 +82,26 @@ function markSteps(plot: Plot, lost: ReadonlyMap<number, StoryStep>): StoryStep[
       if (sentence !== undefined) steps.push({ at, lane, text: sentence, mood: 'hand', about });
     } else if (kind === 'lost') {
       const step = lost.get(mark);
-      if (step !== undefined) steps.push(step);
+      // A cluster notes what is lost before the election that loses it.
+      const isEarly = marks.some((each, i) => i > mark && each.at === at && each.kind === 'promote');
+      if (step !== undefined) (isEarly ? early : steps).push(step);
     } else if (kind === 'note') {
       const end = /[.!?]$/.test(text) ? '' : '.';
       steps.push({ at, lane, text: `${lane} ${text}${end}`, mood: 'plain', about });
     } else if (kind !== 'event' && kind !== 'refused' && !(kind === 'follow' && at === 0)) {
       steps.push({ at, lane, text: partySentence(plot, marks[mark] as TimelineMark), mood: 'hand', about });
+      if (kind === 'promote') steps.push(...early.splice(0));
     }
   }
   return steps;
+}
+
+/** True for what a fault says about a promotion, and about what that lost, if the promotion has a mark: then both are told. */
+function isToldPromotion(marks: readonly TimelineMark[], { lane, at, text }: StoryStep): boolean {
+  return (
+    text.startsWith(`${lane} is promoted`) &&
+    marks.some((each) => each.kind === 'promote' && each.lane === lane && each.at <= at)
+  );
 }
 
 /** What happened to a node or a client. */
@@ -131,16 +143,50 @@ function linkSentence(
     : `What ${from} sends to ${to} arrives late (${text}).`;
 }
 
+/** A double hold, with its index. */
+interface IndexedOverlap {
+  readonly overlap: TimelineOverlap;
+  readonly index: number;
+}
+
+/** The sentence about a double hold; undefined when that of the lock says that both are inside of the resource as well. */
+function doubleStep(
+  { overlap, index }: IndexedOverlap,
+  all: readonly IndexedOverlap[],
+  holds: readonly TimelineHold[],
+): ToldStep | undefined {
+  const { clients, key, from, to } = overlap;
+  const isVisit = (other: TimelineOverlap): boolean =>
+    holds.some((hold) => hold.kind === 'visit' && hold.key === other.key && hold.from === other.from);
+  const same = all.filter(
+    (other) => other.overlap.from === from && other.overlap.clients.join() === clients.join(),
+  );
+  const [visit, ...visits] = same.filter((other) => isVisit(other.overlap));
+  const [lock, ...locks] = same.filter((other) => !isVisit(other.overlap));
+  const inside = (name: string): string => `are both inside ${readable(name)}`;
+  const believe = `both believe that they hold ${readable(key)}`;
+  const step = { at: from, lane: clients[1], mood: 'bad', about: { overlap: index }, lock: key } as const;
+  const who = `From here on, ${clients.join(' and ')}`;
+  const length = spanText(to - from);
+  if (visit === undefined || lock === undefined || visits.length > 0 || locks.length > 0) {
+    const what = isVisit(overlap) ? inside(key) : believe;
+    return { ...step, text: `${who} ${what}, for ${length}.` };
+  }
+  // The lock and the resource that it protects are told in one sentence.
+  if (overlap !== lock.overlap) return undefined;
+  const { to: end, key: resource } = visit.overlap;
+  const until = end === to ? '' : `, for ${length}`;
+  return {
+    ...step,
+    text: `${who} ${believe}${until}, and ${inside(resource)}, for ${spanText(end - from)}.`,
+  };
+}
+
 /** The last ones are nearest to what made somebody look. */
 function overlapSteps({ overlaps, holds, crowds }: LockAccount): ToldStep[] {
   const first = Math.max(0, overlaps.length - 20);
-  const doubles = overlaps.slice(first).map(({ clients, key, from, to }, i): ToldStep => {
-    const visit = holds.some((hold) => hold.kind === 'visit' && hold.key === key && hold.from === from);
-    const what = readable(key);
-    const both = visit ? `are both inside ${what}` : `both believe that they hold ${what}`;
-    const text = `From here on, ${clients.join(' and ')} ${both}, for ${spanText(to - from)}.`;
-    return { at: from, lane: clients[1], text, mood: 'bad', about: { overlap: first + i }, lock: key };
-  });
+  const told = overlaps.slice(first).map((overlap, i) => ({ overlap, index: first + i }));
+  const doubles = told.flatMap((each) => doubleStep(each, told, holds) ?? []);
   const more: ToldStep[] =
     first === 0
       ? []

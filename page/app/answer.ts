@@ -49,8 +49,8 @@ export function answerFor(
       ['With it', pair.with],
     ] as const;
     const buttons = choices.map(([label, index]) => {
-      const own = runs[index]?.verdict;
-      const ended = own === undefined ? '' : `: ${verdictWord(own)}`;
+      const own = runs[index];
+      const ended = own?.verdict === undefined ? '' : `: ${verdictWord(own.verdict, own)}`;
       const pressed = String(index === shown);
       return button(`${label}${ended}`, () => show(index), { 'aria-pressed': pressed });
     });

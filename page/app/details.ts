@@ -2,6 +2,7 @@
 import { timesText, timeText } from '../drawing/axis.ts';
 import type { Selection } from '../drawing/view.ts';
 import type { Timeline, TimelineMessage } from '../format.ts';
+import { overlapTitle } from '../plain.ts';
 import { readable } from '../text.ts';
 import { button, element } from './elements.ts';
 
@@ -37,7 +38,7 @@ export function showDetails(
     rows.push(['At', timeText(mark?.at ?? 0)]);
   } else if (type === 'overlap') {
     const overlap = run.overlaps[index];
-    title = `${overlap?.clients.join(' and ')} both hold ${readable(overlap?.key ?? '')}`;
+    title = overlap === undefined ? '' : overlapTitle(run, overlap);
     rows.push(
       ['From', timeText(overlap?.from ?? 0)],
       ['To', timeText(overlap?.to ?? 0)],

@@ -6,7 +6,7 @@ import type { Pen } from '../drawing/pen.ts';
 import { sheetOf } from '../drawing/sheet.ts';
 import type { Theme } from '../drawing/theme.ts';
 import { gutterOf, LANE, type RunView, type Selection } from '../drawing/view.ts';
-import { readable } from '../text.ts';
+import { overlapTitle } from '../plain.ts';
 import { CanvasPen } from './canvas-pen.ts';
 import { element } from './elements.ts';
 
@@ -220,8 +220,8 @@ export class RunStage {
   #tip({ type, index }: Selection): string {
     const { run } = this.scene;
     if (type === 'mark') return `${run.marks[index]?.lane ?? ''} ${run.marks[index]?.text ?? ''}`;
-    if (type === 'overlap')
-      return `${run.overlaps[index]?.clients.join(' and ') ?? ''} both hold ${readable(run.overlaps[index]?.key ?? '')}`;
+    const overlap = type === 'overlap' ? run.overlaps[index] : undefined;
+    if (overlap !== undefined) return overlapTitle(run, overlap);
     const message = run.messages[index];
     return `${message?.from} to ${message?.to}: ${message?.text}`;
   }

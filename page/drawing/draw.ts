@@ -1,5 +1,6 @@
 /** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
 import type { Timeline } from '../format.ts';
+import { isInside } from '../plain.ts';
 import { beginning } from '../text.ts';
 import { roundStep, timeText } from './axis.ts';
 import { drawBars } from './bars.ts';
@@ -182,7 +183,8 @@ function drawGaps({ pen, scene, theme, width, x, gutter }: Sheet): void {
 function drawOverlaps(sheet: Sheet, spots: Spot[]): (() => void)[] {
   const { pen, scene, theme, width, x, gutter, unit } = sheet;
   const texts: (() => void)[] = [];
-  for (const [index, { clients, key, from, to }] of scene.run.overlaps.entries()) {
+  for (const [index, overlap] of scene.run.overlaps.entries()) {
+    const { clients, key, from, to } = overlap;
     if (!scene.showsKey(key)) continue;
     const colour = scene.isHarmless ? theme.mark : theme.bad;
     const ys = clients.map((client) => scene.laneY(client)).filter((y) => y !== undefined);
@@ -201,7 +203,8 @@ function drawOverlaps(sheet: Sheet, spots: Spot[]): (() => void)[] {
     const middle = (top + bottom) / 2 + 5;
     texts.push(() => {
       const at = (left: number): TextPlace[] => [0, 18, -18].map((by) => [left, middle + by]);
-      const is = [`both hold it: ${length}`, `both: ${length}`, 'both hold it', 'both'];
+      const what = isInside(scene.run, overlap) ? 'both are inside' : 'both hold it';
+      const is = [`${what}: ${length}`, `both: ${length}`, what, 'both'];
       writeLabel(sheet, { texts: is, places: (size) => [...at(a + 8), ...at(a - size / 2)], look, at: from });
     });
   }

@@ -281,16 +281,23 @@ export class RunView {
   }
 }
 
-/** Acknowledgements that a replica sends once a second, whether there is something new to confirm or not. */
+/** Acknowledgements that confirm no write of the run: a replica sends one every second, whether there is something new or not. */
 function heartbeatsOf({ messages }: Timeline): Set<number> {
-  const confirmed = new Map<string, number>();
+  const sent = new Map<string, number[]>();
   const beats = new Set<number>();
   for (const [index, { kind, from, to, offsets }] of messages.entries()) {
-    if (kind !== 'ack' || offsets === undefined) continue;
-    const way = `${from}>${to}`;
+    if (offsets === undefined) continue;
     const [, offset] = offsets;
-    if (offset <= (confirmed.get(way) ?? 0)) beats.add(index);
-    else confirmed.set(way, offset);
+    if (kind === 'stream') {
+      const ends = sent.get(`${to}>${from}`);
+      if (ends === undefined) sent.set(`${to}>${from}`, [offset]);
+      else ends.push(offset);
+    }
+    if (kind !== 'ack') continue;
+    const ends = sent.get(`${from}>${to}`) ?? [];
+    const confirmed = ends.filter((end) => end <= offset).length;
+    if (confirmed === 0) beats.add(index);
+    else ends.splice(0, confirmed);
   }
   return beats;
 }

@@ -335,7 +335,8 @@ export class Playground {
   }
 
   /** The verdict is known from the moment at which a promise breaks, or at the end. */
-  #judge({ verdict, story, overlaps }: Timeline, at: number): void {
+  #judge(timeline: Timeline, at: number): void {
+    const { verdict, story, overlaps } = timeline;
     if (verdict === undefined) return;
     const bad = Math.min(
       overlaps[0]?.from ?? Infinity,
@@ -347,7 +348,7 @@ export class Playground {
     }
     // One run in which nothing breaks proves little: only many worlds with faults deserve green.
     const isOne = verdict.safe && overlaps.length === 0;
-    const word = element('strong', {}, isOne ? 'Held in this run.' : verdictWord(verdict));
+    const word = element('strong', {}, isOne ? 'Held in this run.' : verdictWord(verdict, timeline));
     this.#verdict.className = isOne ? 'verdict one' : verdict.safe ? 'verdict safe' : 'verdict';
     this.#verdict.replaceChildren(word, ` ${verdict.why}`);
   }

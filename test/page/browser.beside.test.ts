@@ -198,7 +198,6 @@ test.skipIf(chromiumProgram === undefined)(
     const legend = async (): Promise<boolean> => (await savedSvg(page)).includes('>time left out<');
     expect(await legend()).toBe(true);
     await page.click('.steps button:text("Next")');
-    await page.click('.tools summary');
     await page.click('label:has-text("replication") input');
     await page.click('label:has-text("time to scale") input');
     expect(await legend()).toBe(false);
