@@ -5,7 +5,7 @@ import { isScript } from '../account/calls.ts';
 import type { LockRefusal } from '../account/refusals.ts';
 import type { Tenure } from '../account/tenures.ts';
 import type { ToldStep } from './cut.ts';
-import type { Losses } from './losses.ts';
+import type { LostWrites } from './lost-writes.ts';
 import { listText, type Plot, spanText } from './plot.ts';
 
 /** The sentences about locks; the ends apart, because they come after whatever else happened at their instant. */
@@ -15,7 +15,7 @@ export interface LockSteps {
 }
 
 /** Tells what happened to the locks. */
-export function lockSteps(plot: Plot, losses: Losses): LockSteps {
+export function lockSteps(plot: Plot, losses: LostWrites): LockSteps {
   return {
     begins: [
       ...acquisitions(plot),
@@ -199,7 +199,7 @@ function numbers({ account }: Plot): ToldStep[] {
 }
 
 /** What ended the grants, when the servers executed it. With several primaries, the clients' own count is told instead. */
-function ends({ account, run, marks }: Plot, losses: Losses): ToldStep[] {
+function ends({ account, run, marks }: Plot, losses: LostWrites): ToldStep[] {
   if (run.primaries > 1) return [];
   return account.tenures.flatMap((tenure): ToldStep[] => {
     const { end, lock, client } = tenure;

@@ -5,14 +5,14 @@ import type { LockAccount } from '../account/account.ts';
 import { isScript } from '../account/calls.ts';
 import { cutStory, type ToldStep } from './cut.ts';
 import { type LockSteps, lockSteps } from './lock-steps.ts';
-import { Losses } from './losses.ts';
+import { LostWrites } from './lost-writes.ts';
 import { listText, type Plot, spanText } from './plot.ts';
 
 /** The sentences, in the order of time. */
 export function storyOf(plot: Plot): readonly StoryStep[] {
   const { run, account } = plot;
   const all: ToldStep[] = [...horizon(account)];
-  const losses = new Losses(plot);
+  const losses = new LostWrites(plot);
   const locks = run.told === true ? { begins: [], ends: [] } : lockSteps(plot, losses);
   if (run.told !== true) all.push(...toldSteps(plot, locks, losses));
   all.push(...(run.steps ?? []).filter((step) => !isToldPromotion(plot.marks, step)));
@@ -49,7 +49,7 @@ function horizon({ knownFrom }: LockAccount): ToldStep[] {
 }
 
 /** What was told to clients comes before a note or a crash at the same instant, and a crash before what it destroys. */
-function toldSteps(plot: Plot, { begins }: LockSteps, losses: Losses): ToldStep[] {
+function toldSteps(plot: Plot, { begins }: LockSteps, losses: LostWrites): ToldStep[] {
   const marks = markSteps(plot, losses.acknowledged());
   const isFirst = ({ about }: StoryStep): boolean =>
     about !== undefined && 'mark' in about && ['note', 'crash'].includes(plot.marks[about.mark]?.kind ?? '');

@@ -18,7 +18,7 @@ interface LostCopy {
 }
 
 /** The lost writes of a run, and what is told about each. */
-export class Losses {
+export class LostWrites {
   readonly #plot: Plot;
   readonly #copies: readonly LostCopy[];
   /** The copies whose loss another sentence tells. */
