@@ -42,6 +42,7 @@ docs/programs.md, in any language. Beside --worlds, --ms, --seed, --accept, --re
   --fresh           start new processes for every world
   --threads         the clients are threads of one process, which asks for several worlds
   --attach          print the URL at which a running program may ask for worlds, and start none
+  --judge A,B,...   promises that another process judges: print the URL at which it asks for histories
   --exit-with-parent  end when standard input ends
 `;
 
@@ -59,7 +60,7 @@ const TEXTS = [
     'worlds',
     'ms',
   ],
-  ...['seed', 'accept', 'replay', 'timeline', 'json', 'junit', 'out'],
+  ...['judge', 'seed', 'accept', 'replay', 'timeline', 'json', 'junit', 'out'],
 ] as const;
 const FLAGS = ['fresh', 'threads', 'attach', 'exit-with-parent', 'github', 'progress', 'help'] as const;
 
@@ -110,8 +111,8 @@ async function run(values: Values, program: readonly string[]): Promise<number> 
     told.at = performance.now();
     process.stderr.write(`${progressText(news)}\n`);
   };
-  const options = fullProgramOptions({ ...optionsOf(values, program), signal: stop.signal, progress });
   try {
+    const options = fullProgramOptions({ ...optionsOf(values, program), signal: stop.signal, progress });
     if (values.replay !== undefined) return await replayed(values, options);
     const report = await new ProgramExplorer(options).explore();
     return await conclude(report, values, program);
@@ -159,11 +160,18 @@ function optionsOf(values: Values, program: readonly string[]): ProgramOptions {
     primaries: numberOf(values, 'primaries'),
   });
   const budget = defined({ worlds: numberOf(values, 'worlds'), ms: numberOf(values, 'ms') });
+  const judged = list<string>(values.judge);
+  if (judged !== undefined && values.replay !== undefined)
+    throw new UsageError(
+      '--judge has no value together with --replay: worlds that are played again are judged here',
+    );
+  const judge = (url: string): void => void process.stdout.write(`LOSTLOCK_JUDGE=${url}\n`);
   const announce = (url: string): void => void process.stdout.write(`LOSTLOCK_LAB=${url}\n`);
   return {
     program,
     topology,
     budget,
+    ...(judged !== undefined && { judged, judge }),
     ...defined({
       ...{ name, on, fresh, threads, clients: count, accept: list<string>(accept) },
       ...{ faults: list<FaultName>(faults), promises: list<PromiseName>(promises) },

@@ -1,6 +1,7 @@
 /** Explores programs: plays worlds side by side in real time, and turns those that break promises into findings. */
 import { LOSTLOCK_VERSION } from '../../base/version.ts';
-import { comesTrue } from '../../lab/real-clock/wait.ts';
+import { comesTrue, pass } from '../../lab/real-clock/wait.ts';
+import type { ProgramPort } from '../../lab/remote/programs/port.ts';
 import { foundBy } from '../anchors/strikes.ts';
 import { describe } from '../describe.ts';
 import type { FaultName } from '../faults/index.ts';
@@ -25,8 +26,9 @@ import { LateTimers } from '../stage/programs/late-timers.ts';
 import type { ProgramProcess } from '../stage/programs/process.ts';
 import { type ProgramStageOptions, startProgramStage } from '../stage/programs/stage.ts';
 import { NO_FAULT } from '../table.ts';
-import { PROBE } from '../visit.ts';
+import { type Breach, PROBE } from '../visit.ts';
 import { WorldCounts } from '../world-counts.ts';
+import { Judges } from './judges.ts';
 import type { FullProgramOptions } from './options.ts';
 import { type DrawnPlan, mixed, momentsIn, singlesAt } from './plans.ts';
 
@@ -60,7 +62,8 @@ type Unrepeated = ProgramCoverage['unrepeated'][number];
 /** One exploration of programs. */
 export class ProgramExplorer {
   readonly #options: FullProgramOptions;
-  readonly #desk = new WorldDesk();
+  readonly #judges: Judges;
+  readonly #desk: WorldDesk;
   readonly #machine = new LateTimers();
   readonly #crews: Crew[] = [];
   readonly #found: FoundReasons;
@@ -94,6 +97,8 @@ export class ProgramExplorer {
   constructor(options: FullProgramOptions) {
     const { full } = options;
     this.#options = options;
+    this.#judges = new Judges(options.judged);
+    this.#desk = new WorldDesk(this.#judges);
     this.#found = new FoundReasons(full.accept);
     this.#counts = new WorldCounts(full);
     this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
@@ -148,12 +153,18 @@ export class ProgramExplorer {
   async #withProcesses<T>(work: (crew: Crew) => Promise<T>): Promise<T> {
     const { signal } = this.#options.full;
     let ending: Promise<void> | undefined;
+    let judges: ProgramPort | undefined;
     const end = (): void => {
+      this.#judges.close();
       ending = this.#endProcesses();
     };
     signal?.addEventListener('abort', end);
     try {
-      const { attached } = this.#options;
+      const { attached, judged, judge } = this.#options;
+      if (judged.length > 0) {
+        judges = await this.#desk.ports.open();
+        judge(`redis://127.0.0.1:${judges.port}`);
+      }
       if (attached !== undefined) {
         this.#attached = await this.#desk.start({ command: [] });
         attached(`redis://127.0.0.1:${this.#attached.port.port}`);
@@ -161,7 +172,13 @@ export class ProgramExplorer {
       return await work(this.#crew());
     } finally {
       signal?.removeEventListener('abort', end);
+      this.#judges.close();
       await ending;
+      if (judges !== undefined) {
+        // Those that judge hear first that there are no more worlds.
+        await pass(20);
+        await judges.close();
+      }
       await this.#endProcesses();
       this.#desk.close();
     }
@@ -320,7 +337,7 @@ export class ProgramExplorer {
 
   /** Plays a plan, and notes what it covered and broke. Resolves to true when the world does not count. */
   async #take(crew: Crew, rules: Rules, { plan, strategy }: DrawnPlan): Promise<boolean> {
-    const { own, promises, accept } = this.#options.full;
+    const { own, accept } = this.#options.full;
     const { world, stalled } = await this.#play(crew, rules, plan, false);
     if (this.#aborted) return true;
     if (stalled !== undefined) {
@@ -343,7 +360,7 @@ export class ProgramExplorer {
     if (kinds.length === 0) this.#calm++;
     this.#counts.add(world, strategy === 'without faults', rules.calm);
     for (const state of statesOf(world, rules.scales.leaseMs)) this.#states.add(state);
-    const all = judge(world, promises, own);
+    const all = await this.#judge(world);
     const { accepted, others } = sorted(world, all, accept);
     const broken = firstOfEach(others, own);
     for (const promise of new Set(broken.map(({ breach }) => breach.promise)))
@@ -414,7 +431,6 @@ export class ProgramExplorer {
 
   /** True when a plan breaks the same promise again. A world in which the machine stood still does not tell. */
   async #repeats(crew: Crew, rules: Rules, plan: WorldPlan, { breach }: ReasonedFailing): Promise<boolean> {
-    const { own, promises } = this.#options.full;
     for (let trial = 0; trial < MOST_TRIALS; trial++) {
       const { world, stalled } = await this.#play(crew, rules, plan, true);
       if (this.#aborted) return false;
@@ -422,17 +438,17 @@ export class ProgramExplorer {
         this.#discarded++;
         continue;
       }
-      return judge(world, promises, own).some((each) => isSame(each, breach));
+      return (await this.#judge(world)).some((each) => isSame(each, breach));
     }
     return false;
   }
 
   /** A world that broke nothing is played again in new processes: state may outlive a world. */
   async #sample(crew: Crew, rules: Rules, first: PlayedWorld, number: number): Promise<void> {
-    const { own, promises, accept } = this.#options.full;
+    const { accept } = this.#options.full;
     const { world, stalled } = await this.#play(crew, rules, first.plan, true);
     if (stalled !== undefined) return void this.#discarded++;
-    const [broken] = sorted(world, judge(world, promises, own), accept).others;
+    const [broken] = sorted(world, await this.#judge(world), accept).others;
     if (broken === undefined) return;
     this.#outlived ??= `world ${number} broke nothing, and in new processes ${broken.breach.promise} is broken`;
     await this.#broken(
@@ -442,6 +458,14 @@ export class ProgramExplorer {
       ONE_FAULT,
       number,
     );
+  }
+
+  /** Every broken promise of the world, with those that another process judges. */
+  async #judge(world: PlayedWorld): Promise<Breach[]> {
+    const { promises, own } = this.#options.full;
+    const judged = new Set(this.#options.judged);
+    const others = own.filter(({ name }) => !judged.has(name));
+    return judge(world, promises, [...others, ...(await this.#judges.of(world))]);
   }
 
   #cpu(): number {

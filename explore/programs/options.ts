@@ -3,7 +3,9 @@ import { badOption, checkFlag, checkInteger, checkNames, checkString } from '../
 import { findProgram } from '../../lab/real-servers/program.ts';
 import { DEFAULT_FAULTS, FAULTS, type FaultName, reasonFor } from '../faults/index.ts';
 import { type ExploreOptions, type FullOptions, fullOptions } from '../options.ts';
+import { PROMISES } from '../promises/index.ts';
 import type { Topology } from '../topology.ts';
+import { named } from './judges.ts';
 
 /** What to explore: a program whose processes are the clients. */
 export interface ProgramOptions
@@ -29,6 +31,10 @@ export interface ProgramOptions
   readonly sideBySide?: number;
   /** Called with the URL at which a process that somebody else has started asks for worlds. Implies `threads`. */
   readonly attached?: (url: string) => void;
+  /** Promises that another process judges, by their names: it asks for the histories of worlds with `LAB JUDGE`. */
+  readonly judged?: readonly string[];
+  /** Called with the URL at which that process asks. */
+  readonly judge?: (url: string) => void;
   /** Called after worlds, four times a second at most. */
   readonly progress?: (progress: ProgramProgress) => void;
 }
@@ -64,12 +70,26 @@ export interface FullProgramOptions {
   readonly threads: boolean;
   readonly sideBySide: number;
   readonly attached: ((url: string) => void) | undefined;
+  readonly judged: readonly string[];
+  readonly judge: (url: string) => void;
   readonly progress: (progress: ProgramProgress) => void;
   /** The faults that cannot strike, each with the reason. */
   readonly unable: readonly string[];
 }
 
-const OWN = ['program', 'env', 'lease', 'on', 'fresh', 'threads', 'sideBySide', 'attached', 'progress'];
+const OWN = [
+  'program',
+  'env',
+  'lease',
+  'on',
+  'fresh',
+  'threads',
+  'sideBySide',
+  'attached',
+  'judged',
+  'judge',
+  'progress',
+];
 const COMMON = ['name', 'topology', 'clients', 'faults', 'promises', 'accept', 'budget', 'seed', 'signal'];
 
 /** The least lease that programs are told to use: shorter ones end while the machine takes a breath. In milliseconds. */
@@ -89,7 +109,8 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
   checkNames(options, [...COMMON, ...OWN], 'explore');
   const { program, env = {}, lease = 300, fresh = false, sideBySide = SIDE_BY_SIDE, attached } = options;
   const { progress = () => {}, topology = {}, faults, signal } = options;
-  const { threads = attached !== undefined, on } = options;
+  const { threads = attached !== undefined, on, judged = [], judge = () => {} } = options;
+  checkJudged(judged, options);
   if (!Array.isArray(program) || (program.length === 0 && attached === undefined))
     throw badOption(
       'program',
@@ -116,7 +137,7 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
     topology,
     faults: faults ?? DEFAULT_FAULTS.filter(able),
     ...(options.clients !== undefined && { clients: options.clients }),
-    ...(options.promises !== undefined && { promises: options.promises }),
+    ...promisesOf(options.promises, judged),
     ...(options.accept !== undefined && { accept: options.accept }),
     ...(options.budget !== undefined && { budget: options.budget }),
     ...(options.seed !== undefined && { seed: options.seed }),
@@ -130,7 +151,7 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
       modules: fresh ? 'every world has new processes' : 'processes live on from world to world',
       named: { ...full.named, namesFaults: faults !== undefined, limited: false },
     },
-    ...{ program, env, lease, on, fresh, threads, sideBySide, attached, progress, unable },
+    ...{ program, env, lease, on, fresh, threads, sideBySide, attached, judged, judge, progress, unable },
   };
 }
 
@@ -145,6 +166,31 @@ function checkPlace(topology: Topology, program: readonly string[]): void {
       );
   if (process.platform === 'win32')
     throw badOption('program', program, 'no value on Windows: processes are stopped by signals');
+}
+
+/** Throws TypeError for names of promises that cannot be judged elsewhere. */
+function checkJudged(judged: readonly string[], { promises = [], judge }: ProgramOptions): void {
+  const taken = new Set<string>([
+    ...PROMISES,
+    ...promises.flatMap((each) => (typeof each === 'function' ? each.name : [])),
+  ]);
+  for (const name of judged) {
+    if (typeof name !== 'string' || !/^\w[\w.-]*$/.test(name) || taken.has(name))
+      throw badOption('judged', name, 'names of promises of your own, each of which there is once');
+    taken.add(name);
+  }
+  if (judged.length > 0 && judge === undefined)
+    throw badOption('judge', judge, 'a function, which tells who judges where to ask');
+}
+
+/** The promises to check, with stand-ins for those that are judged elsewhere. Like functions, these alone are checked if nothing else is named. */
+function promisesOf(
+  promises: ProgramOptions['promises'],
+  judged: readonly string[],
+): Pick<ExploreOptions, 'promises'> {
+  if (judged.length > 0)
+    return { promises: [...(promises ?? []), ...judged.map((name) => named(name, () => undefined))] };
+  return promises === undefined ? {} : { promises };
 }
 
 /** Throws TypeError for a program that is no server here, and for nodes that real servers cannot be. */

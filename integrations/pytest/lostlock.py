@@ -20,6 +20,7 @@ import concurrent.futures
 import contextlib
 import inspect
 import itertools
+import json
 import os
 import socket
 import sys
@@ -412,6 +413,33 @@ def play_in_loop(client, url, count):
         await asyncio.gather(*(one() for _ in range(count)))
 
     asyncio.run(all_of_them())
+
+
+def judge(promises, url):
+    """Judges the worlds of an exploration with promises of your own, until it ends.
+
+    promises: functions of one history, a dictionary of plain data (docs/programs.md says what is in it). Each returns what is wrong,
+    as a text or a dictionary with `what`, or a list of them; or nothing. Its name is the function's.
+    url: what `lostlock explore --judge NAME,...` prints as LOSTLOCK_JUDGE.
+    """
+    line = _line_to(url)
+    while True:
+        told = line.command("LAB", "JUDGE")
+        if told is None:
+            line.close()
+            return
+        history = json.loads(told["history"])
+        verdict = {}
+        for promise in promises:
+            try:
+                said = promise(history)
+                said = list(said) if inspect.isgenerator(said) else said
+                if said:
+                    verdict[promise.__name__] = said
+            except Exception as thrown:
+                verdict[promise.__name__] = {"throws": _text_of(thrown)}
+        with contextlib.suppress(WorldOver):
+            line.command("LAB", "VERDICT", told["token"], json.dumps(verdict))
 
 
 def engine_command():

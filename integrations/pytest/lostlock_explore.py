@@ -73,6 +73,7 @@ class Explorations:
         """Explores `client`, a function of one World (or a coroutine function of one AsyncWorld), and returns the Report.
 
         clients: how many, or their names. faults, promises, accept: lists of names, as in docs/explore.md.
+        promises may also have functions of your own: each is called with the history of a world, and returns what is wrong with it.
         how: 'processes' (the client must be importable), 'threads' or 'asyncio' (it may be anything, and cannot be killed).
         seconds, worlds: how much to play; the default is the setting lostlock_seconds, and less than pytest-timeout allows.
         lease: in seconds, the lease that the client is told to use.
@@ -83,11 +84,17 @@ class Explorations:
             raise ValueError(f"how={how!r}: must be one of {', '.join(HOWS)}")
         if how != "processes":
             side_by_side = side_by_side or _WORLDS_HERE
+        own = [promise for promise in promises or () if callable(promise)]
+        promises = None if promises is None else [promise for promise in promises if not callable(promise)]
+        for promise in own:
+            if not getattr(promise, "__name__", "<").isidentifier():
+                raise ValueError(f"promises: {promise!r} has no name: define it with def")
         flags = []
         for name, value in (
             ("clients", clients if isinstance(clients, int) else ",".join(clients)),
             ("faults", None if faults is None else ",".join(faults)),
-            ("promises", None if promises is None else ",".join(promises)),
+            ("promises", ",".join(promises) if promises else None),
+            ("judge", ",".join(promise.__name__ for promise in own) if own else None),
             ("accept", None if accept is None else ",".join(accept)),
             ("lease", None if lease is None else round(lease * 1000)),
             ("worlds", worlds),
@@ -106,10 +113,10 @@ class Explorations:
             ms = self._milliseconds(seconds, limit)
             if how == "processes":
                 program = [sys.executable, "-c", "import lostlock_explore; lostlock_explore.run()", *_place(client)]
-                report = self._run([*flags, "--ms", str(ms), "--", *program], limit, None)
+                report = self._run([*flags, "--ms", str(ms), "--", *program], limit, own, None)
             else:
                 names = clients if isinstance(clients, int) else len(clients)
-                report = self._run([*flags, "--ms", str(ms), "--attach"], limit, (client, how, names, side_by_side))
+                report = self._run([*flags, "--ms", str(ms), "--attach"], limit, own, (client, how, names, side_by_side))
         if check:
             _judge(report, allow)
         return report
@@ -137,8 +144,8 @@ class Explorations:
             seconds = min(seconds, max(1.0, (limit - time.monotonic() - _MARGIN) * 0.7))
         return max(1, round(seconds * 1000))
 
-    def _run(self, arguments, limit, attached):
-        """Runs the engine. attached: what this process plays itself."""
+    def _run(self, arguments, limit, own, attached):
+        """Runs the engine. own: promises that this process judges. attached: what this process plays itself."""
         with tempfile.TemporaryDirectory(prefix="lostlock-") as folder:
             file = os.path.join(folder, "report.json")
             engine = subprocess.Popen(
@@ -162,7 +169,10 @@ class Explorations:
             text = []
             try:
                 for line in engine.stdout:
-                    if attached is not None and line.startswith("LOSTLOCK_LAB="):
+                    if own and line.startswith("LOSTLOCK_JUDGE="):
+                        words = (lostlock.judge, own, line.strip().partition("=")[2])
+                        threading.Thread(target=_quietly, args=words, daemon=True).start()
+                    elif attached is not None and line.startswith("LOSTLOCK_LAB="):
                         _attach(line.strip().partition("=")[2], *attached)
                     else:
                         text.append(line)

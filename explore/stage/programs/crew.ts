@@ -1,7 +1,7 @@
 /** The processes that play the clients of one world at a time, and live on from world to world. */
 
 import { comesTrue } from '../../../lab/real-clock/wait.ts';
-import type { HandedWorld, ProgramDesk } from '../../../lab/remote/programs/desk.ts';
+import type { HandedWorld, JudgedWorld, ProgramDesk } from '../../../lab/remote/programs/desk.ts';
 import { ProgramPorts } from '../../../lab/remote/programs/port.ts';
 import { cpuOf } from './cpu.ts';
 import type { ClientMessages } from './messages.ts';
@@ -10,11 +10,22 @@ import { type ProgramCommand, ProgramProcess } from './process.ts';
 /** How long a process may take to come back from a world, in milliseconds. Then it is replaced. */
 const BACK_WITHIN = 1500;
 
+/** Who has worlds judged. */
+export interface JudgesAtDesk {
+  next(): Promise<JudgedWorld | undefined>;
+  decided(token: string, verdict: string): boolean;
+}
+
 /** The desk at which all processes call. */
 export class WorldDesk implements ProgramDesk {
   readonly ports: ProgramPorts = new ProgramPorts(this);
   readonly #processes = new Map<number, ProgramProcess>();
   readonly #conversations = new Map<string, ClientMessages>();
+  readonly #judges: JudgesAtDesk;
+
+  constructor(judges: JudgesAtDesk) {
+    this.#judges = judges;
+  }
 
   /** Starts a process with a port of its own. */
   async start(command: ProgramCommand): Promise<ProgramProcess> {
@@ -48,6 +59,14 @@ export class WorldDesk implements ProgramDesk {
   next(port: number, within: number | undefined): Promise<HandedWorld | undefined> {
     const asking = this.#processes.get(port);
     return asking === undefined ? Promise.resolve(undefined) : asking.next(within);
+  }
+
+  judge(): Promise<JudgedWorld | undefined> {
+    return this.#judges.next();
+  }
+
+  decided(token: string, verdict: string): boolean {
+    return this.#judges.decided(token, verdict);
   }
 
   clientOf(token: string): ClientMessages | undefined {

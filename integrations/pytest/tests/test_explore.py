@@ -47,6 +47,42 @@ def test_lock(explore):
         assert part in text
 
 
+def test_promises_of_ones_own_get_the_history_of_a_world(explore):
+    histories = []
+
+    def client(world):
+        with world.enter("stock") as stock:
+            world.sleep(0.01)
+            stock.write()
+
+    def nobody_enters_after_a_reset(history):
+        histories.append(history)
+        if history["faults"]:
+            return {"what": "a connection was reset", "clients": ["A"]}
+        return None
+
+    def nothing_is_divided(history):
+        return len(history["visits"]) // len([visit for visit in history["visits"] if visit["client"] == "nobody"])
+
+    report = explore(
+        client, clients=2, how="threads", faults=["connection-reset"], promises=[nobody_enters_after_a_reset], lease=1.5,
+        worlds=4, side_by_side=1, check=False,
+    )
+    assert [finding["promise"] for finding in report.findings] == ["nobody_enters_after_a_reset"]
+    assert "a connection was reset" in report.text
+    assert {"visits", "lives", "operations", "writes", "faults", "lines", "endedAt"} <= histories[0].keys()
+    assert [visit["client"] for visit in histories[0]["visits"]] == ["A", "B"]
+    report = explore(
+        client, clients=1, how="threads", faults=["connection-reset"], promises=["mutual-exclusion", nothing_is_divided], lease=1.5,
+        worlds=1, check=False,
+    )
+    assert "the promise nothing_is_divided throws Error: ZeroDivisionError" in report.text
+    with pytest.raises(lostlock.LostlockError, match="mutual-exklusion"):
+        explore(client, how="threads", promises=["mutual-exklusion", nothing_is_divided])
+    with pytest.raises(ValueError, match="has no name"):
+        explore(client, promises=[lambda history: None])
+
+
 def test_a_client_that_nobody_can_import_is_refused(explore):
     def client(world):
         pass

@@ -50,6 +50,7 @@ export function programCommands(desk: () => ProgramDesk): Command<Caller> {
     lifeCommands(desk, as),
     visitCommands(as),
     operationCommands(as),
+    judgeCommands(desk),
   ] as const;
   const subcommands = parts.flatMap((part) => [...(part.subcommands ?? [])]);
   return { ...parts[0], subcommands: new Map(subcommands) };
@@ -212,6 +213,40 @@ function operationCommands(as: As): Command<Caller> {
         return as(client, argv[2], options.number('NUMBER'), (own) =>
           own.result(numberOf(argv[3]), outcome as 'ok', value).then(() => OK),
         );
+      },
+    },
+  });
+}
+
+/** How a process judges promises of its own. */
+function judgeCommands(desk: () => ProgramDesk): Command<Caller> {
+  return defineContainer('server', 'lab', HEAD, {
+    judge: {
+      ...about,
+      summary: 'Waits for a world that was played, and returns its history; nil when there are no more.',
+      syntax: '',
+      arity: 2,
+      run: (client) =>
+        whenDone(client, async () => {
+          const world = await desk().judge();
+          if (world === undefined) return null;
+          return new MapReply(['token', fromText(world.token), 'history', fromText(world.history)]);
+        }),
+    },
+    verdict: {
+      ...about,
+      summary:
+        'What is wrong with a world, as JSON: an object with the names of the promises that are broken.',
+      syntax: 'token json',
+      arity: 4,
+      run(_client, argv) {
+        let known: boolean;
+        try {
+          known = desk().decided(textOf(argv[2]), textOf(argv[3]));
+        } catch {
+          return fail('ERR the verdict is no JSON');
+        }
+        return known ? OK : worldOver();
       },
     },
   });

@@ -54,6 +54,14 @@ export function worldOver(): never {
   return fail('WORLDOVER the world of this token has ended');
 }
 
+/** A world that was played, for a process that judges promises of its own. */
+export interface JudgedWorld {
+  /** Names the world in the verdict. */
+  readonly token: string;
+  /** Its history, as JSON. */
+  readonly history: string;
+}
+
 /** The desk. */
 export interface ProgramDesk {
   /**
@@ -64,4 +72,8 @@ export interface ProgramDesk {
   next(port: number, within: number | undefined): Promise<HandedWorld | undefined>;
   /** The client of this token; undefined when its world has ended, or there is none. */
   clientOf(token: string): ClientAtDesk | undefined;
+  /** Waits for a world that was played. Resolves to undefined when there are no more. */
+  judge(): Promise<JudgedWorld | undefined>;
+  /** What a judge says of a world, as JSON. Returns false for a world that does not wait. Throws SyntaxError for other texts. */
+  decided(token: string, verdict: string): boolean;
 }

@@ -165,3 +165,48 @@ test('a promise that the program says is broken is a finding', async () => {
     { promise: 'program', what: 'the stock is -1' },
   ]);
 });
+
+test('a process judges promises of its own, by the history of each world', async () => {
+  let asks: (url: string) => void = () => {};
+  const url = new Promise<string>((resolve) => {
+    asks = resolve;
+  });
+  const more = {
+    faults: ['connection-reset'],
+    judged: ['mine', 'other'],
+    judge: (text: string) => asks(text),
+  } as const;
+  const { line, report } = await attach({ ...more, budget: { worlds: 2 } });
+  const client = await line();
+  const judge = new Redis({ port: Number((await url).split(':').at(-1)), retryStrategy: () => null });
+  judge.on('error', () => {});
+  stop.unshift(async () => judge.disconnect());
+  const play = async (): Promise<void> => {
+    for (;;) {
+      const told = await say(client, 'LAB', 'NEXT');
+      if (!Array.isArray(told)) return;
+      const token = String(fieldsOf(told).token);
+      await say(client, 'LAB', 'ENTER', token, 'stock');
+      await say(client, 'LAB', 'DONE', token);
+    }
+  };
+  const decide = async (): Promise<void> => {
+    for (;;) {
+      const told = await say(judge, 'LAB', 'JUDGE');
+      if (!Array.isArray(told)) return;
+      const { token, history } = fieldsOf(told);
+      expect(String(await say(judge, 'LAB', 'VERDICT', String(token), 'no'))).toContain('no JSON');
+      const { visits, faults } = JSON.parse(String(history));
+      const isStruck = visits.length === 1 && faults.length > 0;
+      const said = { what: 'the stock is -1', clients: ['A'] };
+      const verdict = JSON.stringify(isStruck ? { mine: said } : { other: { throws: 'no fault' } });
+      expect(await say(judge, 'LAB', 'VERDICT', String(token), verdict)).toBe('OK');
+      expect(String(await say(judge, 'LAB', 'VERDICT', String(token), '{}'))).toContain('WORLDOVER');
+    }
+  };
+  await Promise.all([play(), decide()]);
+  const found = (await report).findings.map(({ promise, what }) => [promise, what]);
+  expect(found).toContainEqual(['mine', 'the stock is -1']);
+  expect(found).toContainEqual(['no-error', 'the promise other throws Error: no fault']);
+  expect(() => fullProgramOptions({ program: ['x'], judged: ['once'], judge: () => {} })).toThrow('judged');
+});
