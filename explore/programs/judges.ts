@@ -8,11 +8,11 @@ import type { PlayedWorld } from '../played-world.ts';
 const JUDGES_WITHIN = 60_000;
 
 /** What a judge says: for each promise that is broken what its function returned, or `{ throws }` with the text of what it threw. */
-type Verdict = Readonly<Record<string, PromiseAnswer | { readonly throws: string }>>;
+type JudgesAnswer = Readonly<Record<string, PromiseAnswer | { readonly throws: string }>>;
 
 /** A world that waits for its verdict. */
 interface OpenWorld extends JudgedWorld {
-  readonly answer: (verdict: Verdict) => void;
+  readonly answer: (verdict: JudgesAnswer) => void;
 }
 
 /** The worlds that wait for a judge, and the judges that wait for a world. */
@@ -42,7 +42,7 @@ export class Judges {
 
   /** A judge has decided. Returns false for a world that does not wait. Throws SyntaxError for a verdict that is no JSON. */
   decided(token: string, verdict: string): boolean {
-    const told = JSON.parse(verdict) as Verdict;
+    const told = JSON.parse(verdict) as JudgesAnswer;
     const world = this.#given.get(token);
     this.#given.delete(token);
     world?.answer(told);
@@ -61,7 +61,7 @@ export class Judges {
     });
   }
 
-  #ask(history: string): Promise<Verdict> {
+  #ask(history: string): Promise<JudgesAnswer> {
     if (this.#names.length === 0 || this.#closed) return Promise.resolve({});
     return new Promise((resolve, reject) => {
       const token = `j:${++this.#count}`;
@@ -69,7 +69,7 @@ export class Judges {
         () => reject(new Error(`nobody has judged a world (LAB JUDGE) within ${JUDGES_WITHIN} ms`)),
         JUDGES_WITHIN,
       );
-      const answer = (verdict: Verdict): void => {
+      const answer = (verdict: JudgesAnswer): void => {
         clearTimeout(timer);
         resolve(verdict);
       };

@@ -183,7 +183,10 @@ function checkJudged(judged: readonly string[], { promises = [], judge }: Progra
     throw badOption('judge', judge, 'a function, which tells who judges where to ask');
 }
 
-/** The promises to check, with stand-ins for those that are judged elsewhere. Like functions, these alone are checked if nothing else is named. */
+/**
+ * The promises to check, with stand-ins for those that are judged elsewhere. Like functions, these alone are checked if nothing else is
+ * named.
+ */
 function promisesOf(
   promises: ProgramOptions['promises'],
   judged: readonly string[],
