@@ -5,13 +5,22 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 import { traceCode } from '../lab/remote/trace-code.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { pageCode } from '../page/bundle.ts';
 import type { PageCode } from '../page/html.ts';
 import { playgroundFiles } from '../playground/bundle.ts';
+import {
+  DEFAULT_IS_MODULE,
+  entryModule,
+  MARK,
+  NODE_REQUIRE,
+  namesForNode,
+  toCommonJs,
+} from './build/common-js.ts';
+import { filesOfChunks, partsFile, withParts } from './build/parts.ts';
 import { rollUpTypes } from './build/types.ts';
 
 const [dist, staging] = [resolve('dist'), resolve('.dist')];
@@ -46,44 +55,60 @@ const entryPoints = [
 ]
   .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
   .map((name) => ({ in: `${name}.ts`, out: name }))
-  .concat([
-    { in: 'cli/cli.ts', out: 'cli' },
-    { in: 'cli/command.ts', out: 'command' }, // Its CommonJS twin has a name that cli.ts knows.
-  ]);
+  .concat({ in: 'cli/command.ts', out: 'command' }); // cli.ts knows this name.
 
 const code = await pageCode();
 const thread = await traceCode();
-const { metafile } = await build({
-  entryPoints,
+const common = {
   outbase: '.',
   outdir: staging,
   bundle: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  sourcemap: true,
-  // The maps name our files and lines. Their text would be half of the package.
-  sourcesContent: false,
   logLevel: 'warning',
+} satisfies BuildOptions;
+const { metafile } = await build({
+  ...common,
+  entryPoints,
   splitting: true, // Code that entries share is emitted once, so that they share its state and its classes.
   chunkNames: 'chunks/[name]-[hash]',
   packages: 'external',
   metafile: true,
   plugins: [requireDependencies(), bundledPage(code), bundledThread(thread), builtWorker()],
 });
-writeFileSync(join(staging, 'metafile.json'), JSON.stringify(metafile).replaceAll('".dist/', '"dist/'));
 
 mkdirSync(join(staging, 'playground'), { recursive: true });
 for (const [name, text] of await playgroundFiles()) writeFileSync(join(staging, 'playground', name), text);
 
-for (const path of Object.keys(metafile.outputs).filter((name) => name.endsWith('.js'))) {
+const files = filesOfChunks(metafile.outputs);
+const made = { ...metafile, files: Object.fromEntries(files) };
+writeFileSync(join(staging, 'metafile.json'), JSON.stringify(made).replaceAll('".dist/', '"dist/'));
+const parts = new Map<string, Map<string, string>>();
+for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) {
   const module = readFileSync(path, 'utf8');
-  writeFileSync(path, withOwnModules(module));
-  if (/\/(cli|worker)\.js$/.test(path)) continue;
-  const twin = toCommonJs(module);
-  const isClient = path.endsWith('/ioredis-mock.js');
-  writeFileSync(path.replace(/\.js$/, '.cjs'), isClient ? withDefaultAsModule(twin) : twin);
+  const file = files.get(path);
+  const code = await withoutBlanks(withParts(toCommonJs(module), files, file));
+  if (file !== undefined) {
+    parts.set(file, (parts.get(file) ?? new Map<string, string>()).set(path, code));
+    rmSync(path);
+    continue;
+  }
+  const footer = entryPoint === 'adapters/ioredis-mock.ts' ? [DEFAULT_IS_MODULE, MARK] : [MARK];
+  const lines = [
+    '"use strict";',
+    NODE_REQUIRE,
+    code,
+    ...footer,
+    namesForNode(exports.filter((name) => name !== 'default')),
+  ];
+  writeFileSync(path.replace(/\.js$/, '.cjs'), `${lines.join('\n')}\n`);
+  if (isProgram(path)) rmSync(path);
+  else writeFileSync(path, entryModule(`./${basename(path, '.js')}.cjs`, exports));
 }
+for (const [file, codes] of parts)
+  writeFileSync(join(staging, 'chunks', `${file}.cjs`), partsFile(NODE_REQUIRE, codes));
+await build({ ...common, entryPoints: [{ in: 'cli/cli.ts', out: 'cli' }], plugins: [besideProgram()] });
 
 // Programs that start dist/cli.js meanwhile find the earlier build, up to this moment. A failed build leaves it alone.
 if (existsSync(dist)) renameSync(dist, join(staging, 'earlier'));
@@ -117,21 +142,24 @@ function requireDependencies(): Plugin {
   };
 }
 
-/**
- * Makes an ES module take Node's modules from `process`. For an import, Node reads everything that the module exports, and
- * so loads what is behind its getters: streams, the certificates of authorities and Web Crypto.
- */
-function withOwnModules(code: string): string {
-  const names = (list: string): string => list.replaceAll(' as ', ': ');
-  return code
-    .replace(
-      /^import (\{[^}]*\}) from ("node:(?!timers|module)[^"]+");$/gm,
-      (_, list: string, name: string) => `const ${names(list)} = process.getBuiltinModule(${name});`,
-    )
-    .replace(
-      /^import (?:\* as )?(\w+) from ("node:(?!timers|module)[^"]+");$/gm,
-      'const $1 = process.getBuiltinModule($2);',
-    );
+/** The code without blanks and comments that only readers need. Names stay, and lines stay short, for the sake of stack traces. */
+async function withoutBlanks(code: string): Promise<string> {
+  return (await transform(code, { minifyWhitespace: true, lineLimit: 160, target: 'node20' })).code.trimEnd();
+}
+
+/** The files that Node starts are not imported. */
+function isProgram(path: string): boolean {
+  return /\/(command|worker)\.js$/.test(path);
+}
+
+/** Leaves the command out of the program that starts it, and names its file in the package. */
+function besideProgram(): Plugin {
+  return {
+    name: 'beside-program',
+    setup({ onResolve }) {
+      onResolve({ filter: /\/command\.ts$/ }, () => ({ path: './command.cjs', external: true }));
+    },
+  };
 }
 
 /** Puts the code of the timeline page into the package as text. */
@@ -162,7 +190,7 @@ function bundledThread(code: string): Plugin {
   };
 }
 
-/** Says where the built code of a server's thread is, seen from dist/ and from dist/chunks/. It is an ES module for both forms. */
+/** Says where the built code of a server's thread is, seen from dist/ and from dist/chunks/. */
 function builtWorker(): Plugin {
   return {
     name: 'built-worker',
@@ -170,50 +198,8 @@ function builtWorker(): Plugin {
       onLoad({ filter: /[\\/]worker-file\.ts$/ }, () => ({
         contents: `import { basename, join } from 'node:path';
           const here = import.meta.dirname;
-          export const workerFile = () => join(here, basename(here) === 'chunks' ? '..' : '', 'start', 'thread', 'worker.js');`,
+          export const workerFile = () => join(here, basename(here) === 'chunks' ? '..' : '', 'start', 'thread', 'worker.cjs');`,
       }));
     },
   };
-}
-
-/**
- * The CommonJS twin of an ES module that esbuild has written. Every line stays where it was, so both have one source map.
- * esbuild's own conversion calls two getters whenever an import is used.
- */
-function toCommonJs(code: string): string {
-  const twin = (path: string): string => path.replace(/^(\..*)\.js$/, '$1.cjs');
-  const converted = code
-    .replace(
-      /^import (\{[^}]*\}) from "([^"]+)";$/gm,
-      (_, list: string, path: string) => `const ${list.replaceAll(' as ', ': ')} = require("${twin(path)}");`,
-    )
-    .replace(/^import (?:\* as )?(\w+) from "([^"]+)";$/gm, 'const $1 = require("$2");')
-    .replace(/^import "([^"]+)";$/gm, (_, path: string) => `require("${twin(path)}");`)
-    // Jest runs CommonJS in a context that rejects import().
-    .replace(
-      /\bimport\("([^"]+)"\)/g,
-      (_, path: string) => `Promise.resolve().then(() => require("${twin(path)}"))`,
-    )
-    .replace(/\w+\(import\.meta\.url\)(?=[(;])/g, 'require')
-    .replaceAll('import.meta.dirname', '__dirname')
-    // Compilers take `default` only from what is marked like this.
-    .replace(
-      /^export \{([^}]*)\};$/gm,
-      (_, list: string) =>
-        `module.exports = {${list.replace(/(\w+) as (\w+)/g, '$2: $1')}}; Object.defineProperty(module.exports, "__esModule", { value: true });`,
-    );
-  const [left] = /^(import|\}) .*from ".*";$|import\.meta/m.exec(converted) ?? [];
-  if (left !== undefined) throw new Error(`toCommonJs does not know '${left}'`);
-  return `"use strict";${converted}`;
-}
-
-/**
- * Makes a CommonJS module's default export the module itself, with the other exports as its members, as ioredis' own entry is:
- * `const Redis = require('lostlock/ioredis-mock')`.
- */
-function withDefaultAsModule(code: string): string {
-  const footer =
-    'module.exports = Object.assign(module.exports.default, module.exports); Object.defineProperty(module.exports, "__esModule", { value: true });';
-  // On the last line of the code, so that the twins have the same lines.
-  return code.replace(/\n(?=\/\/# sourceMappingURL=)|\n?$/, (end) => ` ${footer}${end}`);
 }

@@ -41,6 +41,11 @@ export const sections: readonly { readonly title: string; readonly pages: readon
         'lostlock beside redis-memory-server, Testcontainers, ioredis-mock and others, and how to move to it.',
       ),
       doc('ioredis-mock', 'From ioredis-mock'),
+      doc(
+        'clients',
+        'Clients and versions',
+        'Which clients and lock libraries the tests run, and in which versions.',
+      ),
     ],
   },
   {

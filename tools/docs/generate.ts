@@ -1,11 +1,12 @@
 /**
- * `npm run docs`: writes docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and of explorations, the
+ * `npm run docs`: writes docs/clients.md, docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and of explorations, the
  * kinds of lock in README.md, and the pictures of timelines.
  */
 import '../../lab/router.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { allCommands } from '../../server/commands/index.ts';
 import { catalogueTables, withTables } from '../../test/catalogue/pages.ts';
+import { clientsPage } from './clients-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { differencesPage } from './differences-page.ts';
 import { withExploreTables } from './explore-tables.ts';
@@ -14,6 +15,7 @@ import { withKinds } from './readme-kinds.ts';
 import { timelinePictures } from './timeline-picture.ts';
 
 writeFileSync(new URL('../../docs/commands.md', import.meta.url), commandsPage(allCommands));
+writeFileSync(new URL('../../docs/clients.md', import.meta.url), clientsPage());
 writeFileSync(new URL('../../docs/differences.md', import.meta.url), differencesPage());
 writeFileSync(new URL('../../docs/parameters.md', import.meta.url), parametersPage());
 for (const path of Object.keys(catalogueTables)) {

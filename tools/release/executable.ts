@@ -7,8 +7,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { join, resolve } from 'node:path';
+import { build, type Metafile } from 'esbuild';
 import { ensureBuilt } from '../../test/support/built.ts';
 import { ensureInstalled } from './own-tools.ts';
 
@@ -25,19 +25,6 @@ function run(command: string, args: readonly string[], cwd: string): string {
   if (done.status === 0) return done.stdout;
   throw new Error(`${command} ${args.join(' ')} failed:\n${done.stdout}${done.stderr}${done.error ?? ''}`);
 }
-
-/** The package's ES modules call require() through import.meta, which CommonJS does not have. */
-const plainRequire: Plugin = {
-  name: 'plain-require',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]dist[\\/].*\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8')
-        .replace(/^import { createRequire.* } from "node:module";$/gm, '')
-        .replace(/\w+\(import\.meta\.url\)\(/g, 'require('),
-      resolveDir: dirname(path),
-    }));
-  },
-};
 
 /** The packages in a bundle, with their licences, in the order of their names. */
 function licences(metafile: Metafile): string {
@@ -81,7 +68,6 @@ const { metafile } = await build({
   format: 'cjs',
   metafile: true,
   logLevel: 'error',
-  plugins: [plainRequire],
 });
 writeFileSync(
   join(out, 'THIRD-PARTY.txt'),
