@@ -1,6 +1,6 @@
 /**
- * Puts the chunks that esbuild writes into a few files, by what loads them. A chunk is a function there, a part, which runs when it is first
- * asked for (docs/decisions/0077-a-light-package.md).
+ * Puts the chunks that esbuild writes into a few files, by what loads them. A chunk is a function there, a part, which runs when
+ * it is first asked for (docs/decisions/0077-a-light-package.md).
  */
 import { basename } from 'node:path';
 import type { Metafile } from 'esbuild';

@@ -193,15 +193,15 @@ export function clientsPage(): string {
 
 # Clients and versions
 
-Any client that speaks RESP2 or RESP3 can connect. These are the clients and lock libraries that the tests of this project run, unmodified, with
-the versions that they run. A version that is missing has not been tried here; tell us what you find.
+Any client that speaks RESP2 or RESP3 can connect. These are the clients and lock libraries that the tests of this project run,
+unmodified, with the versions that they run. A version that is missing has not been tried here; tell us what you find.
 
 | client or library | version | what runs | where |
 |---|---|---|---|
 ${rows.join('\n')}
 
-\`ioredis\` is a peer of the package, from version 5 on. The lab's \`client(…)\` uses the version that is installed. \`lostlock/ioredis-mock\` runs
-on ioredis 5 and 6.
+\`ioredis\` is a peer of the package, from version 5 on. The lab's \`client(…)\` uses the version that is installed.
+\`lostlock/ioredis-mock\` runs on ioredis 5 and 6.
 
 The commands, from a checkout of the repository (what is not installed is named and left out):
 

@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes docs/clients.md, docs/commands.md, docs/differences.md, docs/parameters.md, the tables of failures and of explorations, the
- * kinds of lock in README.md, and the pictures of timelines.
+ * `npm run docs`: writes docs/clients.md, docs/commands.md, docs/differences.md, docs/parameters.md, the tables of
+ * failures and of explorations, the kinds of lock in README.md, and the pictures of timelines.
  */
 import '../../lab/router.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
