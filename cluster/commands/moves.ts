@@ -1,13 +1,13 @@
 /** The subcommands of CLUSTER with which primaries of Valkey 9 move slots (https://valkey.io/commands/cluster-migrateslots/). */
 import { asciiLower, asciiUpper, type Bytes, parseInteger } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
-import { OK, type Reply } from '../../protocol/reply.ts';
+import { OK, type Reply, ReplyError, SimpleString } from '../../protocol/reply.ts';
 import { type Client, PRIMARY_LINK, REPLY_OFF } from '../../server/clients/client.ts';
 import { wordAt } from '../../server/table/arguments.ts';
 import { type Outcome, SILENT } from '../../server/table/outcome.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Member } from '../member.ts';
-import { NAME_LENGTH, overlap, type SlotRange } from '../moving/move.ts';
+import { describeTask, type Move, NAME_LENGTH, overlap, type SlotRange } from '../moving/move.ts';
 import type { SlotMoves } from '../moving/moves.ts';
 import { slotIn } from './slots.ts';
 
@@ -86,6 +86,101 @@ export function cancelMoves(moves: SlotMoves): Reply {
 /** GETSLOTMIGRATIONS: describes the moves that are underway, and those that have ended. */
 export function describeMoves(moves: SlotMoves): Reply {
   return moves.all.map((move) => move.describe());
+}
+
+/** MIGRATION of Redis: asks other nodes for slots, and lists and gives up moves. */
+export function migration(moves: SlotMoves, argv: readonly Bytes[]): Reply {
+  const [, , word = '', which = '', id] = argv;
+  const action = asciiUpper(word);
+  if (action === 'IMPORT') return importSlots(moves, argv);
+  if (action !== 'STATUS' && action !== 'CANCEL') fail('ERR unknown argument');
+  const kind = asciiUpper(which);
+  if (kind !== 'ALL' && kind !== 'ID') fail('ERR unknown argument');
+  if (argv.length !== (kind === 'ID' ? 5 : 4)) fail(ARITY);
+  const chosen = (move: Move): boolean => kind === 'ALL' || move.name === id;
+  return action === 'CANCEL' ? moves.giveUp(chosen) : moves.all.filter(chosen).map(describeTask);
+}
+
+const ARITY = "ERR wrong number of arguments for 'cluster|migration' command";
+
+/** Reads ranges of slots. Returns them in order, those that touch as one. */
+function sortedRanges(argv: readonly Bytes[], from: number): SlotRange[] {
+  const slots = new Set<number>();
+  for (let at = from; at < argv.length; at += 2) {
+    const [first, last] = [slotIn(wordAt(argv, at)), slotIn(wordAt(argv, at + 1))];
+    if (first > last) fail(`ERR start slot number ${first} is greater than end slot number ${last}`);
+    for (let slot = first; slot <= last; slot++) {
+      if (slots.has(slot)) fail(`ERR Slot ${slot} specified multiple times`);
+      slots.add(slot);
+    }
+  }
+  const ranges: [number, number][] = [];
+  for (const slot of [...slots].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === slot - 1) last[1] = slot;
+    else ranges.push([slot, slot]);
+  }
+  return ranges;
+}
+
+/** MIGRATION IMPORT: asks the node that has the slots for them. */
+function importSlots(moves: SlotMoves, argv: readonly Bytes[]): Reply {
+  const { myself, owners, importing, migrating } = moves.cluster;
+  if (argv.length < 5 || argv.length % 2 === 0) fail(ARITY);
+  const ranges = sortedRanges(argv, 3);
+  if (myself.isReplica) fail('ERR slot migration not allowed on replica.');
+  if (importing.size + migrating.size > 0)
+    fail('ERR all slot states must be STABLE to start a slot migration task.');
+  let source: Member | undefined;
+  for (const [first, last] of ranges) {
+    for (let slot = first; slot <= last; slot++) {
+      const owner = owners[slot] ?? fail(`ERR slot has no owner: ${slot}`);
+      source ??= owner;
+      if (owner !== source) fail('ERR slots belong to different source nodes');
+    }
+  }
+  if (source === undefined || source === myself) fail('ERR this node is already the owner of the slot range');
+  const other = moves.all.find((move) => !move.isFinished);
+  if (other !== undefined && overlap(other.ranges, ranges)) {
+    const range = ranges.find((each) => overlap(other.ranges, [each]));
+    fail(`ERR overlapping import exists for slot range: ${range?.join('-')}`);
+  }
+  if (other !== undefined) fail('ERR another ASM task is already in progress');
+  return moves.request(source, ranges);
+}
+
+/** Refuses a client that is no node, and closes its connection. */
+function expel(client: Client): Outcome {
+  client.reply(new ReplyError(INTERNAL));
+  client.close();
+  return SILENT;
+}
+
+const INTERNAL = 'ERR CLUSTER SYNCSLOTS subcommands are only allowed for internal clients';
+
+/**
+ * SYNCSLOTS between nodes that answer as Redis: SYNC asks for slots, the rest is as between nodes of Valkey. Whoever sends
+ * it, the source connects to a member of its cluster, and that member takes part only if it has asked.
+ */
+export function syncTask(moves: SlotMoves, argv: readonly Bytes[], client: Client): Outcome {
+  const [, , word = '', name = '', mark = '', id = ''] = argv;
+  if (asciiUpper(word) === 'SYNC' && mark === 'FOR' && name.length === NAME_LENGTH) {
+    const { cluster } = moves;
+    const to = cluster.members.get(id);
+    if (to === undefined) return expel(client);
+    const { ranges, owner } = readRanges(cluster, argv, 6);
+    if (owner !== cluster.myself) fail('ERR slots are not served by this node');
+    if (moves.named(name) === undefined) moves.answer(name, to, ranges);
+    return new SimpleString('SYNCSLOTS');
+  }
+  const named = asciiUpper(word) === 'ESTABLISH' ? argv[argv.indexOf('NAME') + 1] : undefined;
+  if (named !== undefined && moves.join(client, named)) {
+    client.reply(OK);
+    client.mark(REPLY_OFF, true);
+    return SILENT;
+  }
+  if (moves.importOf(client) === undefined) return expel(client);
+  return syncSlots(moves, argv, client);
 }
 
 /** SYNCSLOTS: what the two nodes of a move tell each other, and a primary its replicas. */

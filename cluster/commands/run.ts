@@ -60,8 +60,13 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   shards: shardsReply,
   slaves: members.listReplicas,
   'slot-stats': slots.slotStats,
-  syncslots: (_c, argv, client, all) => moves.syncSlots(all, argv, client),
+  migration: (_c, argv, _client, all) => moves.migration(all, argv),
+  syncslots: (cluster, argv, client, all) =>
+    cluster.server.dialect.cluster.movesSlots === 'to the target'
+      ? moves.syncTask(all, argv, client)
+      : moves.syncSlots(all, argv, client),
   slots: (cluster, _, client) => slotsReply(cluster, client),
+  trimslots: slots.trimSlots,
 };
 
 /** Runs a subcommand of CLUSTER. */

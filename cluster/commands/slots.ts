@@ -7,6 +7,7 @@ import type { Client } from '../../server/clients/client.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
 import type { Cluster } from '../cluster.ts';
 import { announce } from '../gossip.ts';
+import { removeKeysOf } from '../slot-keys.ts';
 import { bumpEpoch } from './members.ts';
 
 const BAD_SLOT = 'ERR Invalid or out of range slot';
@@ -79,6 +80,24 @@ export function flushSlot(cluster: Cluster, argv: readonly Bytes[]): Reply {
   for (const db of cluster.server.databases) {
     for (const key of db.entries.keysOfSlot(slot)) if (db.remove(key)) db.changed(key, 'del');
   }
+  return OK;
+}
+
+/** TRIMSLOTS RANGES count first last …: removes the keys of slots that this node does not serve. */
+export function trimSlots(cluster: Cluster, argv: readonly Bytes[]): Reply {
+  if (asciiUpper(wordAt(argv, 1)) !== 'RANGES') fail('ERR missing ranges argument');
+  const count = integer(wordAt(argv, 2));
+  if (count < 1 || argv.length !== 3 + 2 * count) fail('ERR invalid number of ranges');
+  const slots: number[] = [];
+  for (let at = 3; at < argv.length; at += 2) {
+    const [first, last] = [slotIn(wordAt(argv, at)), slotIn(wordAt(argv, at + 1))];
+    if (first > last) fail(`ERR start slot number ${first} is greater than end slot number ${last}`);
+    for (let slot = first; slot <= last; slot++) slots.push(slot);
+  }
+  const { myself, owners } = cluster;
+  const mine = slots.find((slot) => owners[slot] === myself.head);
+  if (mine !== undefined) fail(`ERR the slot ${mine} is served by this node`);
+  for (const slot of slots) if (cluster.hasKeys(slot)) removeKeysOf(cluster, slot);
   return OK;
 }
 

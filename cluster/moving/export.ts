@@ -13,7 +13,7 @@ import { resolve, step } from '../../server/table/resolve.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Member } from '../member.ts';
 import { replicationPort } from '../ports.ts';
-import { Move, type SlotRange } from './move.ts';
+import { Move, NAME_LENGTH, type SlotRange } from './move.ts';
 
 /** How long writes wait at least once the target may take the slots over, in milliseconds. */
 const PROPAGATION: Millis = 2000;
@@ -42,11 +42,13 @@ export class SlotExport extends Move implements Receiver {
   #input: Bytes = '';
   #decoder: RequestDecoder | undefined;
   #selected = -1;
+  #pausedAt: Millis = 0;
 
-  constructor(owner: ExportOwner, target: Member, ranges: readonly SlotRange[]) {
+  /** @param name its name; by default a random one */
+  constructor(owner: ExportOwner, target: Member, ranges: readonly SlotRange[], name?: Bytes) {
     const { cluster } = owner;
     const ends = { source: cluster.myself.id, target: target.id };
-    super(cluster.server.randomHex(40), ranges, ends, 'connecting', cluster.now);
+    super(name ?? cluster.server.randomHex(NAME_LENGTH), ranges, ends, 'connecting', cluster.now);
     this.#owner = owner;
   }
 
@@ -101,6 +103,7 @@ export class SlotExport extends Move implements Receiver {
 
   finish(state: 'success' | 'cancelled' | 'failed', message: Bytes = ''): void {
     this.message = message;
+    if (this.pausedUntil > 0) this.paused = this.#owner.cluster.now - this.#pausedAt;
     this.pausedUntil = 0;
     this.become(state, this.#owner.cluster.now);
     this.#attempt?.cancel();
@@ -248,6 +251,7 @@ export class SlotExport extends Move implements Receiver {
       return;
     }
     this.pausedUntil = cluster.now + 2 * cluster.server.settings['cluster-manual-failover-timeout'];
+    this.#pausedAt = cluster.now;
     this.#say('PAUSED');
     this.become('failover-paused', cluster.now);
     this.#owner.followPauses();

@@ -20,7 +20,7 @@ export class SlotImport extends Move {
   readonly operation = 'IMPORT';
   readonly #cluster: Cluster;
   /** The connection that the source has made; undefined at a replica. */
-  readonly #client: Client | undefined;
+  #client: Client | undefined;
   #kept: Bytes[][] = [];
 
   constructor(
@@ -33,6 +33,12 @@ export class SlotImport extends Move {
     super(name, ranges, ends, client === undefined ? 'occurring-on-primary' : 'waiting-for-ack', cluster.now);
     this.#cluster = cluster;
     this.#client = client;
+  }
+
+  /** The source has answered a request for the slots: it speaks through this client. */
+  join(client: Client): void {
+    this.#client = client;
+    this.become('waiting-for-ack', this.#cluster.now);
   }
 
   /** Keeps a command of the source until the slots are taken over. */
@@ -89,6 +95,8 @@ export class SlotImport extends Move {
     this.become(state, this.#cluster.now);
     if (this.#client === undefined) return;
     this.#client.close();
+    const { cluster: traits } = this.#cluster.server.dialect;
+    if (traits.movesSlots !== 'from the source') return;
     const words = ['STATE', state === 'success' ? 'SUCCESS' : 'FAILED', 'NAME', this.name];
     if (message !== '') words.push('MESSAGE', message);
     const { effects } = this.#cluster.server;

@@ -15,6 +15,7 @@ export type MoveState =
   | 'waiting-for-paused'
   | 'failover-requested'
   | 'occurring-on-primary'
+  | 'asking-source'
   | 'connecting'
   | 'reading-auth-response'
   | 'reading-establish-response'
@@ -47,6 +48,10 @@ export abstract class Move {
   /** When the other side was last heard. */
   heardAt: Millis;
   message: Bytes = '';
+  /** How often the source of the slots was asked for them again. */
+  retries = 0;
+  /** How long writes waited for the move, in milliseconds. */
+  paused: Millis = 0;
   #state: MoveState;
 
   constructor(
@@ -111,6 +116,52 @@ export abstract class Move {
       ...['cow_size', 0, 'remaining_repl_size', this.pending],
     ]);
   }
+}
+
+/** The words of CLUSTER MIGRATION for states. A state that has none is one of a move that has ended. */
+const TASK_STATES: Partial<Record<MoveState, Bytes>> = {
+  'asking-source': 'connecting',
+  'waiting-for-ack': 'syncslots-reply',
+  'receiving-snapshot': 'accumulate-buffer',
+  'waiting-for-paused': 'streaming-buffer',
+  'failover-requested': 'wait-stream-eof',
+  connecting: 'wait-rdbchannel',
+  'reading-auth-response': 'wait-rdbchannel',
+  'reading-establish-response': 'wait-rdbchannel',
+  snapshotting: 'send-bulk-and-stream',
+  replicating: 'send-stream',
+  'waiting-to-pause': 'handoff-prep',
+  'failover-paused': 'handoff',
+  'failover-granted': 'stream-eof',
+  success: 'completed',
+  cancelled: 'canceled',
+  failed: 'failed',
+};
+
+/** The state of a move in the words of CLUSTER MIGRATION. */
+export function describedState({ state }: Move): Bytes {
+  return TASK_STATES[state] ?? state;
+}
+
+/** How CLUSTER MIGRATION STATUS of Redis describes a move. */
+export function describeTask(move: Move): Reply {
+  const { ends, state } = move;
+  const ended = state === 'success' || state === 'cancelled';
+  return new MapReply([
+    ...[
+      'id',
+      move.name,
+      'slots',
+      textOf(move.ranges),
+      'source',
+      ends?.source ?? '',
+      'dest',
+      ends?.target ?? '',
+    ],
+    ...['operation', move.operation === 'IMPORT' ? 'import' : 'migrate', 'state', describedState(move)],
+    ...['last_error', move.message, 'retries', move.retries, 'create_time', move.createdAt],
+    ...['start_time', move.createdAt, 'end_time', ended ? move.updatedAt : -1, 'write_pause_ms', move.paused],
+  ]);
 }
 
 /** The ranges as CLUSTER GETSLOTMIGRATIONS writes them. */

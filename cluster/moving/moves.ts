@@ -6,7 +6,8 @@ import type { Cluster } from '../cluster.ts';
 import type { Member } from '../member.ts';
 import { type ExportOwner, SlotExport } from './export.ts';
 import { SlotImport } from './import.ts';
-import { type Ends, type Move, overlap, type SlotRange } from './move.ts';
+import { describedState, type Ends, type Move, NAME_LENGTH, overlap, type SlotRange } from './move.ts';
+import { SlotRequest } from './request.ts';
 
 /** How many beats pass between two acknowledgements. */
 const BEATS_PER_ACK = 10;
@@ -17,6 +18,7 @@ export class SlotMoves implements ExportOwner, StreamObserver {
   readonly #enter: (work: () => void) => void;
   #moves: Move[] = [];
   readonly #imports = new WeakMap<Client, SlotImport>();
+  readonly #requests = new WeakMap<SlotImport, SlotRequest>();
   #observes = false;
   #pauses = false;
   #beats = 0;
@@ -73,6 +75,50 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     this.#follow();
   }
 
+  /**
+   * Asks another node for slots, as CLUSTER MIGRATION IMPORT of Redis does. The source then moves them as if it had been told
+   * to. Returns the name of the move.
+   */
+  request(source: Member, ranges: readonly SlotRange[]): Bytes {
+    const { cluster } = this;
+    const name = cluster.server.randomHex(NAME_LENGTH);
+    const ends = { source: source.id, target: cluster.myself.id };
+    const move = new SlotImport(cluster, undefined, name, ranges, ends);
+    move.become('asking-source', cluster.now);
+    this.#moves.unshift(move);
+    this.#follow();
+    this.#requests.set(move, new SlotRequest(this, move));
+    return name;
+  }
+
+  /** Begins a move for which another node has asked. */
+  answer(name: Bytes, to: Member, ranges: readonly SlotRange[]): void {
+    const move = new SlotExport(this, to, ranges, name);
+    this.#moves.unshift(move);
+    this.#follow();
+    move.begin();
+  }
+
+  /** The source speaks through this client. Returns false if this node has not asked for a move of that name. */
+  join(client: Client, name: Bytes): boolean {
+    const move = this.named(name);
+    if (!(move instanceof SlotImport) || move.state !== 'asking-source') return false;
+    move.join(client);
+    this.#imports.set(client, move);
+    return true;
+  }
+
+  /** Gives up moves in both directions. Returns how many there were. */
+  giveUp(chosen: (move: Move) => boolean): number {
+    const moves = this.#moves.filter((move) => !move.isFinished && chosen(move));
+    for (const move of moves) {
+      const state = describedState(move);
+      move.finish('cancelled', `Cancelled due to user request (state: ${state}, rdb_channel_state: none)`);
+    }
+    this.#follow();
+    return moves.length;
+  }
+
   /** The move to this node for which a client speaks. */
   importOf(client: Client): SlotImport | undefined {
     const move = this.#imports.get(client);
@@ -124,6 +170,10 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     const acknowledges = ++this.#beats % BEATS_PER_ACK === 0;
     for (const move of this.#moves) {
       if (move.isFinished || move.state === 'occurring-on-primary') continue;
+      if (move.state === 'asking-source') {
+        if (acknowledges) this.#requests.get(move as SlotImport)?.retry();
+        continue;
+      }
       if (move.state === 'waiting-to-pause') (move as SlotExport).pause();
       if (move.state !== 'failover-granted' && now - move.heardAt > limit) {
         move.finish('failed', 'Timed out after too long with no interaction');

@@ -91,10 +91,7 @@ export class ListValue {
 
   /** The elements from start to stop, both inclusive and between 0 and size - 1; empty when start > stop. */
   range(start: number, stop: number): Bytes[] {
-    const items = this.#items;
-    const out: Bytes[] = [];
-    for (let i = start; i <= stop; i++) out.push(items.at(i)!);
-    return out;
+    return start > stop ? [] : this.#items.slice(start, stop + 1);
   }
 
   /** Inserts a value before the element at the index, or after the last element when index = size. */

@@ -30,6 +30,15 @@ export class Ring<T> {
     return index < 0 || index >= this.#size ? undefined : this.#items[(this.#head + index) & this.#mask];
   }
 
+  /** The items from `from` to before `end`, which must exist. */
+  slice(from: number, end: number): T[] {
+    const [start, stop] = [this.#head + from, this.#head + end];
+    const room = this.#mask + 1;
+    if (start >= room) return this.#items.slice(start - room, stop - room) as T[];
+    if (stop <= room) return this.#items.slice(start, stop) as T[];
+    return [...this.#items.slice(start), ...this.#items.slice(0, stop - room)] as T[];
+  }
+
   /** Replaces the item at an index, which must exist. */
   set(index: number, item: T): void {
     this.#items[(this.#head + index) & this.#mask] = item;

@@ -31,8 +31,8 @@ export interface ClusterTraits {
   readonly setSlotTakesTimeout: boolean;
   /** Whether replicas hear of CLUSTER SETSLOT, and redirect as their primary does. */
   readonly replicatesSetSlot: boolean;
-  /** How nodes move slots by themselves: by CLUSTER MIGRATESLOTS at the source; or not. */
-  readonly movesSlots: 'not' | 'from the source';
+  /** How nodes move slots by themselves: by CLUSTER MIGRATESLOTS at the source, CLUSTER MIGRATION at the target, or not. */
+  readonly movesSlots: 'not' | 'from the source' | 'to the target';
   /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
   readonly routesSpoiltTransactions: boolean;
   /** Whether a node that loses a slot to a newer epoch forgets that it was moving the slot away. */
@@ -70,6 +70,8 @@ export const cluster72: ClusterTraits = {
   databases: 'one, others refused',
   scriptTexts: 'one for each',
 };
+/** Redis 8.4 and later. */
+export const cluster84: ClusterTraits = { ...cluster72, movesSlots: 'to the target' };
 /** Valkey 8.1. */
 export const clusterValkey81: ClusterTraits = {
   ...cluster72,

@@ -2,6 +2,7 @@
 import { REDIS_8_6 } from '../../keyspace/rdb/formats.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { infoFields } from '../figures/info-fields.ts';
+import { cluster84 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
 import { redisIdentity } from './identity.ts';
 import { redis82 } from './redis-8.2.ts';
@@ -23,4 +24,5 @@ export const redis86: Dialect = {
   replicaInInfo: ',io-thread=0',
   deliveredPosition: 'before the delivery',
   unsignedSettings: 'within bounds',
+  cluster: cluster84,
 };

@@ -199,3 +199,112 @@ testBeside(
     await Promise.all([...ours, ...real].map((node) => node.stop()));
   },
 );
+
+/** Requests to the first of three primaries that begin no move, and how Redis answers. */
+const REFUSED_BY_REDIS = `
+MIGRATION STATUS
+MIGRATION STATUS ALL
+MIGRATION STATUS ID x
+MIGRATION STATUS ALL x
+MIGRATION STATUS ID
+MIGRATION STATUS foo
+MIGRATION STATUS foo bar
+MIGRATION CANCEL ALL
+MIGRATION CANCEL ID x
+MIGRATION CANCEL
+MIGRATION CANCEL foo
+MIGRATION CANCEL ID
+MIGRATION foo bar
+MIGRATION IMPORT 0
+MIGRATION IMPORT 0 1
+MIGRATION IMPORT 1 0
+MIGRATION IMPORT 0 16384
+MIGRATION IMPORT x 1
+MIGRATION IMPORT 0 5 3 8
+MIGRATION IMPORT 0 5 6
+MIGRATION IMPORT 5460 5462
+MIGRATION IMPORT 6000 6001 16000 16001
+SETSLOT 6000 IMPORTING ID1
+MIGRATION IMPORT 6001 6001
+SETSLOT 6000 STABLE`;
+
+/** The same for TRIMSLOTS. */
+const TRIMS = `
+TRIMSLOTS foo 1 0 1
+TRIMSLOTS RANGES x 0 1
+TRIMSLOTS RANGES 0 0 1
+TRIMSLOTS RANGES 2 0 1
+TRIMSLOTS RANGES 1 3 1
+TRIMSLOTS RANGES 1 x 1
+TRIMSLOTS RANGES 2 0 0 9000 9000
+TRIMSLOTS RANGES 1 9000 9001`;
+
+testBeside(['redis-8.6'], '%s moves slots with CLUSTER MIGRATION as its server', async (dialect, program) => {
+  const [ours, real] = await Promise.all([
+    Promise.all(Array.from({ length: 3 }, () => ourNode(dialect))),
+    Promise.all(Array.from({ length: 3 }, () => realNode(program))),
+  ]);
+  for (const nodes of [ours, real]) await form(nodes);
+  const both = (...words: string[]): Promise<string[]> =>
+    Promise.all(
+      [ours, real].map(async (nodes) => {
+        const sent = words.map((word) => nodes[Number(/^ID(\d)$/.exec(word)?.[1])]?.id ?? word);
+        return anonymous(nodes, await askNode(nodes[0]!.admin, ...sent));
+      }),
+    );
+  const lines = [
+    ...REFUSED_BY_REDIS.trim()
+      .split('\n')
+      .map((line) => `CLUSTER ${line}`),
+    ...TRIMS.trim().split('\n'),
+  ];
+  for (const line of lines) {
+    const [mine, theirs] = await both(...line.split(' '));
+    expect([line, mine]).toEqual([line, theirs]);
+  }
+  // A client that is no node is refused, and its connection closed.
+  for (const words of [['x'], ['ACK'], ['SYNC', 'a', '0', '1']]) {
+    const ends = await Promise.all(
+      [ours, real].map(async (nodes) => {
+        const client = await RawClient.connect({ port: nodes[0]!.port });
+        const reply = await askNode(client, 'CLUSTER', 'SYNCSLOTS', ...words);
+        await until(() => client.ending !== undefined, { what: 'a connection that is closed' });
+        return reply;
+      }),
+    );
+    expect(ends[0]).toBe(ends[1]);
+  }
+  // A move, as both ends describe it when it has ended. A source that is not ready is asked again, at any server.
+  const described = await Promise.all(
+    [ours, real].map(async (nodes) => {
+      const [target, source] = nodes as [TestNode, TestNode];
+      for (const key of ['{a5}1', '{a5}2']) await askNode(source.admin, 'SET', key, 'v', 'EX', '1000');
+      const slot = Number((await askNode(source.admin, 'CLUSTER', 'KEYSLOT', '{a5}1')).slice(1));
+      const slots = [slot + 1, slot + 2, slot, slot].map(String);
+      expect(await askNode(target.admin, 'CLUSTER', 'MIGRATION', 'IMPORT', ...slots)).toMatch(
+        /^"[0-9a-f]{40}"$/,
+      );
+      const ended = async ({ admin }: TestNode): Promise<string> =>
+        until(
+          async () => {
+            const text = await askNode(admin, 'CLUSTER', 'MIGRATION', 'STATUS', 'ALL');
+            return text.includes('"completed"') ? text : undefined;
+          },
+          { what: 'a move that has ended' },
+        );
+      const texts = [await ended(target), await ended(source)];
+      expect(await askNode(target.admin, 'DBSIZE')).toMatch(/^:[23]$/);
+      expect(await askNode(target.admin, 'TTL', '{a5}2')).toMatch(/^:(1000|9\d\d)$/);
+      expect(await askNode(source.admin, 'GET', '{a5}1')).toContain('MOVED');
+      return texts.map((text) =>
+        anonymous(nodes, text)
+          .replace(/"id" "\w+"/, '"id" NAME')
+          .replaceAll(/:\d{13}/g, ':TIME')
+          .replace(/"retries" :\d+/, '"retries" :N')
+          .replace(/"write_pause_ms" :\d+/, '"write_pause_ms" :N'),
+      );
+    }),
+  );
+  expect(described[0]).toEqual(described[1]);
+  await Promise.all([...ours, ...real].map((node) => node.stop()));
+});
