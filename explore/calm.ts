@@ -1,5 +1,6 @@
 /** Learns from the world without faults how often each client enters, and what each waits for at the end. */
 
+import type { LockAccount } from '../lab/account/account.ts';
 import { accountOfWorld } from './cause/recorded.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
 import type { PlayedWorld } from './played-world.ts';
@@ -45,16 +46,27 @@ function isStuck(world: PlayedWorld, { client }: ClientLife): boolean {
 
 /** True when the client was refused a lock, or waits for it, since it last left a resource. */
 function wantsLock(world: PlayedWorld, name: string): boolean {
+  // Workers of a queue wait for the next job, and each job is done once.
+  if (world.visits.length > 0 && world.visits.every(({ resource }) => world.once?.has(resource)))
+    return false;
   const { account } = accountOfWorld(world);
   const left = Math.max(
     0,
     ...world.visits.filter(({ client, to }) => client === name && Number.isFinite(to)).map(({ to }) => to),
   );
   const since = left * 1000;
+  const entered = locksOfEntries(account);
+  // A worker that looks for stalled jobs takes turns with others by a lock, and waits for the next job all the same.
+  const matters = (lock: string): boolean => entered.size === 0 || entered.has(lock);
   return (
-    account.refusals.some(({ client, at }) => client === name && at >= since) ||
+    account.refusals.some(({ client, lock, at }) => client === name && at >= since && matters(lock)) ||
     account.waiters.some(({ client, to }) => client === name && (to === null || to >= since))
   );
+}
+
+/** The locks whose grants let clients enter, as far as the servers show it. */
+function locksOfEntries({ entries }: LockAccount): ReadonlySet<string> {
+  return new Set(entries.flatMap(({ tenure }) => tenure?.lock ?? []));
 }
 
 function probeOf(world: PlayedWorld): CalmWorld['probe'] {

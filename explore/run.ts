@@ -45,6 +45,9 @@ export interface Rules {
 /** How long the nodes may take to agree on their roles when the faults are over, in milliseconds. */
 const AGREE_WITHIN = 30_000;
 
+/** In milliseconds. */
+const A_MICROSECOND = 0.001;
+
 /** How long a client that ended without entering waits before it tries again, in milliseconds. */
 const TRIES_AGAIN_AFTER = 50;
 
@@ -223,8 +226,11 @@ class WorldRun implements StageRun {
     };
     lives.push(life);
     await done;
-    life.to = this.now();
-    life.ended = client.end;
+    // One that returns at once when it is told did not end by itself.
+    life.to = this.#toldAt === Infinity ? this.now() : Math.max(this.now(), this.#toldAt + A_MICROSECOND);
+    // The probe is told to end when it has had its time: what it does then says nothing.
+    const isTold = lives === this.#probeLives && this.signal.aborted && client.end === 'returned';
+    life.ended = isTold ? undefined : client.end;
     if (client.error !== undefined) life.error = client.error;
     if (lives === this.#lives) this.#span = Math.max(this.#span, this.now());
   }

@@ -15,6 +15,12 @@ const ATOMIC = 'redislock offers both atomic acquire and release operations, avo
 
 /** The sentences, by package; those of our own locks under the empty name. */
 export const QUOTES: Readonly<Record<string, readonly Quote[]>> = {
+  bullmq: quotes(README, 'Carefully written for rock solid stability and atomicity.'),
+  bull: quotes(README, 'The queue aims for an "at least once" working strategy.'),
+  'bee-queue': quotes(
+    README,
+    'Any job enqueued should be processed at least once - and if a worker crashes, gets disconnected, or otherwise fails',
+  ),
   redlock4: quotes(README, STRONG, TWICE),
   redlock: quotes(README, STRONG, TWICE),
   '@sesamecare-oss/redlock': quotes(README, STRONG, TWICE),

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { defined } from '../../base/defined.ts';
-import type { ClientSession, ExploreOptions } from '../../explore/index.ts';
+import type { ClientSession, ExploreOptions, FaultName } from '../../explore/index.ts';
 import { createLocks } from '../../locks/index.ts';
-import { wrongRelease } from './wrong-release.ts';
+import { queues, readScripts } from './queues.ts';
 
 /** A library, and how its lock is used. */
 export interface Specimen {
@@ -13,6 +13,8 @@ export interface Specimen {
   /** The package to ask for its version; undefined for our own locks. */
   readonly module: string | undefined;
   readonly topology?: ExploreOptions['topology'];
+  /** True for a job queue: its jobs must be done once. */
+  readonly isQueue?: boolean;
   readonly client: ExploreOptions['client'];
 }
 
@@ -24,20 +26,21 @@ const KEY = 'lock';
 
 // The libraries are used without their types, as far as is needed here.
 // biome-ignore lint/suspicious/noExplicitAny: the libraries are loaded by name, and some have no types
-type Untyped = any; // tidy any: see above
+export type Untyped = any; // tidy any: see above
 
 /** Loads a package that was installed. */
-type Load = ((name: string) => Untyped) & {
+export type Load = ((name: string) => Untyped) & {
   /** Loads the package with modules of its own, as a process does that has just started. */
   anew(name: string, ...also: string[]): Untyped;
 };
 
-/** Loads the libraries from the folder that they were installed in. */
-export function zoo(folder: string): Specimen[] {
+/** Loads the libraries from the folder that they were installed in, and reads what they would read in a world. */
+export async function zoo(folder: string): Promise<Specimen[]> {
   const load = loader(folder);
   // Before any world: loading is input.
   for (const name of Object.keys((load('./package.json') as { dependencies: object }).dependencies))
     load(name);
+  await readScripts(load);
   return [
     ...redlocks(load),
     ...onIoredis(load),
@@ -45,6 +48,7 @@ export function zoo(folder: string): Specimen[] {
     ...onNodeRedis4(load, folder),
     ...onNodeRedis3(load),
     ...own(),
+    ...queues(load),
   ];
 }
 
@@ -322,19 +326,36 @@ function own(): Specimen[] {
   ];
 }
 
-/** How a library is explored with all promises. */
-export function optionsOf({ name, client, topology }: Specimen): ExploreOptions {
-  return { name, client, clients: 2, ...defined({ topology }) };
+/** Which promises a queue is held to: what is a lock to others has no meaning where clients wait for jobs. */
+const OF_QUEUES = ['mutual-exclusion', 'once', 'everyone-served'] as const;
+
+/** How a library is explored with all default faults and promises. What no lease can keep is told apart from what is a defect. */
+export function optionsOf({ name, client, topology, isQueue }: Specimen): ExploreOptions {
+  return {
+    ...{ name, client, clients: 2, accept: ['lease-limits'] },
+    ...(isQueue === true && { promises: OF_QUEUES }),
+    ...defined({ topology }),
+  };
 }
 
-/**
- * How a library is explored for wrong releases. A world ends when two clients are inside. What they release then is seen
- * only if that is not looked for.
- */
-export function releaseOptionsOf(specimen: Specimen): ExploreOptions {
-  return {
-    ...optionsOf(specimen),
-    promises: [wrongRelease((specimen.topology?.primaries ?? 1) > 1)],
-    faults: ['client-pause', 'delay', 'partition', 'failover-behind'],
-  };
+/** The longest of bounded faults, in milliseconds: half a lease. */
+export const BOUND = LEASE / 2;
+
+/** Faults that a lock with a lease should survive: none is longer than half a lease, and none loses data or sets the servers' clocks. */
+const BOUNDED: readonly FaultName[] = [
+  ...(['node-pause', 'client-pause', 'client-death', 'partition', 'delay', 'lost-request'] as const),
+  ...([
+    'lost-reply',
+    'connection-reset',
+    'client-clock-jump',
+    'restart-disk',
+    'script-flush',
+    'busy',
+  ] as const),
+  ...(['out-of-memory', 'misconf'] as const),
+];
+
+/** How a library is explored with faults of bounded strength. */
+export function boundedOptionsOf(specimen: Specimen): ExploreOptions {
+  return { ...optionsOf(specimen), faults: BOUNDED.map((kind) => ({ kind, longest: BOUND })) };
 }

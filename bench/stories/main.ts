@@ -65,7 +65,7 @@ const before = (): string => `${lengths.length} stories of two holders, ${told} 
 
 if (values.only === undefined || values.only.includes('zoo')) {
   install();
-  const libraries = zoo(folder);
+  const libraries = await zoo(folder);
   for (const { name, text } of pageOf(readFileSync('docs/libraries.md', 'utf8'))) {
     const library = libraries.find((each) => each.name === name);
     if (library !== undefined) check(name, await playBroken(optionsOf(library), text));

@@ -75,6 +75,7 @@ export function freedBetween(
         what: whyNone(newer.call, known),
       }
     );
+  if (isOverFor(tenure, next)) return ofLease(tenure, next, known);
   const isApart = older.tenures.every(({ node }) => newer.tenures.every((each) => each.node !== node));
   const what =
     next.lock !== tenure.lock
@@ -181,11 +182,7 @@ function writeBetween(
   const call = account.calls.causeOf(found);
   const by = found.write.client;
   const isExpiry = by === undefined && (found.write.type === 'none' || isOfField(found.write));
-  const isClock = run.events.some(
-    ({ who, what, detail, at }) =>
-      who === found.node && what === 'clock' && detail.startsWith('jumps') && at >= from && at <= found.at,
-  );
-  const ended = isClock ? 'clock' : 'expired';
+  const ended = jumpOf(found.node, from, found.at, run) === undefined ? 'expired' : 'clock';
   return {
     ...{ ...base, how: isExpiry ? ended : 'changed', at: found.at / 1000 },
     ...{ role: roleOf(by), by, node: found.node },
@@ -197,4 +194,31 @@ function writeBetween(
 /** True for the end of a field of a hash that has a lease of its own: the server removes it. */
 function isOfField({ command: [name = ''] }: RecordedWrite['write']): boolean {
   return /^hdel$/i.test(name);
+}
+
+/** How the clock of a node was set between two moments; undefined when it was not. */
+function jumpOf(node: string, from: number, to: number, { events }: WorldAccount['run']): string | undefined {
+  return events.find(
+    ({ who, what, detail, at }) =>
+      who === node && what === 'clock' && detail.startsWith('jumps') && at >= from && at <= to,
+  )?.detail;
+}
+
+/**
+ * True when the first lease had ended by the node's clock as the second began, although its entry was still there: as in a sorted set,
+ * whose scores are deadlines.
+ */
+function isOverFor({ node, deadline }: Tenure, next: Tenure): boolean {
+  if (deadline === undefined || next.deadline === undefined || next.lease === undefined) return false;
+  return node === next.node && next.deadline - next.lease >= deadline;
+}
+
+function ofLease(tenure: Tenure, next: Tenure, { run }: WorldAccount): FreedBy {
+  const jump = jumpOf(tenure.node, tenure.from, next.from, run);
+  const end = tenure.from + (tenure.lease ?? 0) * 1000;
+  return {
+    ...{ tenure, node: tenure.node, by: undefined, request: undefined, role: 'server' },
+    ...{ how: jump === undefined ? 'expired' : 'clock', at: (jump === undefined ? end : next.from) / 1000 },
+    what: jump === undefined ? 'its lease was over' : `the clock of ${tenure.node} ${jump}`,
+  };
 }

@@ -116,6 +116,35 @@ test('the lease of a field of a hash that ends is a limit of leases, by time and
   }
 });
 
+test('a permit whose deadline in a sorted set has passed is over, by time and by a clock', async () => {
+  const TAKE = `local t = redis.call('time')
+  local now = t[1] * 1000 + math.floor(t[2] / 1000)
+  redis.call('zremrangebyscore', KEYS[1], '-inf', now)
+  if redis.call('zcard', KEYS[1]) >= 1 then return 0 end
+  redis.call('zadd', KEYS[1], now + 600, ARGV[1])
+  return 1`;
+  const client = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
+    while ((await redis.eval(TAKE, 1, 'pool', name).catch(() => 0)) !== 1) await sleep(25);
+    const inside = resource('pool').enter();
+    await sleep(50);
+    inside.write();
+    inside.leave();
+    await redis.zrem('pool', name).catch(() => 0);
+  };
+  for (const [fault, reason] of [
+    ['client-pause@A.enters.pool.1/A/1500', 'expired'],
+    ['server-clock-jump@A.enters.pool.1/redis-1//1100', 'the clock of redis-1'],
+  ]) {
+    const played = await replay(
+      { name: 'pool', client, topology: { replicas: 0 }, promises: ['mutual-exclusion'] },
+      `2:1:0:A,B:${fault}=A:000000000000`,
+    );
+    expect(played.story).toMatch(
+      reason === 'expired' ? /a limit of leases/ : /at fault: the clock of redis-1/,
+    );
+  }
+});
+
 test('a lock whose clients send to a resource repeats, and the report does not say otherwise', async () => {
   const client = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
     while ((await redis.set('lock', name, 'PX', 500, 'NX').catch(() => '')) !== 'OK') await sleep(5);
