@@ -145,6 +145,26 @@ test('a permit whose deadline in a sorted set has passed is over, by time and by
   }
 });
 
+test('workers that wait for the next job wait for no lock', async () => {
+  // As job queues do: jobs come by a list, and workers take turns to look for stalled jobs.
+  const client = async ({ name, redis, connect, resource, signal, sleep }: ClientSession): Promise<void> => {
+    const blocked = connect({ maxRetriesPerRequest: null });
+    signal.addEventListener('abort', () => blocked.disconnect());
+    if (name === 'A') for (const job of ['one', 'two']) await redis.lpush('jobs', job).catch(() => 0);
+    while (!signal.aborted) {
+      await redis.set('stalled-check', name, 'PX', 300, 'NX').catch(() => '');
+      const [, job] = (await blocked.brpop('jobs', 0.4).catch(() => null)) ?? [];
+      if (job === undefined) continue;
+      const inside = resource(`job ${job}`, { once: true }).enter();
+      await sleep(20);
+      inside.write();
+      inside.leave();
+    }
+  };
+  const { findings } = await played({ client, topology: { replicas: 0 } });
+  expect(findings.map(({ promise, what }) => [promise, what])).toEqual([]);
+});
+
 test('a lock whose clients send to a resource repeats, and the report does not say otherwise', async () => {
   const client = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
     while ((await redis.set('lock', name, 'PX', 500, 'NX').catch(() => '')) !== 'OK') await sleep(5);
