@@ -6,7 +6,8 @@ import { type ExploreReport, explore } from '../../explore/index.ts';
 import { folder, install } from './install.ts';
 import { type Explored, pageOf } from './page.ts';
 import { isQuoted, QUOTES } from './quotes.ts';
-import { boundedOptionsOf, optionsOf, type Specimen, zoo } from './zoo.ts';
+import type { Specimen } from './specimen.ts';
+import { boundedOptionsOf, optionsOf, zoo } from './zoo.ts';
 
 // Libraries read the stacks of their errors. To find the place in a source map would take longer than the world.
 process.setSourceMapsEnabled(false);

@@ -116,14 +116,15 @@ export function pageOf(
   return `# The lock libraries and job queues of npm, explored
 
 \`npm run explore:libraries -- --worlds ${worlds}\` made this page, in ${minutes} minutes. It installs the libraries unmodified, at pinned
-versions, and explores each with two clients, in ${worlds} worlds with all faults that strike by default, and in ${bounded} with bounded ones. There
-is one primary with one replica, unless the name says otherwise. [explore.md](explore.md) says what each fault is and what each promise
-means.
+versions, and explores each with two clients, in ${worlds} worlds with all faults that strike by default, and in ${bounded} with
+bounded ones. There is one primary with one replica, unless the name says otherwise. [explore.md](explore.md) says what each fault is
+and what each promise means.
 
-A library is not wrong because it is in this table. A letter in parentheses is what no lease can keep (\`accept: ['lease-limits']\`): the lease
-ended, the data were lost or a server's clock was set while a client was inside, and nothing else was wrong. A resource that checks a fence
-survives it. A letter without parentheses is something that the code could have prevented. The column \`bounded\` has what breaks when no fault
-lasts longer than half a lease, loses data, or sets a server's clock: a lock with a lease should survive these.
+A library is not wrong because it is in this table. A letter in parentheses is what no lease can keep
+(\`accept: ['lease-limits']\`): the lease ended, the data were lost or a server's clock was set while a client was inside, and nothing
+else was wrong. A resource that checks a fence survives it. A letter without parentheses is something that the code could have
+prevented. The column \`bounded\` has what breaks when no fault lasts longer than half a lease, loses data, or sets a server's clock: a
+lock with a lease should survive these.
 
 - \`2\` two holders: a client entered while another was inside, and both acted
 - \`T\` done twice: a job that had been done was done again
@@ -140,15 +141,15 @@ The outcomes of several faults together are in the sections below. The sentences
 
 ## Locks
 
-Two clients acquire, work for 250 ms under a lease of 1000 ms, and release. Where a library stops working when it learns that its lock is lost, the
-client here does so too.
+Two clients acquire, work for 250 ms under a lease of 1000 ms, and release. Where a library stops working when it learns that its lock
+is lost, the client here does so too.
 
 ${table(locks ?? [], faults)}
 
 ## Job queues
 
-Two workers take three jobs of 250 ms each. A worker's lock on its job lasts for 1000 ms and is renewed, and stalled jobs are looked for every 500 ms.
-Each job must be done once. The queues promise less than that: at least once.
+Two workers take three jobs of 250 ms each. A worker's lock on its job lasts for 1000 ms and is renewed, and stalled jobs are looked for
+every 500 ms. Each job must be done once. The queues promise less than that: at least once.
 
 ${table(queues ?? [], faults)}
 

@@ -1,6 +1,6 @@
 /** The job queues of npm as code to explore: workers that each take jobs, as their documentation shows. Each job must be done once. */
 import type { ClientSession } from '../../explore/index.ts';
-import type { Load, Specimen, Untyped } from './zoo.ts';
+import type { Load, Specimen, Untyped } from './specimen.ts';
 
 /** How long a worker's lock on its job lasts, how often stalled jobs are looked for, and how long a job takes, in milliseconds. */
 const [LOCK, LOOKS, WORK] = [1000, 500, 250];

@@ -6,33 +6,13 @@ import { defined } from '../../base/defined.ts';
 import type { ClientSession, ExploreOptions, FaultName } from '../../explore/index.ts';
 import { createLocks } from '../../locks/index.ts';
 import { queues, readScripts } from './queues.ts';
-
-/** A library, and how its lock is used. */
-export interface Specimen {
-  readonly name: string;
-  /** The package to ask for its version; undefined for our own locks. */
-  readonly module: string | undefined;
-  readonly topology?: ExploreOptions['topology'];
-  /** True for a job queue: its jobs must be done once. */
-  readonly isQueue?: boolean;
-  readonly client: ExploreOptions['client'];
-}
+import type { Load, Specimen, Untyped } from './specimen.ts';
 
 /** The lease, in milliseconds. */
 const LEASE = 1000;
 /** How long a client works, in milliseconds: longer than a client needs to be connected again. */
 const WORK = 250;
 const KEY = 'lock';
-
-// The libraries are used without their types, as far as is needed here.
-// biome-ignore lint/suspicious/noExplicitAny: the libraries are loaded by name, and some have no types
-export type Untyped = any; // tidy any: see above
-
-/** Loads a package that was installed. */
-export type Load = ((name: string) => Untyped) & {
-  /** Loads the package with modules of its own, as a process does that has just started. */
-  anew(name: string, ...also: string[]): Untyped;
-};
 
 /** Loads the libraries from the folder that they were installed in, and reads what they would read in a world. */
 export async function zoo(folder: string): Promise<Specimen[]> {
