@@ -8,18 +8,18 @@ import { join } from 'node:path';
 import { replay } from '../../explore/index.ts';
 import { folder, install } from './install.ts';
 import { textsOf } from './texts.ts';
-import { optionsOf, releaseOptionsOf, zoo } from './zoo.ts';
+import { boundedOptionsOf, optionsOf, zoo } from './zoo.ts';
 
 process.setSourceMapsEnabled(false);
 const [out = '.'] = process.argv.slice(2);
 install();
-const specimens = zoo(folder);
+const specimens = await zoo(folder);
 for (const [at, { name, cause, outcome, text }] of [
   ...textsOf(readFileSync('docs/libraries.md', 'utf8')),
 ].entries()) {
   const specimen = specimens.find((each) => each.name === name);
   if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
-  const options = outcome.includes('release') ? releaseOptionsOf(specimen) : optionsOf(specimen);
+  const options = outcome.includes('bounded') ? boundedOptionsOf(specimen) : optionsOf(specimen);
   const title = `${name}: ${outcome} (${cause})`;
   const played = await replay({ ...options, name: title }, text);
   if (played.breaches.length === 0) throw new Error(`${name}: ${text} breaks nothing: ${played.story}`);

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { OUTCOMES } from '../../bench/libraries/page.ts';
-import { textsOf } from '../../bench/libraries/texts.ts';
+import { type PlayedRow, textsOf } from '../../bench/libraries/texts.ts';
 
 /** The class of the page, by which the site's styles know it. */
 export const HEAT = 'heat';
@@ -30,20 +30,16 @@ export function heatMap(markdown: string, address: string): string {
       const own = found.find(({ text }) => line.endsWith(`| \`${text}\` |`));
       if (own !== undefined) return line.replace(`| ${own.outcome} |`, `| ${link(own.outcome, own.page)} |`);
       if (line.startsWith('| | ')) columns = line.split('|').map((cell) => cell.trim());
-      if (!/^\| .* \|( [2FONWE·–? ]+ \|)+$/.test(line)) return line;
+      if (!/^\| .* \|( [2TFONSWE·–?() ]+ \|)+$/.test(line)) return line;
       const cells = line.split('|');
       const name = cells[1]?.trim();
       return cells
         .map((cell, at) =>
-          cell.replace(/[A-Z2]/g, (letter) => {
-            if (at < 2) return letter;
-            const finding = found.find(
-              (each) =>
-                each.name === name &&
-                each.cause === columns[at] &&
-                (OUTCOMES[promiseOf(each.outcome)]?.[0] ?? '?') === letter,
-            );
-            return finding === undefined ? letter : link(letter, finding.page);
+          cell.replace(/\(?[A-Z2]\)?/g, (token) => {
+            if (at < 2) return token;
+            const finding = found.find((each) => each.name === name && isShownBy(token, columns[at], each));
+            const letter = token.replace(/[()]/g, '');
+            return finding === undefined ? token : token.replace(letter, link(letter, finding.page));
           }),
         )
         .join('|');
@@ -51,25 +47,39 @@ export function heatMap(markdown: string, address: string): string {
     .join('\n');
 }
 
+/** The column of what breaks when faults are bounded, and what the page adds to outcomes of bounded faults, and to limits of leases. */
+const [BOUNDED, BY_BOUNDED, LIMIT] = ['bounded', ', by bounded faults', ', a limit of leases'];
+
+/** True when a letter of a column stands for the finding. A limit of leases is in parentheses. */
+function isShownBy(token: string, column: string | undefined, { cause, outcome }: PlayedRow): boolean {
+  if (outcome.endsWith(BY_BOUNDED) !== (column === BOUNDED)) return false;
+  if (column !== BOUNDED && (cause !== column || outcome.endsWith(LIMIT) !== token.startsWith('(')))
+    return false;
+  return (OUTCOMES[promiseOf(outcome)]?.[0] ?? '?') === token.replace(/[()]/g, '');
+}
+
 /** The promise of an outcome's words. */
 function promiseOf(outcome: string): string {
-  return Object.keys(OUTCOMES).find((promise) => OUTCOMES[promise]?.[1] === outcome) ?? '';
+  const words = outcome.split(',', 1)[0];
+  return Object.keys(OUTCOMES).find((promise) => OUTCOMES[promise]?.[1] === words) ?? '';
 }
 
 /** How a cell of the heat map looks: its class, by its text. Undefined for a cell of another table. */
-export function heatOf(cell: string): 'broken' | 'held' | 'none' | undefined {
+export function heatOf(cell: string): 'broken' | 'limit' | 'held' | 'none' | undefined {
   if (cell === '·') return 'held';
   if (cell === '–') return 'none';
-  return /^(?:\[[A-Z2]\]|[A-Z2]$)/.test(cell) ? 'broken' : undefined;
+  if (/^\((?:\[[A-Z2]\]|[A-Z2]\))/.test(cell)) return 'limit';
+  return /^(?:\[[A-Z2]\]|[A-Z2](?: |$))/.test(cell) ? 'broken' : undefined;
 }
 
 /** The styles of the heat map. It fits the page: its headings are upright, and its columns narrow. */
 export const HEAT_STYLES = `
-.${HEAT} .vp-doc table:first-of-type { font-size: 12px; }
-.${HEAT} .vp-doc table:first-of-type th, .${HEAT} .vp-doc table:first-of-type td { padding: 3px; text-align: center; min-width: 20px; line-height: 18px; }
-.${HEAT} .vp-doc table:first-of-type th { writing-mode: sideways-lr; writing-mode: vertical-rl; text-align: left; white-space: nowrap; }
-.${HEAT} .vp-doc table:first-of-type td:first-child { text-align: left; max-width: 190px; }
+.${HEAT} .vp-doc table:has(th:nth-child(6)) { font-size: 12px; }
+.${HEAT} .vp-doc table:has(th:nth-child(6)) th, .${HEAT} .vp-doc table:has(th:nth-child(6)) td { padding: 3px; text-align: center; min-width: 20px; line-height: 18px; }
+.${HEAT} .vp-doc table:has(th:nth-child(6)) th { writing-mode: sideways-lr; writing-mode: vertical-rl; text-align: left; white-space: nowrap; }
+.${HEAT} .vp-doc table:has(th:nth-child(6)) td:first-child { text-align: left; max-width: 190px; }
 .${HEAT} .vp-doc td.broken { background: #b3261e; color: #fff; }
 .${HEAT} .vp-doc td.broken a { color: #fff; font-weight: 700; text-decoration: none; display: inline-block; min-width: 16px; }
+.${HEAT} .vp-doc td.limit { background: var(--vp-c-yellow-soft); }
 .${HEAT} .vp-doc td.held { background: var(--vp-c-green-soft); }
 `;
