@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { replay } from '../../explore/index.ts';
 import { folder, install } from './install.ts';
 import { type PlayedRow, textsOf } from './texts.ts';
-import { boundedOptionsOf, optionsOf, zoo } from './zoo.ts';
+import { replayOptionsOf, zoo } from './zoo.ts';
 
 process.setSourceMapsEnabled(false);
 install();
@@ -28,7 +28,7 @@ const { on, times, busy, only, page } = parseArgs({
 async function troubleIn({ name, outcome, text }: PlayedRow): Promise<string | undefined> {
   const specimen = specimens.find((each) => each.name === name);
   if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
-  const options = outcome.includes('bounded') ? boundedOptionsOf(specimen) : optionsOf(specimen);
+  const options = replayOptionsOf(specimen, outcome);
   return await replay(options, text, on === undefined ? {} : { on }).then(
     ({ breaches, story }) =>
       breaches.length > 0 && !/, in another order(?:\n|$)/.test(story) ? undefined : story.split('\n', 1)[0],

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { replay } from '../../explore/index.ts';
 import { folder, install } from './install.ts';
 import { textsOf } from './texts.ts';
-import { boundedOptionsOf, optionsOf, zoo } from './zoo.ts';
+import { replayOptionsOf, zoo } from './zoo.ts';
 
 process.setSourceMapsEnabled(false);
 const [out = '.'] = process.argv.slice(2);
@@ -19,9 +19,11 @@ for (const [at, { name, cause, outcome, text }] of [
 ].entries()) {
   const specimen = specimens.find((each) => each.name === name);
   if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
-  const options = outcome.includes('bounded') ? boundedOptionsOf(specimen) : optionsOf(specimen);
+  const options = replayOptionsOf(specimen, outcome);
   const title = `${name}: ${outcome} (${cause})`;
-  const played = await replay({ ...options, name: title }, text);
+  // The modules of queues keep something from world to world, so that their traces differ in details.
+  const sameTrace = specimen.isQueue !== true;
+  const played = await replay({ ...options, name: title }, text, { sameTrace });
   if (played.breaches.length === 0) throw new Error(`${name}: ${text} breaks nothing: ${played.story}`);
   await played.timeline(join(out, `${at + 1}.html`));
   process.stdout.write(`${at + 1}.html\n`);

@@ -339,3 +339,9 @@ const BOUNDED: readonly FaultName[] = [
 export function boundedOptionsOf(specimen: Specimen): ExploreOptions {
   return { ...optionsOf(specimen), faults: BOUNDED.map((kind) => ({ kind, longest: BOUND })) };
 }
+
+/** How a world of the page is played again, by its outcome: what the page lists as a limit of leases is a broken promise then. */
+export function replayOptionsOf(specimen: Specimen, outcome: string): ExploreOptions {
+  const options = outcome.includes('bounded') ? boundedOptionsOf(specimen) : optionsOf(specimen);
+  return { ...options, accept: [] };
+}
