@@ -40,7 +40,7 @@ export async function explainFailure(
 }
 
 /** Appends to the message of an error, and to its stack, which begins with the message. Returns false when it has none. */
-function appendTo(error: unknown, text: string): boolean {
+export function appendTo(error: unknown, text: string): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const failed = error as { message?: unknown; stack?: unknown };
   const { message, stack } = failed;

@@ -11,7 +11,8 @@ import {
 } from '../index.ts';
 import type { Redis, RedisOptions } from '../lab/ioredis-types.ts';
 import { loadIoredis } from '../lab/virtual/client.ts';
-import { explainFailure } from './failure.ts';
+import { drawFindings } from './drawing.ts';
+import { appendTo, explainFailure } from './failure.ts';
 
 /** What to explore in a test. The name is the test's unless given. */
 export type TestExploreOptions = Omit<ExploreOptions, 'name'> & {
@@ -67,18 +68,25 @@ export class TestExplorations {
     const { ms: limit = USUAL_LIMIT } = limits;
     const begun = (this.#begun ??= performance.now());
     const signals = [this.#over.signal, limits.signal, options.signal].filter((each) => each !== undefined);
+    const named = { name: testName, ...rest };
     const running = import('../explore/index.ts').then(({ explore }) => {
       const all = limit === 0 ? Infinity : limit * PART;
       const left = Math.max(1, Math.floor(all - (performance.now() - begun)));
       const ms = options.exhaustive === undefined ? Math.min(EXPLORATION, left) : left;
       const budget = { ms, ...options.budget };
-      return explore({ name: testName, ...rest, budget, signal: AbortSignal.any(signals) });
+      return explore({ ...named, budget, signal: AbortSignal.any(signals) });
     });
     this.#running.add(running);
     const report = await running.finally(() => this.#running.delete(running));
     // The runner has ended the test, and does not show its error.
     if (limits.signal?.aborted === true) process.stderr.write(`\n${report}\n`);
-    report.assertNone({ allow });
+    try {
+      report.assertNone({ allow });
+    } catch (error) {
+      const drawn = report.findings.length === 0 ? '' : await drawFindings(report, named);
+      if (drawn !== '') appendTo(error, drawn);
+      throw error;
+    }
     process.stderr.write(`${playedText(report)}\n`);
     return report;
   }

@@ -6,7 +6,7 @@ const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
 /** Gets its database by a constructor argument, so that a test can stand in for it. */
 exports.StockService = class StockService {
-  /** @param redis an ioredis client @param database has open(fence), which returns a transaction: read(), and write(left) */
+  /** @param redis an ioredis client @param database has open(), which returns a transaction: read(), and write(left) */
   constructor(redis, database) {
     this.redis = redis;
     this.database = database;
@@ -17,9 +17,8 @@ exports.StockService = class StockService {
     const token = randomUUID();
     while (!(await this.#isTaken(token))) await sleep(50);
     try {
-      // It grows with each grant. The database refuses smaller fences than it has seen, so a late write does no harm.
-      const fence = await this.redis.incr('fence:stock');
-      const transaction = await this.database.open(fence);
+      // The database counts the fences, so they grow whatever happens to Redis: a counter in Redis repeats after a failover.
+      const transaction = await this.database.open();
       return await transaction.write((await transaction.read()) - 1);
     } finally {
       await this.redis.eval(RELEASE, 1, 'lock:stock', token);

@@ -11,8 +11,8 @@ const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
 class Database {
   left = 10;
   fence = 0;
-  async open(fence) {
-    this.fence = Math.max(this.fence, fence); // SELECT … FOR UPDATE, and UPDATE … SET fence = ?
+  async open() {
+    const fence = ++this.fence; // UPDATE stock SET fence = fence + 1 RETURNING fence
     return {
       read: async () => this.left,
       write: async (left) => {
@@ -51,8 +51,11 @@ test('a machine that stalls loses the lock, and the database refuses its late wr
 
 test('an exploration finds no two sales at once', async ({ explore }) => {
   await explore({
-    // Left out: failovers, and a Redis that starts again without its data. They lose the fence with the lock, and give it out again.
+    // Failovers and a Redis that starts again without its data are among them: the fence is the database's. Left out: wrong clocks.
     faults: [
+      'failover',
+      'failover-behind',
+      'restart-empty',
       'client-pause',
       'partition',
       'delay',
@@ -61,10 +64,12 @@ test('an exploration finds no two sales at once', async ({ explore }) => {
       'lost-reply',
       'connection-reset',
     ],
-    client: ({ redis, sleep, resource, record }) => {
+    client: ({ redis, sleep, resource, record, store }) => {
       // The database of an exploration: a resource, which checks fences, and to which writes travel.
       const database = {
-        async open(fence) {
+        async open() {
+          const fence = (store.get('fence') ?? 0) + 1; // Clients of one world share `store`, and each world has its own.
+          store.set('fence', fence);
           const inside = resource('stock').enter({ fence });
           return {
             read: async () => 10,

@@ -7,7 +7,8 @@ const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
 /** @param url of the Redis @returns charge(order, pay), which runs pay() under the order's lock */
 exports.chargerWith = async (url) => {
-  const redis = createClient({ url });
+  // Without its information on the client: node-redis 5.9 waits for ever when the connection breaks while it is sent.
+  const redis = createClient({ url, disableClientInfo: true });
   redis.on('error', () => {}); // It connects again by itself.
   await redis.connect();
   return async (order, pay) => {

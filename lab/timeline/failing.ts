@@ -12,6 +12,14 @@ export interface Drawn {
   timelineData(notes: { readonly title: string }): Timeline;
 }
 
+/** Where the timeline of a failed test is written; undefined when the user wants none. @param part what is added to the name */
+export function failurePath(test: string, part = ''): string | undefined {
+  const folder = process.env.LOSTLOCK_TIMELINES ?? FOLDER;
+  if (folder === '') return undefined;
+  const name = test.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '');
+  return join(folder, `${name.slice(0, 100) || 'test'}${part}.html`);
+}
+
 /**
  * Writes the timelines of a failed test to one page. Returns their stories as text, with the page's path.
  * @param test the test's name
@@ -26,10 +34,8 @@ export async function tellFailure(test: string, all: readonly Drawn[]): Promise<
     const which = runs.length === 1 ? 'the pair' : `pair ${i + 1}`;
     return told === '' ? `Nothing happened in ${which}.` : `What happened in ${which}:\n${told}`;
   });
-  const folder = process.env.LOSTLOCK_TIMELINES ?? FOLDER;
-  if (folder === '') return stories.join('\n');
-  const name = test.replace(/[^\w-]+/g, '-').replace(/^-+|-+$/g, '');
-  const file = join(folder, `${name.slice(0, 100) || 'test'}.html`);
+  const file = failurePath(test);
+  if (file === undefined) return stories.join('\n');
   try {
     await writeTimeline(file, runs);
   } catch (error) {

@@ -1,5 +1,8 @@
 /** Explorations in tests: they end before the test's time limit with what they have, and nothing goes on behind the next tests. */
 import '../../lab/router.ts';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type ClientSession, explore } from '../../explore/index.ts';
 import { TestFixtures, type TestLimits } from '../../runners/fixtures.ts';
@@ -120,4 +123,46 @@ test('Jest, Mocha and node:test tell what they allow a test', async () => {
       else globals[name] = value;
   }
   expect(known).toEqual([{ ms: 700 }, { ms: 2000 }, { ms: 0, signal }]);
+});
+
+test('the error of a finding names the page that was drawn of it, and a clean exploration says how much it has played', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lostlock-drawn-'));
+  vi.stubEnv('LOSTLOCK_TIMELINES', folder);
+  const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const exploring = (token: boolean): Promise<unknown> =>
+    new TestFixtures(
+      () => 'sells once',
+      () => ({ ms: 0 }),
+    ).explore({
+      ...{ clients: 2, faults: ['node-pause'], promises: ['released-by-holder'], allow: ['unplayed'] },
+      budget: { worlds: 60 },
+      async client({ name, redis, resource, sleep }) {
+        while ((await redis.set('lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(50);
+        const inside = resource('stock').enter();
+        await sleep(300);
+        inside.leave();
+        if (!token || (await redis.get('lock')) === name) await redis.del('lock');
+      },
+    });
+  try {
+    const { message } = (await exploring(false).catch((error: unknown) => error)) as Error;
+    expect(message).toContain('released-by-holder is broken');
+    const [, file = ''] = /timeline of released-by-holder \(node-pause\): (.*)/.exec(message) ?? [];
+    expect(file).toBe(join(folder, 'sells-once-1.html'));
+    expect(readFileSync(file, 'utf8')).toContain('<svg');
+    expect(printed).not.toHaveBeenCalled();
+    vi.stubEnv('LOSTLOCK_TIMELINES', '');
+    const again = (await exploring(false).catch((error: unknown) => error)) as Error;
+    expect(again.message).toContain('released-by-holder is broken');
+    expect(again.message).not.toContain('timeline of');
+    expect(readdirSync(folder)).toEqual(['sells-once-1.html']);
+    await exploring(true);
+    expect(printed.mock.calls.map(([chunk]) => String(chunk)).join('')).toMatch(
+      /^sells once: nothing broke in \d+ worlds \(\d+\.\d s\); played (all|\d+ of the \d+) worlds with one fault\n$/,
+    );
+  } finally {
+    printed.mockRestore();
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  }
 });
