@@ -20,7 +20,7 @@ var ready = regexp.MustCompile(`(Lab ready|Ready to accept connections) tcp (\d+
 func start(t *testing.T) (string, string) {
 	command := os.Getenv("LOSTLOCK")
 	if command == "" {
-		command = "npx --yes lostlock"
+		command = "npx --no -- lostlock"
 	}
 	words := append(strings.Fields(command), "--lab", "--port", "0", "--exit-with-parent")
 	process := exec.Command(words[0], words[1:]...)

@@ -13,7 +13,7 @@ from redis.retry import Retry
 @pytest.fixture
 def ports():
     """Starts a primary with a replica: the port that leads to the primary, and the one that answers LAB."""
-    command = os.environ.get("LOSTLOCK", "npx --yes lostlock").split()
+    command = os.environ.get("LOSTLOCK", "npx --no -- lostlock").split()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = subprocess.Popen([*command, "--lab", "--port", "0", "--exit-with-parent"], text=True, **pipes)
     found = {}

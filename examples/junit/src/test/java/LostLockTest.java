@@ -26,7 +26,7 @@ class LostLockTest {
   /** Starts a primary with a replica. One port leads to the primary, another one answers LAB. */
   @BeforeEach
   void start() throws Exception {
-    String command = System.getenv().getOrDefault("LOSTLOCK", "npx --yes lostlock");
+    String command = System.getenv().getOrDefault("LOSTLOCK", "npx --no -- lostlock");
     List<String> words = new ArrayList<>(List.of(command.split(" ")));
     words.addAll(List.of("--lab", "--port", "0", "--exit-with-parent"));
     process = new ProcessBuilder(words).start();
