@@ -38,6 +38,10 @@ test('every page links only to files that exist', () => {
   expect(broken).toEqual([]);
 });
 
+test('README.md has at most a thousand words', () => {
+  expect(readme.split(/\s+/).filter((word) => word !== '').length).toBeLessThanOrEqual(1000);
+});
+
 test('docs/using-locks.md names every setting and every error of the locks', () => {
   const guide = readFileSync('docs/using-locks.md', 'utf8');
   const settings = /interface LocksOptions \{([\s\S]*?)\n\}/.exec(
