@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTimeline } from '../../lab/timeline/write.ts';
-import { judgedRuns, shortTitle } from '../../test/catalogue/runs.ts';
+import { judgedRuns, sameTitles, shortTitle } from '../../test/catalogue/runs.ts';
 import type { KeptPlay } from '../../test/lab/scenarios/plays.ts';
 
 /** The tests that play the catalogue. */
@@ -69,6 +69,9 @@ export async function catalogue(root: string, folder: string, address: string): 
   const rows: string[] = [];
   for (const number of numbers) {
     const all = byNumber.get(number) ?? [];
+    const same = sameTitles(all);
+    if (same.length > 0)
+      throw new Error(`${number} has one sentence for both of its forms: ${same.join('; ')}`);
     const name = `${number.replace(/[^\w]+/g, '-').replace(/-$/, '')}.html`;
     await writeTimeline(join(folder, name), judgedRuns(all), BACK);
     rows.push(row(number, all, `${address}/${name}`));

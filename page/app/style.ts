@@ -82,7 +82,7 @@ dd code { font: 14px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-spac
   .steps { order: 2; position: sticky; bottom: 0; z-index: 1; display: grid; grid-template-columns: 1fr auto 1fr; padding: 8px 12px;
   background: var(--ground); }
   .steps .sentence { display: block; grid-column: 1 / -1; margin: 0; min-height: 4.3em; } .steps button { min-height: 48px; }
-  .steps .count { line-height: 48px; } }
+  .steps .count { line-height: 48px; } aside section:has(dl) { position: static; max-height: none; } }
 @media print { :root { color-scheme: light !important; } .tools, .keys, .steps, .toggle, .drawing .map, li:has(> .more) { display:
   none; } main, #page.run { display: block !important; }
   ol.story li[hidden] { display: list-item; } .stage { break-inside: avoid; } h2 { break-after: avoid; }

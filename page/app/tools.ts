@@ -52,7 +52,7 @@ export function toolsFor(
   actions: ToolActions,
 ): HTMLElement {
   const run = runs[shown] as Timeline;
-  const bar = element('div', { class: 'tools', role: 'group', 'aria-label': 'Controls' });
+  const bar = element('section', { class: 'tools', 'aria-label': 'Controls' });
   const isHarmless = run.verdict?.safe === true;
   if (state.hasBreak)
     bar.append(button(isHarmless ? 'To the two holders' : 'To the broken promise', actions.breach));
@@ -133,8 +133,8 @@ function addFilters(bar: HTMLElement, run: Timeline, state: ToolState, actions: 
     ...names.map((name) => [name, readable(name)] as const),
   ];
   const lanes = run.lanes.map(({ name }) => name);
-  if (keys.length > 0) bar.append(choice('Key', all(keys), (key) => change({ key }), filter.key));
-  bar.append(choice('Party', all(lanes), (party) => change({ party }), filter.party));
+  if (keys.length > 0) bar.append(choice('Lock or key', all(keys), (key) => change({ key }), filter.key));
+  bar.append(choice('Client or node', all(lanes), (party) => change({ party }), filter.party));
 }
 
 /** A box to tick. @param title says more about it */

@@ -4,7 +4,7 @@ import { startPair } from '../../index.ts';
 import type { Timeline } from '../../page/format.ts';
 import { answerOf } from '../../page/plain.ts';
 import type { KeptPlay } from '../lab/scenarios/plays.ts';
-import { judgedRuns } from './runs.ts';
+import { judgedRuns, sameTitles } from './runs.ts';
 
 /** A run in which a failover loses the lock of A, or in which A does not take it. */
 async function played(form: KeptPlay['form'], title: string): Promise<KeptPlay> {
@@ -34,6 +34,25 @@ test('the unsafe run of a number comes first, with a verdict, why, and the run t
     why: expect.stringMatching(/^redis-1 told A yes\. The copy of that never reached redis-2/),
   });
   expect(answerOf(kept)).toEqual({ word: 'No promise is broken.', why: 'WAIT for each copy.' });
+});
+
+test('no story of the catalogue is empty, and a number with one sentence for both forms is found', async () => {
+  const play = await played('safe', 'Safe: S69 even numbers are refused');
+  const silent = { ...play, timeline: { ...play.timeline, story: [] } };
+  expect(judgedRuns([silent])[0]?.story.map(({ text }) => text)).toEqual([
+    'No client sends a request in this run.',
+  ]);
+  const unsafe: KeptPlay = {
+    ...play,
+    form: 'unsafe',
+    timeline: { ...play.timeline, title: 'Unsafe: S69 even numbers are refused' },
+  };
+  expect(sameTitles([play, unsafe])).toEqual(['even numbers are refused']);
+  const named = {
+    ...play,
+    timeline: { ...play.timeline, title: 'Safe: S69 a check. It prevents: even numbers' },
+  };
+  expect(sameTitles([named, unsafe])).toEqual([]);
 });
 
 test('a run in which nothing happens to a lock tells what clients asked, so that no page is empty', async () => {

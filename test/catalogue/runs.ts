@@ -1,5 +1,5 @@
 /** The runs of one number of the catalogue as the site shows them: each with its verdict, and what would have prevented the loss. */
-import type { Timeline, TimelineVerdict } from '../../page/format.ts';
+import type { StoryStep, Timeline, TimelineVerdict } from '../../page/format.ts';
 import type { KeptPlay } from '../lab/scenarios/plays.ts';
 import { PREVENTS } from './titles.ts';
 
@@ -22,8 +22,24 @@ export function judgedRuns(plays: readonly KeptPlay[]): Timeline[] {
       why: `${capital(shortTitle(play))}.`,
       ...(!safe && cured !== -1 && { cure: `${shortTitle(all[cured] as KeptPlay)}.`, cured }),
     };
-    return { ...timeline, verdict };
+    return { ...timeline, verdict, ...(timeline.story.length === 0 && { story: [NOTHING] }) };
   });
+}
+
+/** The story of a run in which a lock refuses its options. */
+const NOTHING: StoryStep = {
+  at: 0,
+  lane: '',
+  text: 'No client sends a request in this run.',
+  mood: 'plain',
+};
+
+/** What no page of the catalogue may have: one sentence for the run that loses and for the one that does not. */
+export function sameTitles(plays: readonly KeptPlay[]): string[] {
+  const lost = new Set(plays.flatMap((play) => (play.form === 'unsafe' ? [shortTitle(play)] : [])));
+  return plays.flatMap((play) =>
+    play.form === 'safe' && lost.has(shortTitle(play)) ? [shortTitle(play)] : [],
+  );
 }
 
 function capital(text: string): string {
