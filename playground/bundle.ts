@@ -113,6 +113,8 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
       }
     }`,
   ],
+  // The arguments of commands in servers after Redis 7.0, which only COMMAND DOCS tells.
+  [/[\\/]commands[\\/]syntax[\\/]later\.ts$/, 'export const laterSyntax = {};'],
   // Messages for debugging, which nobody turns on in a worker.
   [
     /[\\/]debug[\\/]src[\\/]browser\.js$/,
@@ -151,11 +153,11 @@ function nodeInBrowser(): Plugin {
         loader: 'js',
       }));
       onLoad({ filter: idle }, async ({ path }) => ({ contents: emptied(await readFile(path, 'utf8')) }));
+      for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }));
       onLoad({ filter: COMMANDS }, async ({ path }) => ({
         contents: (await readFile(path, 'utf8')).replace(DESCRIPTION, "$1: '',"),
         loader: 'ts',
       }));
-      for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }));
       for (const [filter, names] of absent)
         onLoad({ filter }, () => ({
           contents: `export const ${names.map((name) => `${name} = undefined`)};`,

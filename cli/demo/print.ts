@@ -1,5 +1,6 @@
 /** Prints stories as aligned, coloured columns, and their verdicts as a table. */
 import type { Mood, Played } from '../../lab/demo/recorder.ts';
+import { verdictWord } from '../../page/plain.ts';
 
 const COLOURS: Record<Mood | 'dim' | 'bold', string> = {
   plain: '',
@@ -61,12 +62,16 @@ export function storyLines(story: Played, paint: Paint, columns = COLUMNS): stri
       lines.push(`${paint('dim', time)}  ${paint('dim', rails)}${paint(mood, line)}`);
     }
   }
-  const { holders, safe, why } = story.verdict;
-  const held = holders.length === 0 ? 'nobody' : holders.join(' and ');
-  const verdict = `${safe ? 'SAFE' : 'LOST'}: held by ${held}. ${why}`;
+  const { safe, why } = story.verdict;
+  const verdict = `${wordOf(story)} ${why}`;
   for (const line of wrapped(verdict, columns - TIME))
     lines.push(paint(safe ? 'good' : 'bad', `${''.padStart(TIME)}${line}`));
   return lines;
+}
+
+/** The verdict in a few words, as on the page. */
+function wordOf({ verdict, timeline }: Played): string {
+  return verdictWord(verdict, timeline ?? { holds: [], overlaps: [] });
 }
 
 /** Breaks a text between words. @param width the longest line */
@@ -89,10 +94,9 @@ function railsBefore(starts: readonly number[], indent: number): string {
 export function verdictTable(stories: readonly Played[], paint: Paint): string[] {
   const width = Math.max(...stories.map(({ title }) => title.length));
   const lines = ['', paint('bold', 'Verdicts')];
-  for (const { title, verdict } of stories) {
-    const word = paint(verdict.safe ? 'good' : 'bad', verdict.safe ? 'SAFE' : 'LOST');
-    const held = verdict.holders.length === 0 ? 'nobody' : verdict.holders.join(' and ');
-    lines.push(`  ${title.padEnd(width)}  ${word}  held by ${held}`);
+  for (const story of stories) {
+    const { title, verdict } = story;
+    lines.push(`  ${title.padEnd(width)}  ${paint(verdict.safe ? 'good' : 'bad', wordOf(story))}`);
   }
   return lines;
 }

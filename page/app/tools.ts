@@ -115,7 +115,8 @@ function addFilters(bar: HTMLElement, run: Timeline, state: ToolState, actions: 
       const rest = [...filter.kinds].filter((kind) => !kinds.includes(kind));
       change({ kinds: new Set(box.checked ? [...rest, ...kinds] : rest) });
     });
-    bar.append(element('label', {}, box, ` ${text}`));
+    const title = text === 'upkeep' ? { title: 'What connections and nodes do by themselves' } : {};
+    bar.append(element('label', title, box, ` ${text}`));
   }
   bar.append(
     checkbox('repeats', filter.repeats, (repeats) => change({ repeats })),

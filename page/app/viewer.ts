@@ -14,6 +14,7 @@ import {
 import type { Timeline, TimelineBack, TimelineFile } from '../format.ts';
 import { markdownOf } from '../markdown.ts';
 import { runNames } from '../names.ts';
+import { answerOf } from '../plain.ts';
 import { addressOf, readAddress, showAddress } from './address.ts';
 import { answerFor, type CurePair, pairOf } from './answer.ts';
 import { backLink, contentsOf } from './contents.ts';
@@ -142,7 +143,7 @@ export class Viewer {
             select: (stage, selection) => this.#select(selection, stage),
             show: (window) => this.#move(window),
           },
-          other === undefined ? '' : each.title,
+          other === undefined ? '' : `${each.title}. ${answerOf(each).word}`.trim(),
         ),
     );
     this.#chosen = undefined;

@@ -1,7 +1,9 @@
 /** What the page says at a glance: who holds the lock from moment to moment, roles and absences, and one sentence on top. */
 import type { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
+import { storyLines, verdictTable } from '../../cli/demo/print.ts';
 import { startPair } from '../../index.ts';
+import type { Played } from '../../lab/demo/recorder.ts';
 import { namedStories } from '../../lab/demo/stories.ts';
 import { answersOf, briefText, partText } from '../../page/drawing/answers.ts';
 import { Axis } from '../../page/drawing/axis.ts';
@@ -139,6 +141,18 @@ test('an event has one time, on the page as in the terminal', async () => {
     const shown = told.map(({ at, lane }) => `${name} ${lane} ${(at / 1000).toFixed(1)}`);
     expect(shown).toEqual(granted.map(({ at, lane }) => `${name} ${lane} ${at?.toFixed(1)}`));
   }
+});
+
+test('the terminal says the verdict in the words of the page, and loses nothing where nothing was lost', async () => {
+  const jump = (await namedStories['redlock-clock']?.(7)) as Played;
+  const lines = storyLines(jump, (_, text) => text).join('\n');
+  expect(lines).toContain('Broken: A and B both have it. redis-3 ended the lease by its own clock');
+  expect(lines).not.toContain('LOST');
+  const fence = (await namedStories.fence?.(7)) as Played;
+  expect(verdictTable([jump, fence], (_, text) => text).slice(2)).toEqual([
+    expect.stringMatching(/clock jumps +Broken: A and B both have it\.$/),
+    expect.stringMatching(/at the resource +Two holders, but harmless: A and B\.$/),
+  ]);
 });
 
 test('the main actors have sentences: fences, the client that gives up, and why a jump of a clock matters', async () => {
