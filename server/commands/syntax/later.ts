@@ -210,7 +210,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       since: { valkey: '9.0.0' },
       words:
         'key#0 [from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double})] by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [WITHCOORD] [WITHDIST] [WITHHASH]',
-      history: ['7.0.0 Units may be written in capitals.', '9.0.0 `BYPOLYGON`.'],
+      history: ['9.0.0 `BYPOLYGON`.'],
     },
   ],
   geosearchstore: [
@@ -223,7 +223,7 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
       since: { valkey: '9.0.0' },
       words:
         'destination#0 source#1 [from:(FROMMEMBER=member | FROMLONLAT=fromlonlat:{longitude:double latitude:double})] by:(circle:{BYRADIUS=radius:double unit:(M | KM | FT | MI)} | box:{BYBOX=width:double height:double unit:(M | KM | FT | MI)} | polygon:{BYPOLYGON=num-vertices:int vertices:{longitude:double latitude:double}...}@valkey-9.0.0) [order:(ASC | DESC)] [count-block:{COUNT=count:int [ANY]}] [STOREDIST]',
-      history: ['7.0.0 Units may be written in capitals.', '9.0.0 `BYPOLYGON`.'],
+      history: ['9.0.0 `BYPOLYGON`.'],
     },
   ],
   georadius: [
@@ -410,7 +410,37 @@ export const laterSyntax: Readonly<Record<string, readonly SyntaxChange[]>> = {
     { since: '7.2.0', deprecated: '2.6.12 `SET` with `PX`' },
     { since: { valkey: '9.0.0' }, deprecated: '' },
   ],
-  'cluster|slots': [{ since: { valkey: '8.1.0' }, deprecated: '' }],
+  'cluster|slots': [
+    { since: { valkey: '8.1.0' }, deprecated: '' },
+    {
+      since: { valkey: '9.1.0' },
+      history: ['9.1.0 Answers `availability-zone` beside the network of each node.'],
+    },
+  ],
+  'cluster|shards': [
+    {
+      since: { valkey: '9.1.0' },
+      history: ['9.1.0 Answers `id` for each shard and `availability-zone` for each node.'],
+    },
+  ],
+  'cluster|count-failure-reports': [
+    {
+      since: { valkey: '9.0.0' },
+      history: ['9.0.0 Counts no further reports about a node that has failed.'],
+    },
+  ],
+  'acl|setuser': [
+    {
+      since: { valkey: '9.1.0' },
+      history: ['9.1.0 Rules for databases.'],
+    },
+  ],
+  'acl|getuser': [
+    {
+      since: { valkey: '9.1.0' },
+      history: ['9.1.0 Answers the rules for databases.'],
+    },
+  ],
   slowlog: [
     { since: { valkey: '8.1.0' }, deprecated: '8.1.0 `COMMANDLOG`' },
     { since: { valkey: '9.0.0' }, deprecated: '' },
