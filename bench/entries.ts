@@ -22,6 +22,11 @@ const PROGRAMS: Record<string, { readonly mjs?: string; readonly cjs?: string }>
   ),
   'lostlock, and a server that starts and stops': {
     mjs: "import { startServer } from 'lostlock'; await (await startServer()).stop();",
+    cjs: "const { startServer } = require('lostlock'); startServer().then((server) => server.stop());",
+  },
+  // Set before it is loaded: the program's first word.
+  'the command line, --version': {
+    cjs: "process.argv[2] = '--version'; import('./node_modules/lostlock/dist/cli.js');",
   },
   'lostlock, and a pair that starts and closes': {
     mjs: "import { startPair } from 'lostlock'; await (await startPair({ clock: 'virtual' })).close();",

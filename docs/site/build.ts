@@ -104,7 +104,14 @@ function about(page: SitePage, text: string): string {
   return page.about ?? summary(text);
 }
 
-/** What a language model reads first (https://llmstxt.org), and all pages in one file. */
+/** The package's AGENTS.md without its title: how to start a server, test a lock and read a finding. */
+function forAgents(): string {
+  return readFileSync(join(root, 'AGENTS.md'), 'utf8')
+    .replace(/^# .*\n/, '## For programs that write tests\n')
+    .replace(/^## (?!For)/gm, '### ');
+}
+
+/** What a language model reads first (https://llmstxt.org), with the package's AGENTS.md, and all pages in one file. */
 function forModels(texts: ReadonlyMap<SitePage, string>): void {
   const list = sections.map(({ title, pages: own }) =>
     [
@@ -117,7 +124,7 @@ function forModels(texts: ReadonlyMap<SitePage, string>): void {
   );
   write(
     'public/llms.txt',
-    `# lostlock\n\n> ${manifest.description}\n\nAll pages in one file: ${base}llms-full.txt\n\n${list.join('\n\n')}\n`,
+    `# lostlock\n\n> ${manifest.description}\n\nAll pages in one file: ${base}llms-full.txt\n\n${list.join('\n\n')}\n\n${forAgents()}`,
   );
   write(
     'public/llms-full.txt',
