@@ -64,7 +64,7 @@ export function call(server: Server, client: Caller, command: Command<Caller>, a
   const { sizes, usage, hotKeys } = server.observer;
   usage?.called(client, command, outcome, server.host.clock.micros() - began, !outermost);
   hotKeys?.called(client, command, argv, outcome, server.host.clock.micros() - began, !outermost);
-  if (sizes.active) sizes.ended(client, command, argv, outcome === BLOCKED);
+  if (sizes.active) sizes.ended(client, command, argv, outcome);
   if (outcome !== BLOCKED) (server.running ?? client).totals.commands++;
   propagateIfDirty(server, client, argv, dirty);
   endCall(server, client, outerRewrite, outermost);

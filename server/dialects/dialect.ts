@@ -214,6 +214,8 @@ export interface Dialect {
   readonly switchesSimd: boolean;
   /** How SLOWLOG shows the commands that scripts call. */
   readonly slowInScript: 'by ?:0' | 'by nobody' | 'as 0, by the caller';
+  /** What the logs of large requests and replies say about a command that a script calls: the script's request, or its reply. */
+  readonly sizesInScript: 'of the request' | 'of the reply';
   /** Whether there are logs of large requests and replies (COMMANDLOG). */
   readonly sizeLogs: boolean;
 

@@ -79,6 +79,7 @@ export const redis70: Dialect = {
   slowInScript: 'by ?:0',
   sharedQueryBuffer: 'none',
   switchesSimd: false,
+  sizesInScript: 'of the request',
   sizeLogs: false,
   bitArguments: 'after the key',
   bitcountWithoutEnd: 'refused',

@@ -36,6 +36,7 @@ export const valkey9: Dialect = {
   stringPlace: 'in 128 bytes with its key and old deadline',
   pings: 'when idle',
   fieldCommands: 'valkey',
+  sizesInScript: 'of the reply',
   cluster: clusterValkey9,
   sharedQueryBuffer: 'for whole requests',
   expiredFields: 'together',

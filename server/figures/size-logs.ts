@@ -1,8 +1,10 @@
 /** Valkey's logs of large requests and large replies (https://valkey.io/commands/commandlog/). */
 import type { Bytes } from '../../protocol/bytes.ts';
+import { encodeReply } from '../../protocol/encode.ts';
 import { type Client, SCRIPT } from '../clients/client.ts';
 import type { HasDialect, HasHost, HasSettings } from '../ports.ts';
 import { type Command, SKIP_SLOWLOG } from '../table/command.ts';
+import { BLOCKED, type Outcome, Unanswered } from '../table/outcome.ts';
 import { redacted } from './redaction.ts';
 import { CommandLog } from './slowlog.ts';
 
@@ -69,10 +71,11 @@ export class SizeLogs {
 
   /**
    * Called when a command has run: that of the request, or one that its transaction or script calls. Each counts with
-   * the size of the whole request.
-   * @param blocked true if the client is blocked now; the request is logged when it is answered
+   * the size of the whole request, or one of a script with that of its own reply.
+   * @param outcome if it is BLOCKED, the request is logged when it is answered
    */
-  ended(client: Client, command: Command, argv: readonly Bytes[], blocked: boolean): void {
+  ended(client: Client, command: Command, argv: readonly Bytes[], outcome: Outcome): void {
+    const blocked = outcome === BLOCKED;
     const caller = this.#server.running ?? client;
     const pending = this.#pending.get(caller);
     if (pending === undefined) return;
@@ -82,8 +85,14 @@ export class SizeLogs {
       pending.waits = blocked;
     }
     if (blocked) return;
-    this.#log('request', caller, command, argv, pending.size);
-    if (client.has(SCRIPT)) this.#log('reply', caller, command, argv, 0);
+    const ofReply = client.has(SCRIPT) && this.#server.dialect.sizesInScript === 'of the reply';
+    this.#log('request', caller, command, argv, ofReply ? 0 : pending.size);
+    if (!client.has(SCRIPT)) return;
+    const answers = ofReply && !(outcome instanceof Unanswered);
+    const amount = answers
+      ? encodeReply(outcome, client.protocol, this.#server.dialect.printDouble).length
+      : 0;
+    this.#log('reply', caller, command, argv, amount);
   }
 
   /** Called when a client was sent a reply, or a transaction the reply of one of its commands. */
