@@ -16,6 +16,7 @@ import {
   DEFAULT_IS_MODULE,
   entryModule,
   MARK,
+  moduleWithVitest,
   NODE_REQUIRE,
   namesForNode,
   toCommonJs,
@@ -104,6 +105,7 @@ for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) 
   ];
   writeFileSync(path.replace(/\.js$/, '.cjs'), `${lines.join('\n')}\n`);
   if (isProgram(path)) rmSync(path);
+  else if (code.includes('require("vitest")')) writeFileSync(path, moduleWithVitest(code, exports));
   else writeFileSync(path, entryModule(`./${basename(path, '.js')}.cjs`, exports));
 }
 for (const [file, codes] of parts)

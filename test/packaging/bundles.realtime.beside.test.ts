@@ -92,6 +92,22 @@ test('the server is not loaded before the first one is started', () => {
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('server/server.ts');
 });
 
+test('the entry for Vitest works in a test, and shares its code with the main entry', () => {
+  writeFileSync(
+    join(project, 'entry.test.mjs'),
+    `import { expect } from 'vitest';
+    import { startPair } from 'lostlock';
+    import { test } from 'lostlock/vitest';
+    test('a lock is taken once', async ({ redis, pair }) => {
+      expect(await redis.set('my:lock', 'A', 'NX')).toBe('OK');
+      await using other = await startPair();
+      expect(other.constructor).toBe(pair.constructor);
+    });`,
+  );
+  const vitest = join('node_modules', 'vitest', 'vitest.mjs');
+  expect(() => node(vitest, 'run', '--root', '.', 'entry.test.mjs')).not.toThrow();
+});
+
 test('a server without TLS does not load it', () => {
   writeFileSync(
     join(project, 'plain.mjs'),

@@ -74,3 +74,20 @@ export function entryModule(file: string, exported: readonly string[]): string {
     lines.unshift(`import all from '${file}';`, 'export default all.default ?? all;');
   return `${lines.join('\n')}\n`;
 }
+
+/**
+ * The ES module of the entry for Vitest, which refuses require(): the code itself, with Vitest as an ES module. What it shares with
+ * other entries is theirs.
+ */
+export function moduleWithVitest(code: string, exported: readonly string[]): string {
+  if (code.includes('__nodeRequire')) throw new Error('the entry for Vitest loads what it must not load');
+  return `import * as vitest from 'vitest';
+import { createRequire } from 'node:module';
+const own = createRequire(import.meta.url);
+const require = (name) => (name === 'vitest' ? vitest : own(name));
+const exports = {};
+${code}
+const { ${exported.map((name) => `${name}: ${name}$`).join(', ')} } = exports;
+export { ${exported.map((name) => `${name}$ as ${name}`).join(', ')} };
+`;
+}
