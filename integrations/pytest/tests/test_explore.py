@@ -154,6 +154,48 @@ def test_it_ends_before_pytest_timeout(explore, monkeypatch):
     assert report.worlds > 0
 
 
+def test_pytest_timeout_is_heard(pytester):
+    pytest.importorskip("pytest_timeout")
+    pytester.makepyfile(
+        CLIENT
+        + '''
+import pytest
+
+@pytest.mark.timeout(30)
+def test_lock(explore):
+    report = explore(client, clients=1, faults=["restart-disk"], lease=1.5, seconds=600, check=False)
+    assert report.worlds > 0
+'''
+    )
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_explorations_of_several_workers_take_turns(pytester):
+    pytest.importorskip("xdist")
+    pytester.makepyfile(
+        """
+import time
+import pytest
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_lock(explore, number):
+    def client(world):
+        with open("acts", "a") as acts:
+            acts.write(f"{time.monotonic()} {number}\\n")
+        with world.enter("stock", shared=True):
+            world.sleep(0.3)
+
+    explore(client, clients=1, how="threads", faults=["restart-disk"], lease=1.5, worlds=12, side_by_side=1, check=False)
+"""
+    )
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", "-n", "2").assert_outcomes(passed=2)
+    acts = sorted(line.split() for line in (pytester.path / "acts").read_text().splitlines())
+    order = [number for _, number in acts]
+    turns = [number for i, number in enumerate(order) if i == 0 or order[i - 1] != number]
+    assert len(order) > 24
+    assert len(turns) == 2, order
+
+
 def client_of_this_module(world):
     with world.enter("stock", shared=True) as stock:
         world.sleep(0.01)
