@@ -110,7 +110,8 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
           processesWith(`${WORKER} stock ${mark}`).filter(({ text }) => /^\S*python\S* /.test(text));
         await until(() => clients().length > 2);
         const engine = processesWith(mark).find(({ text }) => text.startsWith(`${process.execPath} ${CLI}`));
-        await new Promise((wake) => setTimeout(wake, after));
+        const moment = performance.now() + after;
+        await until(() => performance.now() >= moment);
         const ports = engine === undefined ? [] : portsOf(engine.pid);
         expect(ports.length).toBeGreaterThan(0);
         if (victim === 'engine') kill(engine?.pid as number, sign);
@@ -119,8 +120,9 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
           // A client that is killed is replaced, and the exploration goes on: it is ended as a user does.
           const isWanted = ({ state }: Listed): boolean => victim === 'client' || state.startsWith('T');
           await until(() => clients().some(isWanted));
-          kill(clients().find(isWanted)?.pid ?? 0, sign);
-          await new Promise((wake) => setTimeout(wake, 200));
+          const pid = clients().find(isWanted)?.pid as number;
+          kill(pid, sign);
+          await until(() => !clients().some((each) => each.pid === pid));
           kill(engine?.pid as number, 'SIGINT');
         }
         await gone;
