@@ -40,6 +40,8 @@ const STALL = 0.1;
 const MOST_TRIALS = 5;
 /** How often the world without faults is tried. */
 const CALM_TRIALS = 6;
+/** How many times as long as the lease that the program was told another lease may be that faults follow. */
+const LONGEST_LEASE = 10;
 /** How often a finding is played again. */
 const REPEATS = 3;
 /** How many worlds begin side by side, and after how many good ones another one joins. */
@@ -204,7 +206,10 @@ export class ProgramExplorer {
       await crew.back(this.#options.fresh);
       this.#hear(world);
       if (this.#aborted) break;
-      const rules = learnt(full, rough, world, LEAST_PATIENCE, 'with LAB ENTER');
+      const rules = affordable(
+        learnt(full, rough, world, LEAST_PATIENCE, 'with LAB ENTER'),
+        this.#options.lease,
+      );
       if (stage.watch.late <= this.#mostLate(rules)) {
         const moments = momentsIn(stage.anchors.seen.filter(({ client }) => client !== PROBE));
         return { rules: await this.#onServers(crew, rules), moments };
@@ -530,6 +535,21 @@ export class ProgramExplorer {
       output: { lines: this.#output, count: this.#lines },
     });
   }
+}
+
+/**
+ * The rules in which faults follow no lease that is much longer than the one that the program was told: in real time, nobody waits for
+ * the end of a mark that lasts a minute.
+ */
+function affordable(rules: Rules, told: number): Rules {
+  const most = LONGEST_LEASE * told;
+  const { leaseMs, leases } = rules.scales;
+  const scales = {
+    ...rules.scales,
+    leaseMs: leaseMs > most ? told : leaseMs,
+    leases: leases.map((each) => (each.ms > most ? { ...each, used: false } : each)),
+  };
+  return { ...rules, scales };
 }
 
 /** An error whose message is all that the user has to see. */
