@@ -97,7 +97,17 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
       async ({ run, victim, sign, after }) => {
         const mark = `killed-${process.pid}-${run}`;
         const before = folders();
-        const words = [CLI, 'explore', '--exit-with-parent', '--ms', '100000', '--faults', 'client-pause'];
+        const words = [
+          CLI,
+          'explore',
+          '--exit-with-parent',
+          '--ms',
+          '100000',
+          '--lease',
+          '1500',
+          '--faults',
+          'client-pause',
+        ];
         const runner: ChildProcess = spawn(
           process.execPath,
           ['-e', RUNNER, process.execPath, ...words, '--', 'python3', WORKER, 'stock', mark],
