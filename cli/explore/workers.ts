@@ -70,7 +70,7 @@ interface WorkerState {
 /**
  * Shares the worlds among processes, and merges their reports. A process that ends in the middle of a world, because the code
  * ends it or it has no memory left, is a finding; what it had found is kept, and the others go on. Rejects with UsageError for
- * what `explore` refuses.
+ * what `explore` refuses, and where no process may be started.
  */
 export async function onWorkers(
   options: ExploreOptions,
@@ -79,6 +79,7 @@ export async function onWorkers(
   signal: AbortSignal,
   show: (progress: ExploreProgress) => void,
 ): Promise<ExploreReport> {
+  checkMayStart();
   const { shard } = chosen;
   const full = fullOptions(options);
   const total = full.budget.worlds;
@@ -141,6 +142,23 @@ export async function onWorkers(
     clearTimeout(grace);
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** Throws UsageError where a process cannot be started. Deno would end the command with an error that nothing can catch. */
+function checkMayStart(): void {
+  const { Deno: deno } = globalThis as {
+    Deno?: {
+      readonly permissions: {
+        querySync(wanted: { name: 'run'; command: string }): { readonly state: string };
+      };
+    };
+  };
+  if (
+    deno === undefined ||
+    deno.permissions.querySync({ name: 'run', command: process.execPath }).state === 'granted'
+  )
+    return;
+  throw new UsageError('explore plays worlds in processes of its own: run it with --allow-run');
 }
 
 /** Starts a worker. `stuck` says why its watchdog has ended it, if it has. */

@@ -29,6 +29,7 @@ export const sections: readonly { readonly title: string; readonly pages: readon
       start('jest', 'Jest'),
       start('mocha', 'Mocha'),
       start('node-test', 'node:test'),
+      doc('runtimes', 'Bun, Deno and versions of Node'),
       start('playwright', 'Playwright'),
       start('python', 'Python'),
       start('go', 'Go'),

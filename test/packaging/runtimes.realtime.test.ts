@@ -1,13 +1,21 @@
 /** The packed package on runtimes other than plain Node: Bun, Deno, and Jest with jsdom, whose globals are a browser's. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InstalledProject, mayDownload } from './installed-project.ts';
+import { clientFile, exploreFile, failingTest, refusals, tidyTests, untidyTest } from './runtime-programs.ts';
 
-const packages = ['bun@1.4.5', 'deno@2.9.6', 'jest@30.5.2', 'jest-environment-jsdom@30.5.2', 'ioredis@6.0.0'];
+const packages = [
+  'bun@1.4.5',
+  'deno@2.9.6',
+  'jest@30.5.2',
+  'jest-environment-jsdom@30.5.2',
+  'ioredis@6.0.0',
+  '@types/node@20.19.0',
+];
 
 /** Each function prints or returns nothing but what is the same on every runtime. */
 const work = `
@@ -92,6 +100,22 @@ const everything = `${work}
   console.log(JSON.stringify(seen, null, 1));
 `;
 
+/** The blocks of the page in a language. */
+function blocks(language: string): string[] {
+  const page = readFileSync(join('docs', 'runtimes.md'), 'utf8');
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, text = '']) => text,
+  );
+}
+
+/** The commands of the page that begin with a word, without this word. */
+function commandsOf(program: string): string[][] {
+  const lines = blocks('sh').flatMap((text) => text.split('\n'));
+  return lines
+    .map((line) => line.split(' '))
+    .flatMap(([first, ...rest]) => (first === program ? [rest] : []));
+}
+
 /** How each runtime is started, from the project's folder. */
 const runtimes: Readonly<Record<'Node' | 'Bun' | 'Deno', readonly [program: string, ...args: string[]]>> = {
   Node: [process.execPath],
@@ -99,9 +123,10 @@ const runtimes: Readonly<Record<'Node' | 'Bun' | 'Deno', readonly [program: stri
   Deno: [join('node_modules', '.bin', 'deno'), 'run', '--allow-all', '--quiet'],
 };
 
-describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_NETWORK=1)', () => {
+const title = 'on other runtimes (needs the registry: LOSTLOCK_NETWORK=1)';
+// Bun explores five times as slowly as Node.
+describe.skipIf(!mayDownload)(title, { timeout: 240_000 }, () => {
   const project = new InstalledProject();
-  const cli = join('node_modules', 'lostlock', 'dist', 'cli.js');
   const run = (runtime: keyof typeof runtimes, ...args: string[]): string => {
     const [program, ...before] = runtimes[runtime];
     return project.run(program, ...before, ...args);
@@ -111,6 +136,24 @@ describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_N
     await project.install(...packages);
     writeFileSync(join(project.folder, 'everything.mjs'), everything);
     writeFileSync(join(project.folder, 'stock.explore.mjs'), `${work}\nexport { stock };`);
+    const [bunTest = '', denoTest = ''] = blocks('ts');
+    const files = {
+      'bun.test.ts': bunTest,
+      'lock.test.ts': denoTest,
+      'deno.json': blocks('json')[0] ?? '',
+      'client.mjs': clientFile,
+      'explore-file.mjs': exploreFile,
+      'refusals.mjs': refusals,
+      'tidy.test.mjs': tidyTests,
+      'untidy.test.mjs': untidyTest,
+      'bun-fails.test.ts': failingTest(
+        "import { test } from 'bun:test'; import { fixtures } from 'lostlock/bun-test';",
+      ),
+      'deno-fails.test.ts': failingTest(
+        "import { fixtures } from 'lostlock/deno-test'; const { test } = Deno;",
+      ),
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(project.folder, name), text);
   }, 240_000);
   afterAll(() => project.remove());
 
@@ -123,11 +166,73 @@ describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_N
     },
   );
 
-  test.each(['Bun', 'Deno'] as const)(
-    'on %s, the command line serves until a signal, and explores',
-    async (runtime) => {
-      const [program, ...before] = runtimes[runtime];
-      const child = spawn(program, [...before, cli, '--port', '0'], { cwd: project.folder });
+  test.each(['Node', 'Bun', 'Deno'] as const)(
+    'on %s, the report says how the modules of a file were loaded',
+    (runtime) => {
+      const node = runtime === 'Node' ? ['--experimental-vm-modules'] : [];
+      const told = run(runtime, ...node, 'explore-file.mjs').trim();
+      const fresh = 'modules are loaded anew for each client and world';
+      const shared = /^modules are shared by all clients and worlds: (Bun|Deno) cannot load them anew$/;
+      if (runtime === 'Node') expect(told).toBe(fresh);
+      else expect(told).toMatch(shared);
+    },
+  );
+
+  test.each(['Bun', 'Deno'] as const)('on %s, a world refuses real time by name', (runtime) => {
+    const lines = run(runtime, 'refusals.mjs').trim().split('\n');
+    const [virtual, ...others] = [lines.filter((line) => line.startsWith('virtual: ')), ...lines];
+    expect(others.length).toBeGreaterThan(14);
+    for (const line of others.filter((each) => !virtual.includes(each))) {
+      const name = line.startsWith('Bun.redis:') ? 'Bun.RedisClient' : line.slice(0, line.indexOf(': '));
+      expect(line).toContain(`code in a world began real I/O, which virtual time cannot finish: ${name}`);
+    }
+    if (runtime === 'Bun') {
+      expect(lines.find((line) => line.startsWith('Bun.RedisClient'))).toContain('in native code');
+      expect(virtual[0]).toMatch(/^virtual: \[1500,1500,"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/);
+    }
+  });
+
+  test('bun test runs the tests of the page, with its own client', () => {
+    const bun = runtimes.Bun[0];
+    expect(project.runBoth(bun, 'test', './bun.test.ts')).toMatch(/ 2 pass\n 0 fail/);
+  });
+
+  test('deno check and deno test run the tests of the page, with its permissions', () => {
+    const deno = runtimes.Deno[0];
+    const commands = commandsOf('deno').filter(([first]) => first === 'check' || first === 'test');
+    expect(commands).toHaveLength(2);
+    const [, tested = ''] = commands.map((args) => project.runBoth(deno, ...args));
+    expect(tested).toMatch(/ok \| 3 passed \(1 step\) \| 0 failed/);
+  });
+
+  test("Deno's sanitizers find nothing that lostlock leaves, and what a test leaves", () => {
+    const deno = runtimes.Deno[0];
+    const flags = ['test', '--no-check', '--allow-env', '--allow-net=127.0.0.1'];
+    expect(project.runBoth(deno, ...flags, 'tidy.test.mjs')).toMatch(/ok \| 7 passed \| 0 failed/);
+    expect(() => project.runBoth(deno, ...flags, 'untidy.test.mjs')).toThrow(/Leaks detected/);
+  });
+
+  test.each([
+    ['Bun', ['test', './bun-fails.test.ts'], 'lostlock-timelines/bun-fails-test-ts-3.html'],
+    [
+      'Deno',
+      ['test', '--no-check', '--allow-env', 'deno-fails.test.ts'],
+      'not written: Requires write access to "lostlock-timelines"',
+    ],
+  ] as const)('on %s, the error of a failed test has the explanation', (runtime, args, page) => {
+    const failing = (): string => project.runBoth(runtimes[runtime][0], ...args);
+    expect(failing).toThrow(/two holders\s+What happened in the pair:/);
+    expect(failing).toThrow(`timeline: ${page}`);
+  });
+
+  const denoCommands = commandsOf('deno').filter(([first]) => first === 'run');
+  test.each([
+    ['bunx', runtimes.Bun[0].replace(/bun$/, 'bunx'), ['--bun', 'lostlock'], ['--bun', 'lostlock']],
+    ['Deno', runtimes.Deno[0], denoCommands[0]?.slice(0, -2) ?? [], denoCommands[2]?.slice(0, -2) ?? []],
+  ] as const)(
+    '%s starts the command line, with the permissions of the page: it serves until a signal, and explores',
+    async (_, program, serving, exploring) => {
+      const child = spawn(program, [...serving, '--port', '0'], { cwd: project.folder });
       const [line] = (await once(child.stdout, 'data')) as [Buffer];
       const socket = createConnection(Number(/ tcp (\d+)$/m.exec(String(line))?.[1]), '127.0.0.1');
       socket.on('error', () => {}).write('PING\r\n');
@@ -135,10 +240,20 @@ describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_N
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       await ended;
-      const replay = /replay: (.*)/.exec(tryToRun(() => run(runtime, cli, 'explore', 'stock.explore.mjs')));
+      const replay = /replay: (.*)/.exec(
+        tryToRun(() => project.run(program, ...exploring, 'explore', 'stock.explore.mjs')),
+      );
       expect(replay?.[1]).toMatch(/^2:1:0:[A-C],/);
     },
   );
+
+  test('on Deno, the command line names the permission that is missing, and shows its other commands', () => {
+    const [serve = [], demo = []] = denoCommands;
+    const deno = runtimes.Deno[0];
+    expect(project.runBoth(deno, ...demo)).toContain('LOST');
+    const without = [...serve.slice(0, -2), 'explore', 'stock.explore.mjs'];
+    expect(() => project.runBoth(deno, ...without)).toThrow(/ended with 2:\n.*--allow-run/);
+  });
 
   test("in Jest with jsdom, which has a browser's timers, server, lab and explorer work", () => {
     mkdirSync(join(project.folder, 'jsdom'));

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programs } from '../../support/pages/programs.ts';
+import { others } from './others.ts';
 
 /** A project in a folder of its own. */
 export interface FreshProject {
@@ -11,8 +12,14 @@ export interface FreshProject {
   readonly files: Readonly<Record<string, string>>;
   /** The program that runs it, a path below node_modules or a file of its own, and its arguments. */
   readonly run: readonly string[];
+  /** What installs the packages; default npm. */
+  readonly installer?: 'pnpm' | 'yarn';
+  /** The runtime that runs it once, below node_modules, in place of each version of Node. */
+  readonly runtime?: readonly [program: string];
   /** What the output says when all is well. */
   readonly expected: RegExp;
+  /** It prints the same as all projects that say so. */
+  readonly printsTheSame?: boolean;
 }
 
 const ioredis = 'ioredis@6.0.0';
@@ -314,4 +321,5 @@ test('the server runs', async () => {
   commonJsTypeScript,
   ...examples,
   ...['5.4.5', '5.6.3', '5.9.3', '6.0.3', '7.0.2'].map(typescript),
+  ...others,
 ];

@@ -1,6 +1,6 @@
 /**
  * `npm run test:fresh`: makes a fresh folder for each runner and compiler, installs the packed package as a newcomer would,
- * and runs what the documentation tells newcomers to write. `-- --node 20,22,24` chooses the Node versions, which npm fetches,
+ * and runs what the documentation tells newcomers to write. `-- --node 20,22,24,26` chooses the Node versions, which npm fetches,
  * and `-- --only jest` the projects whose names have that word. Prints how long the first run took, with the installation.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -15,6 +15,9 @@ import { nodeProgram, ownVersion } from './node-versions.ts';
 import { type FreshProject, projects } from './projects.ts';
 
 const LIMIT_MS = 240_000;
+const PNPM = 'pnpm@10.34.9';
+/** Yarn 4 has no folder node_modules: its loader finds packages in its cache (Plug'n'Play). */
+const yarn: [program: string, ...args: string[]] = ['npx', '--yes', '-p', '@yarnpkg/cli-dist@4.18.1', 'yarn'];
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
 
 /** A free port, for a configuration that has to name one. */
@@ -34,23 +37,61 @@ async function install(project: FreshProject, folder: string, tarball: string): 
     writeFileSync(join(folder, name), text.replaceAll('PORT', port));
   }
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  const args = ['install', ...quiet, tarball, ...project.packages];
-  execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], timeout: LIMIT_MS });
+  const [program, ...args] = installing(project, tarball);
+  execFileSync(program, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], timeout: LIMIT_MS });
+}
+
+/** The command that installs a project's packages. */
+function installing(
+  { installer, packages }: FreshProject,
+  tarball: string,
+): [program: string, ...args: string[]] {
+  switch (installer) {
+    case 'pnpm':
+      return ['npx', '--yes', PNPM, 'add', '--prefer-offline', '--ignore-scripts', tarball, ...packages];
+    case 'yarn':
+      return [...yarn, 'add', `lostlock@file:${tarball}`, ...packages];
+    default:
+      return ['npm', 'install', ...quiet, tarball, ...packages];
+  }
+}
+
+/** The command that runs a project. */
+function running(
+  { installer, runtime, run }: FreshProject,
+  folder: string,
+  node: string,
+): [program: string, ...args: string[]] {
+  if (runtime !== undefined) return [join(folder, 'node_modules', ...runtime), ...run];
+  // Yarn finds the Node version on PATH.
+  if (installer === 'yarn') return [...yarn, 'node', ...run];
+  const [program = '', ...args] = run;
+  const bin = join(folder, 'node_modules', program);
+  return [node, existsSync(bin) ? bin : program, ...args];
+}
+
+/** What the first of the projects with the same output has printed. */
+let printed: string | undefined;
+
+/** What is wrong with the output of a project that prints the same as others; undefined when nothing is. */
+function unlike({ printsTheSame = false }: FreshProject, output: string): string | undefined {
+  if (!printsTheSame) return undefined;
+  printed ??= output;
+  return printed === output ? undefined : `printed ${output}, and another project printed ${printed}`;
 }
 
 /** Runs a project on a Node version. Returns what is wrong; undefined when nothing is. */
 function failure(project: FreshProject, folder: string, node: string): string | undefined {
-  const [program = '', ...args] = project.run;
-  const bin = join(folder, 'node_modules', program);
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const done = spawnSync(node, [existsSync(bin) ? bin : program, ...args], {
+  const [command, ...args] = running(project, folder, node);
+  const done = spawnSync(command, args, {
     cwd: folder,
     encoding: 'utf8',
     env: { ...env, NO_COLOR: '1', REDIS_URL: '', PATH: `${dirname(node)}${delimiter}${process.env.PATH}` },
     timeout: LIMIT_MS,
   });
   const output = `${done.stdout}${done.stderr}`;
-  if (done.status === 0 && project.expected.test(output)) return undefined;
+  if (done.status === 0 && project.expected.test(output)) return unlike(project, done.stdout);
   return `status ${done.status ?? done.signal}\n${output.slice(-4000)}`;
 }
 
@@ -65,12 +106,13 @@ async function tryProject(
   await install(project, folder, join(root, `lostlock-${manifest.version}.tgz`));
   let failed = 0;
   let first: number | undefined;
-  for (const [version, node] of nodes) {
+  const wanted = project.runtime === undefined ? [...nodes] : [...nodes].slice(0, 1);
+  for (const [version, node] of wanted) {
     const wrong = failure(project, folder, node);
     first ??= (Date.now() - started) / 1000;
     if (wrong !== undefined) failed++;
     console.log(
-      `${wrong === undefined ? 'ok  ' : 'FAIL'} ${project.name} on Node ${version}${wrong === undefined ? '' : `: ${wrong}`}`,
+      `${wrong === undefined ? 'ok  ' : 'FAIL'} ${project.name}${project.runtime === undefined ? ` on Node ${version}` : ''}${wrong === undefined ? '' : `: ${wrong}`}`,
     );
   }
   console.log(`     ${project.name}: installed and run once after ${first?.toFixed(1)} s`);
