@@ -8,7 +8,8 @@ const pages = installPages().map((page) => ({ page, text: readFileSync(page, 'ut
 
 /** Lines that would take from a registry whatever is published under our name. */
 function fromRegistry(text: string): string[] {
-  const installs = /\b(npm (i|install|add|exec)|npx (-y|--yes)|(yarn|pnpm|bun) (add|dlx|x)|bunx)\b.*/;
+  const installs =
+    /\b(npm (i|install|add|exec)|npx (-y|--yes)|(yarn|pnpm|bun) (add|dlx|x)|bunx(?! --no-install))\b.*/;
   return text.split('\n').flatMap((line) => {
     const [command = ''] = installs.exec(line) ?? [];
     return /(^|\s)lostlock(\s|@|`|$)/.test(command.replace(/`.*| #.*/, '`')) ? [line] : [];
@@ -18,8 +19,10 @@ function fromRegistry(text: string): string[] {
 test('no page installs what somebody else may publish under the name', () => {
   expect(pages.flatMap(({ page, text }) => fromRegistry(text).map((line) => `${page}: ${line}`))).toEqual([]);
   expect(
-    fromRegistry('npm install --save-dev lostlock ioredis\nnpx --yes lostlock\nnpx lostlock demo'),
-  ).toHaveLength(2);
+    fromRegistry(
+      'npm install --save-dev lostlock ioredis\nnpx --yes lostlock\nnpx lostlock demo\nbunx lostlock',
+    ),
+  ).toHaveLength(3);
 });
 
 test('the packed file that pages install is that of this version', () => {
