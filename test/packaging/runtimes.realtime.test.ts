@@ -227,7 +227,12 @@ describe.skipIf(!mayDownload)(title, { timeout: 240_000 }, () => {
 
   const denoCommands = commandsOf('deno').filter(([first]) => first === 'run');
   test.each([
-    ['bunx', runtimes.Bun[0].replace(/bun$/, 'bunx'), ['--bun', 'lostlock'], ['--bun', 'lostlock']],
+    [
+      'bunx',
+      runtimes.Bun[0].replace(/bun$/, 'bunx'),
+      ['--no-install', '--bun', 'lostlock'],
+      ['--bun', 'lostlock'],
+    ],
     ['Deno', runtimes.Deno[0], denoCommands[0]?.slice(0, -2) ?? [], denoCommands[2]?.slice(0, -2) ?? []],
   ] as const)(
     '%s starts the command line, with the permissions of the page: it serves until a signal, and explores',
