@@ -123,9 +123,10 @@ const runtimes: Readonly<Record<'Node' | 'Bun' | 'Deno', readonly [program: stri
   Deno: [join('node_modules', '.bin', 'deno'), 'run', '--allow-all', '--quiet'],
 };
 
-const title = 'on other runtimes (needs the registry: LOSTLOCK_NETWORK=1)';
-// Bun explores five times as slowly as Node.
-describe.skipIf(!mayDownload)(title, { timeout: 240_000 }, () => {
+/** Bun explores five times as slowly as Node. */
+const options = { timeout: 240_000 };
+
+describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_NETWORK=1)', options, () => {
   const project = new InstalledProject();
   const run = (runtime: keyof typeof runtimes, ...args: string[]): string => {
     const [program, ...before] = runtimes[runtime];

@@ -1,6 +1,6 @@
 /** The projects of `npm run test:fresh` that need another package manager, another runtime, or a browser's globals: a first test each. */
 import { readFileSync } from 'node:fs';
-import type { FreshProject } from './projects.ts';
+import type { FreshProject } from './project.ts';
 
 const ioredis = 'ioredis@6.0.0';
 

@@ -12,7 +12,8 @@ import { parseArgs } from 'node:util';
 import manifest from '../../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../../support/built.ts';
 import { nodeProgram, ownVersion } from './node-versions.ts';
-import { type FreshProject, projects } from './projects.ts';
+import type { FreshProject } from './project.ts';
+import { projects } from './projects.ts';
 
 const LIMIT_MS = 240_000;
 const PNPM = 'pnpm@10.34.9';
