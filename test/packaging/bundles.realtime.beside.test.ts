@@ -100,8 +100,9 @@ test('the entry for Vitest works in a test, and shares its code with the main en
     import { test } from 'lostlock/vitest';
     test('a lock is taken once', async ({ redis, pair }) => {
       expect(await redis.set('my:lock', 'A', 'NX')).toBe('OK');
-      await using other = await startPair();
+      const other = await startPair();
       expect(other.constructor).toBe(pair.constructor);
+      await other.close();
     });`,
   );
   const vitest = join('node_modules', 'vitest', 'vitest.mjs');
