@@ -113,8 +113,8 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
       }
     }`,
   ],
-  // The arguments of commands in servers after Redis 7.0, which only COMMAND DOCS tells.
-  [/[\\/]commands[\\/]syntax[\\/]later\.ts$/, 'export const laterSyntax = {};'],
+  // LOLWUT only draws, and the drawings are long.
+  [/[\\/]server[\\/]commands[\\/]node[\\/]lolwut\.ts$/, 'export const lolwutCommands = [];'],
   // Messages for debugging, which nobody turns on in a worker.
   [
     /[\\/]debug[\\/]src[\\/]browser\.js$/,
@@ -123,9 +123,42 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   ],
 ];
 
-/** Where commands are declared, and their descriptions there. Only COMMAND DOCS tells them, and here they are empty. */
+/** Where commands are declared, and their descriptions and histories there. Only COMMAND DOCS tells them, and here they are empty. */
 const COMMANDS = /[\\/](server|cluster|sentinel)[\\/]commands[\\/].*\.ts$/;
+const HISTORY = /\bhistory: \[[^\]]*\]/g;
 const DESCRIPTION = /^(\s+(?:summary|complexity)):\s*'(?:[^'\\\n]|\\.)*',$/gm;
+
+/** What ioredis knows of commands. */
+const KNOWN = /[\\/]@ioredis[\\/]commands[\\/]built[\\/]commands\.json$/;
+/** The flags that ioredis asks for. */
+const ASKED: readonly string[] = ['loading', 'readonly'];
+
+/** A command there, or one of its subcommands. */
+interface KnownCommand {
+  readonly flags: readonly string[];
+  readonly keyStart: number;
+  readonly keyStop: number;
+  readonly step: number;
+  readonly subcommands?: Readonly<Record<string, KnownCommand>>;
+}
+
+/**
+ * The same without what ioredis does not ask for: numbers of arguments, other flags, and subcommands whose keys are where the
+ * command's are.
+ */
+function asked(json: string): string {
+  const places = ({ keyStart, keyStop, step }: KnownCommand) => ({ keyStart, keyStop, step });
+  const all = Object.entries(JSON.parse(json) as Record<string, KnownCommand>).map(([name, command]) => {
+    const own = places(command);
+    const others = Object.entries(command.subcommands ?? {}).flatMap(([sub, each]) =>
+      JSON.stringify(places(each)) === JSON.stringify(own) ? [] : [[sub, places(each)] as const],
+    );
+    const flags = command.flags.filter((flag) => ASKED.includes(flag));
+    const subcommands = others.length === 0 ? undefined : Object.fromEntries(others);
+    return [name, { flags, ...own, subcommands }] as const;
+  });
+  return JSON.stringify(Object.fromEntries(all));
+}
 
 /** A file with the same exports, all of which are functions that do nothing. */
 function emptied(text: string): string {
@@ -154,8 +187,14 @@ function nodeInBrowser(): Plugin {
       }));
       onLoad({ filter: idle }, async ({ path }) => ({ contents: emptied(await readFile(path, 'utf8')) }));
       for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }));
+      onLoad({ filter: KNOWN }, async ({ path }) => ({
+        contents: asked(await readFile(path, 'utf8')),
+        loader: 'json',
+      }));
       onLoad({ filter: COMMANDS }, async ({ path }) => ({
-        contents: (await readFile(path, 'utf8')).replace(DESCRIPTION, "$1: '',"),
+        contents: (await readFile(path, 'utf8'))
+          .replace(DESCRIPTION, "$1: '',")
+          .replace(HISTORY, 'history: []'),
         loader: 'ts',
       }));
       for (const [filter, names] of absent)

@@ -141,7 +141,7 @@ export function waitOfAnotherReplica(seed: number): Promise<Played> {
       const done = await failover(scene, 'redis-3');
       const taken = await lock(scene, 'B', scene.b);
       const sentence =
-        'redis-1 told A yes, and redis-2 had a copy, so WAIT told A 1. But redis-3, which had none, took over, knew nothing of A, and told B yes.';
+        'redis-1 told A yes, and redis-2 had a copy, so WAIT answered 1. But redis-3, which had none, took over, knew nothing of A, and told B yes.';
       return {
         holders: taken ? ['A', 'B'] : ['A'],
         safe: !taken,
@@ -279,7 +279,7 @@ export function quorum(seed: number, cp: boolean): Promise<Played> {
       const taken = await lock(scene, 'B', scene.b);
       const holders = [...(acquired ? ['A'] : []), ...(taken ? ['B'] : [])];
       const why = cp
-        ? `No replica confirmed A's write, so redis-1 did not answer, and A gave up after ${patience} ms: only B was told yes. The price is availability.`
+        ? `No replica confirmed A's write, so redis-1 did not answer. A gave up after ${patience} ms, although nobody had the lock: that is the price of the quorum. Later only B was told yes.`
         : `The price is mutual exclusion: A was answered at once. ${becauseLost(done)}`;
       return { holders, safe: holders.length < 2, why };
     },

@@ -50,7 +50,7 @@ export interface Cure {
 export const cures: Readonly<Record<string, Cure>> = {
   failover: { text: 'A asks WAIT 1 and gives the lock back on 0.', play: withWait },
   'wait-other-replica': {
-    text: 'a quorum: a write is answered when a majority has it, and only a replica that has every such write is promoted.',
+    text: 'a quorum: only a replica that has every answered write is promoted, and a write is answered when a majority has it.',
     play: (seed) => quorum(seed, true),
   },
   'wait-other-connection': { text: 'WAIT on the connection that wrote the lock.', play: withWait },
@@ -63,7 +63,7 @@ export const cures: Readonly<Record<string, Cure>> = {
     play: (seed) => redlockClockJump(seed, true),
   },
   'fence-rolled-back': {
-    text: 'the fence reaches the replica before it is used.',
+    text: 'A uses its fence only when the replica has it.',
     play: withFence,
   },
   'quorum-ap': {

@@ -90,6 +90,7 @@ export class Viewer {
     document.addEventListener('keydown', (event) => {
       if (event.target === document.body) this.#key(event);
     });
+    addEventListener('scroll', () => this.#fitList(), { passive: true });
     addEventListener('beforeprint', () => this.#print(true));
     addEventListener('afterprint', () => this.#print(false));
     addEventListener('popstate', () => this.open());
@@ -477,6 +478,16 @@ export class Viewer {
     const below = innerWidth < WIDE ? this.#bar.root.offsetHeight : 8;
     const room = this.#isPrinting ? undefined : (innerHeight - below) / Math.max(1, this.#stages.length);
     for (const stage of this.#stages) stage.draw(room, this.#isPrinting ? PRINTED : undefined);
+    this.#fitList();
+  }
+
+  /** The list of sentences ends with the window, or else Next would lead to a sentence that nobody sees. */
+  #fitList(): void {
+    const list = this.#root.querySelector<HTMLElement>('aside.told');
+    if (list === null) return;
+    const isBeside = !this.#isPrinting && innerWidth >= WIDE;
+    const top = Math.max(0, list.getBoundingClientRect().top);
+    list.style.maxHeight = isBeside ? `${Math.max(200, innerHeight - top)}px` : '';
   }
 
   /** Draws the whole run as for paper, or as on the screen again. Between the two, the browser may ask for further drawings. */

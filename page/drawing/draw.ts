@@ -276,13 +276,13 @@ function losersOf(run: Timeline): ReadonlySet<string> {
   return found;
 }
 
-/** Right of a mark or left of it, at its upper end or its lower one; then a little further away, past a number. */
+/** Right of a mark, at its upper end or its lower one, or left of it; then a little further away, past a number. */
 function besideMark(x: number, y: number, half: number): (size: number) => readonly TextPlace[] {
   return (size) =>
     [4, 14, 38].flatMap((far): TextPlace[] => [
       [x + far, y - half - 1],
-      [x - far - size, y - half - 1],
       [x + far, y + half + 11],
+      [x - far - size, y - half - 1],
       [x - far - size, y + half + 11],
     ]);
 }

@@ -1,4 +1,5 @@
 /** Says below the lanes what each line, bar and pattern of the drawing means, and which nodes are not drawn. */
+import { isInside } from '../plain.ts';
 import type { Pen } from './pen.ts';
 import type { Sheet } from './sheet.ts';
 import type { Theme } from './theme.ts';
@@ -112,7 +113,7 @@ function findEntries(scene: RunView): LegendEntry[] {
     [run.keys.length > 0, 'a node knows it', box((theme) => theme.holders[0] as string, 7, 0.85)],
     [
       run.overlaps.length > 0,
-      scene.isHarmless ? 'two hold it, harmless' : 'two hold it',
+      `${run.overlaps.every((each) => isInside(run, each)) ? 'two are inside' : 'two hold it'}${scene.isHarmless ? ', harmless' : ''}`,
       (pen, theme, x, y) => frame(pen, scene.isHarmless ? theme.mark : theme.bad, x, y),
     ],
     [absences.some(({ why }) => why === 'dead'), 'dead', hatched],
