@@ -96,13 +96,7 @@ for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) 
     continue;
   }
   const footer = entryPoint === 'adapters/ioredis-mock.ts' ? [DEFAULT_IS_MODULE, MARK] : [MARK];
-  const lines = [
-    '"use strict";',
-    NODE_REQUIRE,
-    code,
-    ...footer,
-    namesForNode(exports.filter((name) => name !== 'default')),
-  ];
+  const lines = ['"use strict";', NODE_REQUIRE, code, ...footer, namesForNode(exports)];
   writeFileSync(path.replace(/\.js$/, '.cjs'), `${lines.join('\n')}\n`);
   if (isProgram(path)) rmSync(path);
   else if (code.includes('require("vitest")')) writeFileSync(path, moduleWithVitest(code, exports));

@@ -60,9 +60,9 @@ export const MARK = 'Object.defineProperty(module.exports, "__esModule", { value
  */
 export const DEFAULT_IS_MODULE = 'module.exports = Object.assign(module.exports.default, module.exports);';
 
-/** The names of a module's exports, in a form that Node finds without running it. */
+/** The names of a module's exports, in a form that Node and other readers find without running it. */
 export const namesForNode = (names: readonly string[]): string =>
-  names.length === 0 ? '' : `0 && (module.exports = { ${names.join(', ')} });`;
+  names.length === 0 ? '' : `0 && (${names.map((name) => `exports.${name} = `).join('')}0);`;
 
 /** The ES module of an entry: it exports what the CommonJS module beside it does, so that both module systems have one copy. */
 export function entryModule(file: string, exported: readonly string[]): string {
