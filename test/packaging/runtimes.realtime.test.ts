@@ -256,7 +256,7 @@ describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_N
   test('on Deno, the command line names the permission that is missing, and shows its other commands', () => {
     const [serve = [], demo = []] = denoCommands;
     const deno = runtimes.Deno[0];
-    expect(project.runBoth(deno, ...demo)).toContain('LOST');
+    expect(project.runBoth(deno, ...demo)).toContain('A and B both have it');
     const without = [...serve.slice(0, -2), 'explore', 'stock.explore.mjs'];
     expect(() => project.runBoth(deno, ...without)).toThrow(/ended with 2:\n.*--allow-run/);
   });
