@@ -71,7 +71,9 @@ process.on('exit', () => setState(ENDED));
 const log = logs && {
   log: (level: string, text: string, role: string): void => send({ log: [level, text, role] }),
 };
-const started = await answerOf(async () => describe(await startServer({ ...options, ...log })));
-send({ started });
-// A server that shuts down leaves nothing that keeps its thread running. With keepAlive false, only these ports keep it running.
-if (options.keepAlive !== false || 'error' in started) for (const port of [calls, program]) port.unref();
+// The built thread is a CommonJS module, in which nothing is awaited at the top.
+void answerOf(async () => describe(await startServer({ ...options, ...log }))).then((started) => {
+  send({ started });
+  // A server that shuts down leaves nothing that keeps its thread running. With keepAlive false, only these ports keep it running.
+  if (options.keepAlive !== false || 'error' in started) for (const port of [calls, program]) port.unref();
+});
