@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -69,7 +69,8 @@ function listening(): { port: string; socket: string }[] {
 }
 
 /** The folders of lostlock for temporary files. */
-const folders = (): string[] => readdirSync(tmpdir()).filter((name) => /^lostlock-(node|program)/.test(name));
+const foldersIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith('lostlock-'));
 
 const kill = (pid: number, sign: NodeJS.Signals): void => {
   try {
@@ -96,7 +97,9 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
       { timeout: 240_000 },
       async ({ run, victim, sign, after }) => {
         const mark = `killed-${process.pid}-${run}`;
-        const before = folders();
+        // A place of its own: other tests have temporary folders at the same time.
+        const TMPDIR = mkdtempSync(join(tmpdir(), 'killed-'));
+        onTestFinished(() => rmSync(TMPDIR, { recursive: true, force: true }));
         const words = [
           CLI,
           'explore',
@@ -111,7 +114,7 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
         const runner: ChildProcess = spawn(
           process.execPath,
           ['-e', RUNNER, process.execPath, ...words, '--', 'python3', WORKER, 'stock', mark],
-          { stdio: 'ignore' },
+          { stdio: 'ignore', env: { ...process.env, TMPDIR } },
         );
         const gone = once(runner, 'exit');
         // Its engine ends with it, whatever happens to this test.
@@ -141,7 +144,7 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
           limitMs: 10_000,
         });
         expect(listening().map(({ port }) => port)).not.toEqual(expect.arrayContaining(ports));
-        expect(folders().filter((name) => !before.includes(name))).toEqual([]);
+        expect(foldersIn(TMPDIR)).toEqual([]);
       },
     );
   },

@@ -27,7 +27,7 @@ export const mutants: readonly Mutant[] = [
   ]),
   ...edits('simple', 'simple-release', [
     ["if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end", ''],
-    ["1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':lostlock_channel', '0')", '1'],
+    ["1 + redis.call('publish', KEYS[2] or KEYS[1] .. ':lostlock_channel', ARGV[3] or '0')", '1'],
     ["KEYS[2] or KEYS[1] .. ':lostlock_channel'", 'KEYS[2] or KEYS[1]'],
     ['KEYS[2] or ', ''],
     ['return 1 + redis', 'return redis'],
