@@ -173,14 +173,13 @@ class TenureReader {
       if (client === current.client) current.told ??= call?.reply?.arrived ?? null;
       return;
     }
-    if (current !== undefined)
-      this.#finish(current, {
-        at,
-        how: 'overwritten',
-        by: client,
-        what,
-        ...(call !== undefined && { call }),
-      });
+    if (current !== undefined) {
+      // Real servers do not record that they have removed the key of a lease that is over.
+      const isOver = clock >= (current.deadline ?? Infinity);
+      const how = 'overwritten';
+      const end = { at, how, by: client, what, ...(call !== undefined && { call }) } as const;
+      this.#finish(current, isOver ? this.#expiry(current, node, at, clock) : end);
+    }
     // Of those in a queue, only the first has the lock.
     if (write.visits === true && !/^\[\d+, /.test(call?.reply?.text ?? '')) return;
     const isEndless = lease === undefined || !Number.isFinite(lease);

@@ -1,6 +1,9 @@
 /** Which keys are locks: those that are taken because they are absent, and no cache, heartbeat, session or limiter. */
 import { expect, test } from 'vitest';
 import { type Pair, startPair } from '../../../index.ts';
+import { accountOf } from '../../../lab/account/account.ts';
+import { readMessages } from '../../../lab/timeline/connections.ts';
+import { recordedWorld } from '../../../lab/timeline/world.ts';
 import { createLocks } from '../../../locks/index.ts';
 import { accountIn, short } from './played.ts';
 
@@ -201,4 +204,20 @@ test('a lock in another database is another lock', async () => {
     await pair.client('C', { db: 1 }).set('k', 'C', 'PX', 60_000, 'NX');
   });
   expect([locks, overlaps]).toEqual([['k', 'k (db 1)'], 0]);
+});
+
+test('a lease that is over is not overwritten by the next grant, also where no server records that it has removed the key', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 7 });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  await a.set('lock', 'A', 'PX', 100, 'NX');
+  await pair.advance(150);
+  await b.set('lock', 'B', 'PX', 60_000, 'NX');
+  const run = recordedWorld(pair.world, [pair], {});
+  const writes = run.writes.filter(({ write }) => write.type !== 'none');
+  expect(writes.length).toBeLessThan(run.writes.length);
+  const { tenures } = accountOf({ ...run, writes, locks: ['lock'] }, readMessages(run.messages));
+  expect(tenures.map(({ client, end }) => [client, end?.how])).toEqual([
+    ['A', 'expired'],
+    ['B', undefined],
+  ]);
 });
