@@ -164,12 +164,12 @@ export function initFiles(
   ];
 }
 
-/** A test that loads what its form needs, after its other modules. */
+/** A test that loads what its form needs: before the code where modules load in order. */
 function prepared(text: string, { prepare }: InitForm): string {
   if (prepare === undefined) return text;
   const { module, name, call } = prepare;
   return text
-    .replace(/^(const .* = require\('\.\/.*)$/m, `$1\nrequire('${module}').${call}`)
+    .replace(/^(const .* = require\('\.\/.*)$/m, `require('${module}').${call}\n$1`)
     .replace(/^(import .* from '\.\/.*)$/m, `$1\nimport ${name} from '${module}';\n\n${name}.${call}`);
 }
 
