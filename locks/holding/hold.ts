@@ -25,7 +25,7 @@ export interface HoldCallbacks {
   renewal(): Renewal;
   /** @internal The hold was lost. */
   lost?(hold: Hold): void;
-  /** @internal The server does not have the hold any more, but enough others have just confirmed it. */
+  /** @internal The server does not have the hold, and a majority has not lost it: others have confirmed it, or are silent. */
   restore?(server: LockServer): void;
 }
 

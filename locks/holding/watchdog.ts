@@ -121,6 +121,8 @@ export class Watchdog implements Renewer {
     for (const entry of entries) {
       const { leaseMs, spec } = entry.hold;
       const { servers } = spec;
+      // Some server is silent. With the vote of one that did not have the hold, the others may be enough.
+      if (entry.last !== undefined) restore(entry.hold, entry.last);
       entry.last = { sentAt, leaseMs, yes: 0, no: 0, missing: [], open: servers.length };
       entry.dueAt = sentAt + patienceMs(leaseMs, servers[0]!.requestTimeoutMs) + retryPauseMs(leaseMs);
       for (const server of servers) {
@@ -175,7 +177,7 @@ export class Watchdog implements Renewer {
   /** Counts a server's reply. It proves what it says even if it is late, and later renewals were already sent. */
   #count(entry: RenewalEntry, ballot: Ballot, server: LockServer, vote: boolean | undefined): void {
     const { hold } = entry;
-    const { servers, quorum, callbacks } = hold.spec;
+    const { servers, quorum } = hold.spec;
     ballot.open--;
     if (vote === true) ballot.yes++;
     if (vote === false) {
@@ -191,11 +193,18 @@ export class Watchdog implements Renewer {
       entry.dueAt = confirmed ? ballot.sentAt + hold.leaseMs / 3 : elapsed() + retryPauseMs(hold.leaseMs);
     }
     if (!entry.linked) return; // Released or lost in the meantime.
-    if (confirmed) {
-      hold.prolong(ballot.sentAt, ballot.leaseMs);
-      for (const empty of ballot.missing.splice(0)) callbacks.restore?.(empty);
-    } else if (refuted) hold.lose('the server does not know it any more');
+    if (!confirmed && refuted) {
+      hold.lose('the server does not know it any more');
+      return;
+    }
+    if (confirmed) hold.prolong(ballot.sentAt, ballot.leaseMs);
+    restore(hold, ballot);
   }
+}
+
+/** Asks the servers that did not have the hold to take it again. */
+function restore({ spec }: Hold, { missing }: Ballot): void {
+  for (const server of missing.splice(0)) spec.callbacks.restore?.(server);
 }
 
 /**

@@ -21,7 +21,7 @@ const independence = new WeakMap<LockContext, IndependenceCheck>();
 
 /**
  * Each server keeps a simple lock. A server that restarts without its data must stay down for the longest lease: otherwise
- * a second holder can get a majority. A renewal that a majority confirms restores the lock on the others.
+ * a second holder can get a majority. Renewals restore the lock on servers that do not have it, unless a majority has lost it.
  */
 export class Redlock extends Lock<HoldHandle> {
   /** @internal */
@@ -140,9 +140,9 @@ class RedlockAcquisition extends BaseAcquisition {
   }
 
   /**
-   * Takes the lock again on a server that came back empty, or did not grant it at first. A majority has just confirmed the lock,
-   * so nobody else can hold it; this server's vote counts from the next renewal on. Until it answers, a release lists the token as
-   * abandoned there, so that a request which arrives after the release takes nothing.
+   * Takes the lock again on a server that came back empty, or did not grant it at first, while the lease lasts. Each server has one
+   * vote, so nobody else can have a majority as well; this one counts from the next renewal on. Until it answers, a release lists
+   * the token as abandoned there, so that a request which arrives after the release takes nothing.
    */
   #restore(server: LockServer, round: Round, ttlMs: number): void {
     if (round.restoring.has(server)) return;

@@ -81,6 +81,40 @@ test('a server that another client has taken meanwhile is left to it', () =>
     held.assertHeld();
   }));
 
+describe('a server is silent for longer than the lease, and another one had refused the lock', () => {
+  /** Server 3 has another's key when A takes the lock on the other two, of which one is cut off then. */
+  const heldByTwo = async (lab: Lab, locks: Locks) => {
+    const third = lab.sets[2]!.client('C');
+    await third.set(L, 'another', 'PX', 60_000);
+    const held = await lab.as('A', () => locks.redlock(L).acquire());
+    expect(copies(lab)).toEqual([0, 1, 2]);
+    lab.pair.world.network.partition(['A'], [lab.sets[1]!.primary.name]);
+    return { held, third };
+  };
+
+  test('when it is free, it takes the place of the silent one', () =>
+    play(3, async (lab, locks, other) => {
+      const { held, third } = await heldByTwo(lab, locks);
+      await third.del(L);
+      await lab.advance(3 * LEASE_MS);
+      held.assertHeld();
+      expect(await third.get(L)).toBe(held.token);
+      expect(await lab.as('B', () => other.redlock(L).tryAcquire())).toBeNull();
+      lab.pair.world.network.heal();
+      await lab.as('A', () => held.release());
+      await lab.advance(LEASE_MS);
+      expect(copies(lab)).toEqual([]);
+    }));
+
+  test('while it is not free, the lock ends with its lease', () =>
+    play(3, async (lab, locks) => {
+      const { held, third } = await heldByTwo(lab, locks);
+      await lab.advance(LEASE_MS + 100);
+      expect(held.signal.aborted).toBe(true);
+      expect(await third.get(L)).toBe('another');
+    }));
+});
+
 test('extend() restores as well', () =>
   play(3, async (lab, locks) => {
     const held = await lab.as('A', () => locks.redlock(L).acquire({ leaseMs: 60_000 }));
