@@ -211,9 +211,8 @@ class RedlockAcquisition extends BaseAcquisition {
     message = RELEASED,
   ): Promise<boolean> {
     const listMs = granted.has(server) ? 0 : MARKER_MS + this.ttlMs;
-    const channel = simpleChannel(this.lock, server);
-    const how = { background: true };
-    const releasing = releaseByToken(server, this.lock, token, validUntil, listMs, how, channel, message);
+    const how = { listMs, message, background: true };
+    const releasing = releaseByToken(server, this.lock, token, validUntil, how);
     releasing.catch(() => {});
     return releasing;
   }

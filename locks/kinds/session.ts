@@ -294,7 +294,10 @@ class SessionAcquisition extends ServerAcquisition {
   }
 
   #giveBack(until: number, how?: RetryOptions): Promise<boolean> {
-    return releaseByToken(this.context.server, this.lock, this.#token, until, this.markerMs, how);
+    return releaseByToken(this.context.server, this.lock, this.#token, until, {
+      listMs: this.markerMs,
+      ...how,
+    });
   }
 
   async abandon(unknown: boolean): Promise<void> {

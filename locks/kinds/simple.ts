@@ -33,20 +33,23 @@ export const simpleChannel = (name: string, { client }: LockServer): string =>
 /** The key that lists the tokens of abandoned requests, which may still arrive. */
 export const abandonedTokensKey = (name: string): string => prefixed('lostlock_abandoned', name);
 
-/**
- * Releases by token until a reply comes or the lease is over.
- * @param listMs for how many milliseconds to list the token as abandoned, because a request may be under way; 0: none is
- * @param message what to publish; a release by default
- */
+/** How a token is released. */
+interface TokenRelease extends RetryOptions {
+  /** For how many milliseconds to list the token as abandoned, because a request may be under way; 0, the default: none is. */
+  readonly listMs?: number;
+  /** The lock's channel; by default it is worked out. */
+  readonly channel?: string;
+  /** What to publish; a release by default. */
+  readonly message?: string;
+}
+
+/** Releases by token until a reply comes or the lease is over. */
 export function releaseByToken(
   server: LockServer,
   name: string,
   token: string,
   validUntil: number,
-  listMs = 0,
-  insistence?: RetryOptions,
-  channel = simpleChannel(name, server),
-  message = RELEASED,
+  { listMs = 0, channel = simpleChannel(name, server), message = RELEASED, ...insistence }: TokenRelease = {},
 ): Promise<boolean> {
   const keys = server.client.sharded || listMs > 0 ? [name, channel] : [name];
   if (listMs > 0) keys.push(abandonedTokensKey(name));
@@ -136,7 +139,7 @@ class SimpleAcquisition extends ServerAcquisition implements HoldOperations, Suc
   #giveBack(validUntil: number, insistence?: RetryOptions): Promise<boolean> {
     const listMs = this.markerMs > 0 ? MARKER_MS + this.ttlMs : 0;
     const { lock, token, channel } = this;
-    return releaseByToken(this.context.server, lock, token, validUntil, listMs, insistence, channel);
+    return releaseByToken(this.context.server, lock, token, validUntil, { listMs, channel, ...insistence });
   }
 
   async abandon(unknown: boolean): Promise<void> {

@@ -71,7 +71,9 @@ export class Channel {
   #pauses = false;
   /** How many checks messages of undone attempts have caused since the last release. */
   #undone = 0;
-  #looksSoon = false;
+  /** The next of them. */
+  readonly soon = new CallbackDeadline(0, () => this.#wake(''));
+  readonly #timers: Deadlines;
   /** How many other processes received the message of the last release. */
   others = 0;
   /** The hold of this process on the lock, if any; until it ends, messages are ignored. */
@@ -82,8 +84,12 @@ export class Channel {
   /** When to unsubscribe if no waiter comes. */
   readonly quiet: CallbackDeadline;
 
-  /** @param onQuiet called when there was no waiter for a while */
-  constructor(name: string, choose: Choose, onQuiet: (channel: Channel) => void) {
+  /**
+   * @param onQuiet called when there was no waiter for a while
+   * @param timers for checks that messages cause later
+   */
+  constructor(name: string, choose: Choose, onQuiet: (channel: Channel) => void, timers: Deadlines) {
+    this.#timers = timers;
     this.quiet = new CallbackDeadline(0, () => onQuiet(this));
     this.name = name;
     this.#choose = choose;
@@ -103,19 +109,12 @@ export class Channel {
     for (const waiter of [...this.#choose(this.waiters, text)]) wake(waiter);
   }
 
-  /** An attempt was undone: its waiter checks after a random while, which grows until the next release. */
+  /** An attempt was undone: the next waiter checks after a random while, which grows until the next release. */
   #lookSoon(): void {
-    if (this.#looksSoon) return;
-    this.#looksSoon = true;
+    if (this.soon.linked || this.waiters.length === 0) return;
     const longestMs = Math.min(UNDONE_MS * 2 ** this.#undone++, LONGEST_UNDONE_MS);
-    const timer = setTimeout(
-      () => {
-        this.#looksSoon = false;
-        this.#wake('');
-      },
-      randomInt(longestMs / 2, longestMs + 1),
-    );
-    timer.unref?.(); // The sleeping waiters keep the process alive.
+    this.soon.at = elapsed() + randomInt(longestMs / 2, longestMs + 1);
+    this.#timers.add(this.soon);
   }
 
   /** Whether this process holds the lock, so that its waiters will be notified and need not check. */
@@ -204,7 +203,7 @@ export class Wakeups {
   join(name: string, choose: Choose, waiter: ChannelWaiter): Channel {
     let channel = this.#channels.get(name);
     if (!channel) {
-      channel = new Channel(name, choose, (quiet) => this.#drop(quiet));
+      channel = new Channel(name, choose, (quiet) => this.#drop(quiet), this.#quiet);
       this.#channels.set(name, channel);
       if (!this.#closed) this.#open(channel);
     }
@@ -226,6 +225,7 @@ export class Wakeups {
   #drop(channel: Channel): void {
     if (channel.waiters.length > 0 || this.#channels.get(channel.name) !== channel) return;
     this.#channels.delete(channel.name);
+    this.#quiet.remove(channel.soon);
     if (!this.#closed) this.#subscriber?.unsubscribe(channel.name).catch(() => {});
   }
 
