@@ -2,7 +2,6 @@
  * Why a promise broke in a played world: the grants, the visits, what freed the lock, and what went wrong on the way. Findings
  * are told from it, reductions keep it, and two findings with the same shape have one reason.
  */
-
 import { defined } from '../../base/defined.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure } from '../../lab/account/tenures.ts';
@@ -207,8 +206,6 @@ function refusedRenewal(
     (call) =>
       call.client === first.visit.client &&
       call.sent >= from &&
-      // What it sends after it has left is a release.
-      call.sent <= micros(first.visit.to) &&
       call !== first.call &&
       call.reply?.arrived != null &&
       call.reply.arrived <= left &&
@@ -273,7 +270,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   };
 }
 
-/** The client that the breach is about, if it has sent nothing for longer than its last request and a reply take. */
+/** The client that the breach is about, if it has neither sent nor received anything for a while. */
 function silentIn(
   { what }: Breach,
   { plan }: PlayedWorld,
@@ -287,7 +284,7 @@ function silentIn(
   return { client, last: last === undefined ? undefined : requestOf(last) };
 }
 
-/** A client that polls asks more often, in microseconds. */
+/** How long a client must have sent nothing so that it does not poll, in microseconds. */
 const SILENCE = 5_000_000;
 
 /** True when the text names the client, as a word. */

@@ -121,7 +121,7 @@ export function faultOf(cause: Cause): string {
   if (freedBy === undefined) return '';
   const { how, by, request, role, node } = freedBy;
   if (cause.shape.includes(DONE_BEFORE))
-    return `the code, for which the work must be done once: ${older} had done it, and a lock cannot tell that to ${newer}`;
+    return `the code, for which the work must be done once: ${older} had done it, and a lock does not remember work that is done`;
   if (cause.shape.startsWith('fences: ') && how === 'lost')
     return 'the counter of fences, which is kept where a failover can set it back';
   switch (how) {
