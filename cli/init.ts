@@ -122,7 +122,12 @@ function majorOf(project: ProjectManifest, name: string): number | undefined {
   } catch {
     // It is not installed here, but in a workspace's root, or not yet.
   }
-  const [major] = /\d+/.exec(version) ?? [];
+  return majorIn(version);
+}
+
+/** The major version that a version or a range begins with: 4 for `^4.2.0`. Undefined for other specifiers, such as a path or a tag. */
+export function majorIn(range: string): number | undefined {
+  const [, major] = /^(?:npm:.+@|workspace:)?[\^~<>=v\s]*(\d+)(?![^.\s|-])/.exec(range) ?? [];
   return major === undefined ? undefined : Number(major);
 }
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { initFiles, projectChoice, RUN } from '../../cli/init.ts';
+import { initFiles, majorIn, projectChoice, RUN } from '../../cli/init.ts';
 
 const projects = readdirSync('examples').filter((name) => !['go', 'junit', 'pytest'].includes(name));
 
@@ -70,6 +70,24 @@ test('Jest 29 is told about a test that ends in .cjs, and a package.json may nam
   expect(RUN.jest('test/lostlock/orders.test.js')).toBe('npx jest test/lostlock/orders.test.js');
   expect(RUN.jest('test/lostlock/orders.test.cjs')).toBe('npx jest --testMatch "**/orders.test.cjs"');
   expect(projectChoice({ dependencies: null })).toEqual({ runner: 'node', library: 'set-nx-ioredis' });
+});
+
+test('a major version is read from versions and ranges, and from nothing else', () => {
+  for (const range of [
+    '4',
+    '4.2.0',
+    '^4.2.0',
+    '~4',
+    '>= 4 <6',
+    'v4.2',
+    '4.x',
+    '4||5',
+    'npm:redlock@^4.2.0',
+    'workspace:^4.0.0',
+  ])
+    expect([range, majorIn(range)]).toEqual([range, 4]);
+  for (const range of ['*', 'latest', 'file:../redlock-2', 'github:me/redlock2', '2redlock', 'workspace:^'])
+    expect([range, majorIn(range)]).toEqual([range, undefined]);
 });
 
 const forms = projects.flatMap((name) =>
