@@ -235,7 +235,7 @@ test('the command starts from the package', async () => {
   await once(child, 'exit');
 });
 
-test('where ioredis is missing, each command says in one line what to install', () => {
+test('where ioredis is missing, each command says in one line what to install, and so does each call of a program', () => {
   const ioredis = join(modules, 'ioredis');
   rmSync(ioredis);
   try {
@@ -259,6 +259,10 @@ test('where ioredis is missing, each command says in one line what to install', 
         expect.stringMatching(/^lostlock: .* 'ioredis' .*: npm install --save-dev ioredis\n$/),
       ]);
     }
+    const program = `const { startPair } = require('lostlock');
+      const code = () => startPair().then(() => 'started', (error) => error.code);
+      code().then(async (first) => console.log(first, await code()));`;
+    expect(run(process.execPath, '-e', program)).toBe('LOSTLOCK_NO_IOREDIS LOSTLOCK_NO_IOREDIS\n');
   } finally {
     symlinkSync(resolve('node_modules', 'ioredis'), ioredis, 'junction');
   }

@@ -62,18 +62,27 @@ export function withParts(code: string, files: ReadonlyMap<string, string>, own?
   );
 }
 
-/** The beginning of a file of parts. A part runs once, when something first asks for it. */
+/**
+ * The beginning of a file of parts. A part runs once, when something first asks for it. A part that throws, because a package is missing,
+ * runs again when it is asked for again: it would otherwise be half made.
+ */
 const HEAD = `"use strict";
 const __parts = exports;
 const __part = (run) => {
   let made;
   return () => {
-    if (made === undefined) run((made = {}));
+    if (made !== undefined) return made;
+    try {
+      run((made = {}));
+    } catch (error) {
+      made = undefined;
+      throw error;
+    }
     return made;
   };
 };`;
 
-/** A file of dist/chunks/. The code of each part is a CommonJS module that uses \`exports\` alone. */
+/** A file of dist/chunks/. The code of each part is a CommonJS module that uses `exports` alone. */
 export function partsFile(head: string, codes: ReadonlyMap<string, string>): string {
   // V8 compiles a function at once if it is in brackets of its own. Otherwise it would read the code twice.
   const parts = [...codes].map(
