@@ -63,21 +63,24 @@ export class TestExplorations {
    * Explores until `budget.ms`: by default until four fifths of the test's time limit are over since its first exploration, or the
    * usual minute if that is less. Rejects with the stories when a promise breaks, and with the reasons when the report is inconclusive.
    */
-  async explore(options: TestExploreOptions, testName: string, limits: TestLimits): Promise<ExploreReport> {
+  explore(options: TestExploreOptions, testName: string, limits: TestLimits): Promise<ExploreReport> {
+    const running = this.#explore(options, testName, limits);
+    this.#running.add(running);
+    return running.finally(() => this.#running.delete(running));
+  }
+
+  async #explore(options: TestExploreOptions, testName: string, limits: TestLimits): Promise<ExploreReport> {
     const { allow = [], ...rest } = options;
     const { ms: limit = USUAL_LIMIT } = limits;
     const begun = (this.#begun ??= performance.now());
     const signals = [this.#over.signal, limits.signal, options.signal].filter((each) => each !== undefined);
     const named = { name: testName, ...rest };
-    const running = import('../explore/index.ts').then(({ explore }) => {
-      const all = limit === 0 ? Infinity : limit * PART;
-      const left = Math.max(1, Math.floor(all - (performance.now() - begun)));
-      const ms = options.exhaustive === undefined ? Math.min(EXPLORATION, left) : left;
-      const budget = { ms, ...options.budget };
-      return explore({ ...named, budget, signal: AbortSignal.any(signals) });
-    });
-    this.#running.add(running);
-    const report = await running.finally(() => this.#running.delete(running));
+    const { explore } = await import('../explore/index.ts');
+    const all = limit === 0 ? Infinity : limit * PART;
+    const left = Math.max(1, Math.floor(all - (performance.now() - begun)));
+    const ms = options.exhaustive === undefined ? Math.min(EXPLORATION, left) : left;
+    const budget = { ms, ...options.budget };
+    const report = await explore({ ...named, budget, signal: AbortSignal.any(signals) });
     // The runner has ended the test, and does not show its error.
     if (limits.signal?.aborted === true) process.stderr.write(`\n${report}\n`);
     try {

@@ -129,11 +129,13 @@ test('the error of a finding names the page that was drawn of it, and a clean ex
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-drawn-'));
   vi.stubEnv('LOSTLOCK_TIMELINES', folder);
   const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const exploring = (token: boolean): Promise<unknown> =>
-    new TestFixtures(
-      () => 'sells once',
-      () => ({ ms: 0 }),
-    ).explore({
+  const all = new TestFixtures(
+    () => 'sells once',
+    () => ({ ms: 0 }),
+  );
+  const exploring = (token: boolean, progress = (): void => {}): Promise<unknown> =>
+    all.explore({
+      progress,
       ...{ clients: 2, faults: ['node-pause'], promises: ['released-by-holder'], allow: ['unplayed'] },
       budget: { worlds: 60 },
       async client({ name, redis, resource, sleep }) {
@@ -150,6 +152,14 @@ test('the error of a finding names the page that was drawn of it, and a clean ex
     const [, file = ''] = /timeline of released-by-holder \(node-pause\): (.*)/.exec(message) ?? [];
     expect(file).toBe(join(folder, 'sells-once-1.html'));
     expect(readFileSync(file, 'utf8')).toContain('<svg');
+    rmSync(file);
+    let played = 0;
+    const nearlyDone = new Promise<void>((resolve) => {
+      exploring(false, () => void (++played === 59 && resolve())).catch(() => {});
+    });
+    await nearlyDone;
+    await all.close(); // It waits for the drawing, too.
+    expect(readdirSync(folder)).toEqual(['sells-once-1.html']);
     expect(printed).not.toHaveBeenCalled();
     vi.stubEnv('LOSTLOCK_TIMELINES', '');
     const again = (await exploring(false).catch((error: unknown) => error)) as Error;
