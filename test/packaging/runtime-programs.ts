@@ -1,7 +1,7 @@
 /** Programs that the tests of Bun and Deno run beside Node: what a world refuses, and what Deno's sanitizers must not find. */
 
-/** A lock that is deleted by whoever is done. */
-const stock = `{
+/** An exploration of a lock that each client deletes when its work is done, also when another client holds it by then. */
+export const stock = `{
   name: 'stock', topology: { replicas: 1 }, clients: 3, seed: 1, budget: { worlds: 40 },
   async client({ name, redis, sleep, resource }) {
     while ((await redis.set('stock:lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(50);

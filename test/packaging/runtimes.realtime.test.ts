@@ -6,7 +6,15 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InstalledProject, mayDownload } from './installed-project.ts';
-import { clientFile, exploreFile, failingTest, refusals, tidyTests, untidyTest } from './runtime-programs.ts';
+import {
+  clientFile,
+  exploreFile,
+  failingTest,
+  refusals,
+  stock,
+  tidyTests,
+  untidyTest,
+} from './runtime-programs.ts';
 
 const packages = [
   'bun@1.4.5',
@@ -72,17 +80,7 @@ const work = `
     return seen;
   }
 
-  const stock = {
-    name: 'stock', topology: { replicas: 1 }, clients: 3, seed: 1, budget: { worlds: 40 },
-    async client({ name, redis, sleep, resource }) {
-      while ((await redis.set('stock:lock', name, 'PX', 1000, 'NX')) !== 'OK') await sleep(50);
-      const inside = resource('stock').enter();
-      await sleep(300);
-      inside.write();
-      inside.leave();
-      await redis.del('stock:lock');
-    },
-  };
+  const stock = ${stock};
 
   async function useExplorer({ explore, replay }) {
     const { findings } = await explore(stock);

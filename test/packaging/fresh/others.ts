@@ -1,6 +1,6 @@
 /** The projects of `npm run test:fresh` that need another package manager, another runtime, or a browser's globals: a first test each. */
 import { readFileSync } from 'node:fs';
-import type { FreshProject } from './project.ts';
+import { type FreshProject, firstSteps } from './project.ts';
 
 const ioredis = 'ioredis@6.0.0';
 
@@ -11,17 +11,7 @@ import { Redis } from 'ioredis';
 import { startPair, startServer } from 'lostlock';
 import { explore } from 'lostlock/explore';
 
-const server = await startServer();
-const redis = new Redis(server.url);
-assert.equal(await redis.set('my:lock', 'A', 'PX', 30_000, 'NX'), 'OK');
-redis.disconnect();
-await server.stop();
-
-const pair = await startPair({ clock: 'virtual', seed: 7 });
-pair.link.hold();
-await pair.client('A').set('my:lock', 'A', 'PX', 30_000, 'NX');
-assert.equal((await pair.failover({ crash: true })).lost[0].holder, 'A');
-await pair.close();
+${firstSteps}
 
 const { findings } = await explore({
   name: 'stock', clients: 3, seed: 1, budget: { worlds: 8 },

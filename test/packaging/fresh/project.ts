@@ -1,4 +1,4 @@
-/** What a project of `npm run test:fresh` is. */
+/** What a project of `npm run test:fresh` is, and what several of them run. */
 
 /** A project in a folder of its own. */
 export interface FreshProject {
@@ -17,3 +17,18 @@ export interface FreshProject {
   /** It prints the same as all projects that say so. */
   readonly printsTheSame?: boolean;
 }
+
+/** Takes a lock on a server, and loses one in the lab. Its program has `assert`, ioredis' `Redis`, `startServer` and `startPair`. */
+export const firstSteps = `
+  const server = await startServer();
+  const redis = new Redis(server.url);
+  assert.equal(await redis.set('my:lock', 'A', 'PX', 30_000, 'NX'), 'OK');
+  redis.disconnect();
+  await server.stop();
+
+  const pair = await startPair({ clock: 'virtual', seed: 7 });
+  pair.link.hold();
+  await pair.client('A').set('my:lock', 'A', 'PX', 30_000, 'NX');
+  assert.equal((await pair.failover({ crash: true })).lost[0].holder, 'A');
+  await pair.close();
+`;

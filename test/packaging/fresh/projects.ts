@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programs } from '../../support/pages/programs.ts';
 import { others } from './others.ts';
-import type { FreshProject } from './project.ts';
+import { type FreshProject, firstSteps } from './project.ts';
 
 const ioredis = 'ioredis@6.0.0';
 
@@ -104,16 +104,7 @@ const assert = require('node:assert/strict');
 const { Redis } = require('ioredis');
 const { startServer, startPair } = require('lostlock');
 (async () => {
-  const server = await startServer();
-  const redis = new Redis(server.url);
-  assert.equal(await redis.set('my:lock', 'A', 'PX', 30000, 'NX'), 'OK');
-  redis.disconnect();
-  await server.stop();
-  const pair = await startPair({ clock: 'virtual', seed: 7 });
-  pair.link.hold();
-  await pair.client('A').set('my:lock', 'A', 'PX', 30000, 'NX');
-  assert.equal((await pair.failover({ crash: true })).lost[0].holder, 'A');
-  await pair.close();
+  ${firstSteps}
   console.log('all is well');
 })();
 `;
