@@ -40,8 +40,8 @@ interface SystemError extends NodeJS.ErrnoException {
 }
 
 /**
- * Makes the folder of a file that a command writes at its end. Throws UsageError when the file cannot be written there, so that nobody
- * waits for a result in vain.
+ * Makes the folder of a file that a command writes at its end. Throws UsageError when the file cannot be written there. A command calls
+ * this before its work, because at the end the result would be lost.
  * @param kind what will be written: a file, or a folder with files
  */
 export function prepareOutput(flag: string, path: string, kind: 'file' | 'folder' = 'file'): void {

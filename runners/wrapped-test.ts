@@ -1,5 +1,5 @@
 /**
- * `lostlock/bun-test` and `lostlock/deno-test`: fixtures for bun:test and Deno.test that end with the test. The hooks of these runners hear
+ * `lostlock/bun-test` and `lostlock/deno-test`: fixtures for bun:test and Deno.test that end with the test. These runners tell their hooks
  * neither a test's name nor its error, so the fixtures wrap the function of the test.
  */
 import { basename } from 'node:path';

@@ -7,7 +7,7 @@ export const isNode: boolean = !('bun' in process.versions || 'deno' in process.
 export const runtimeName: string =
   'bun' in process.versions ? 'Bun' : 'deno' in process.versions ? 'Deno' : 'Node';
 
-/** True when a debugger may be attached to this process. Deno wants a permission for the answer, and then nobody is told. */
+/** True when a debugger may be attached to this process. False on Bun and Deno: Deno's answer would need a permission. */
 export function isDebugged(): boolean {
   return isNode && process.getBuiltinModule?.('node:inspector').url() !== undefined;
 }
