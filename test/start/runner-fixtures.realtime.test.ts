@@ -1,7 +1,7 @@
 /** What the fixtures of test runners promise: what a test starts ends with the test, whatever happens meanwhile. */
 import { createConnection } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import type { StartOptions } from '../../index.ts';
+import { expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import type { LostlockServer, StartOptions } from '../../index.ts';
 import { TestFixtures } from '../../runners/fixtures.ts';
 import { fixtures as jestFixtures } from '../../runners/jest.ts';
 import { fixtures as mochaFixtures } from '../../runners/mocha.ts';
@@ -113,14 +113,18 @@ test('in node:test, the context of a suite is refused, with what to use instead'
 
 test('on Bun and Deno, each call of a wrapped test has fixtures of its own, which end before it settles', async () => {
   const ports: number[] = [];
+  const stops: MockInstance<LostlockServer['stop']>[] = [];
   const code = wrapped(async (lostlock, row: number) => {
     const server = await lostlock.server();
+    stops.push(vi.spyOn(server, 'stop'));
     expect(await (await lostlock.redis()).incrby('n', row)).toBe(row);
     ports.push(server.port);
     return server;
   });
   expect(code).toHaveLength(0); // Bun gives `done` to a function with a parameter.
   await Promise.all([code(1), code(2)]);
+  const ends = stops.flatMap(({ mock }) => mock.settledResults.map(({ type }) => type));
+  expect(ends).toEqual(['fulfilled', 'fulfilled']);
   expect(new Set(ports).size).toBe(2);
   for (const port of ports) expect(await isListening(port)).toBe(false);
   expect(() => wrapped('a lock' as never)).toThrow("option fixtures is 'a lock'; allowed: a test's function");
