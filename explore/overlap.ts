@@ -17,7 +17,30 @@ const WORD = /\$\d+\r\n([^\r]*)\r\n/g;
 
 /** True when operations of two clients on one key or resource overlap, or one of them waited while the other was inside. */
 export function isContended(world: PlayedWorld): boolean {
-  return world.contended || visitsOverlap(world) || requestsOverlap(world);
+  return hasWaited(world) || operationsOverlap(world) || visitsOverlap(world) || requestsOverlap(world);
+}
+
+/** True when a client asked, another one was inside and left, and then the first one entered. */
+function hasWaited({ visits }: PlayedWorld): boolean {
+  return visits.some((visit) =>
+    visits.some(
+      (other) =>
+        other.client !== visit.client &&
+        other.from < other.to &&
+        other.from >= visit.askedAfter &&
+        other.to <= visit.from,
+    ),
+  );
+}
+
+/** True when operations of two clients on one object overlapped. */
+function operationsOverlap({ operations }: PlayedWorld): boolean {
+  return operations.some((one) =>
+    operations.some(
+      (other) =>
+        one.of === other.of && one.client !== other.client && one.from <= other.from && other.from < one.to,
+    ),
+  );
 }
 
 function visitsOverlap({ visits }: PlayedWorld): boolean {

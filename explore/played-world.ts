@@ -73,8 +73,6 @@ export interface PlayedWorld {
   readonly crash?: { readonly error: unknown };
   /** Set when something failed in the world, or it did not end: what followed is not known. */
   readonly failure?: Failure;
-  /** True when a client entered a resource that another had held while it waited. */
-  readonly contended: boolean;
   /** How the code of each client ran, in the order in which it began. */
   readonly lives: readonly ClientLife[];
   /** The operations that clients and the probe recorded, in the order in which they began. */

@@ -111,7 +111,6 @@ class WorldRun implements StageRun {
   #span = 0;
   /** What is left in the databases before anybody looks whether the lock can be had. */
   #left: readonly (readonly KeyLeft[])[] = [];
-  #contended = false;
   #stopped = false;
   #failure: Failure | undefined;
   /** What ended a client's process first. */
@@ -264,7 +263,6 @@ class WorldRun implements StageRun {
     const faults = this.#plan.faults.map((fault) => this.#schedule(fault));
     for (const client of this.#clients) this.#watch(this.#arrive(client));
     await Promise.race([this.#playOn(faults), this.#stopping]);
-    this.#contended = this.#wasContended() || this.#overlapped();
   }
 
   async #playOn(faults: readonly Promise<void>[]): Promise<void> {
@@ -443,30 +441,6 @@ class WorldRun implements StageRun {
     }
   }
 
-  #wasContended(): boolean {
-    const { visits } = this.ledger;
-    return visits.some((visit) =>
-      visits.some(
-        (other) =>
-          other.client !== visit.client &&
-          other.from < other.to &&
-          other.from >= visit.askedAfter &&
-          other.to <= visit.from,
-      ),
-    );
-  }
-
-  /** True when operations of two clients on one object overlapped. */
-  #overlapped(): boolean {
-    const { all } = this.operations;
-    return all.some((one) =>
-      all.some(
-        (other) =>
-          one.of === other.of && one.client !== other.client && one.from <= other.from && other.from < one.to,
-      ),
-    );
-  }
-
   result(): PlayedWorld {
     const { visits } = this.ledger;
     const { printed = [], ...record } = this.#stage.record();
@@ -488,7 +462,6 @@ class WorldRun implements StageRun {
       stopped: this.#stopped,
       ...(this.#failure !== undefined && { failure: this.#failure }),
       ...(this.#crash !== undefined && { crash: this.#crash }),
-      contended: this.#contended,
       span: this.#span,
       lives: this.#lives,
       operations: this.operations.all,
