@@ -2,12 +2,10 @@
 import { LOSTLOCK_VERSION } from '../../base/version.ts';
 import { comesTrue, pass } from '../../lab/real-clock/wait.ts';
 import type { ProgramPort } from '../../lab/remote/programs/port.ts';
-import { foundBy } from '../anchors/strikes.ts';
 import { describe } from '../describe.ts';
 import type { FaultName } from '../faults/index.ts';
-import { findingOf, firstOfEach, kindsOf, type ReasonedFailing, reasoned, sorted } from '../findings.ts';
+import { firstOfEach, kindsOf, type ReasonedFailing, reasoned, sorted } from '../findings.ts';
 import { FoundReasons } from '../found.ts';
-import { historyOf } from '../history.ts';
 import { judge } from '../judge.ts';
 import { askedOf } from '../options.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from '../plan.ts';
@@ -31,6 +29,7 @@ import { WorldCounts } from '../world-counts.ts';
 import { Judges } from './judges.ts';
 import type { FullProgramOptions } from './options.ts';
 import { type DrawnPlan, mixed, momentsIn, singlesAt } from './plans.ts';
+import { Repeats, type Sighting } from './repeats.ts';
 
 /** How long clients may go on after the last fault at least, in milliseconds. */
 const LEAST_PATIENCE = 1500;
@@ -42,8 +41,6 @@ const MOST_TRIALS = 5;
 const CALM_TRIALS = 6;
 /** How many times as long as the lease that the program was told another lease may be that faults follow. */
 const LONGEST_LEASE = 10;
-/** How often a finding is played again. */
-const REPEATS = 3;
 /** How many worlds begin side by side, and after how many good ones another one joins. */
 const [FIRST_BESIDE, GOOD_BEFORE_MORE] = [4, 6];
 /** How often the progress is shown at most, in milliseconds: the time of all processors is read for it. */
@@ -58,9 +55,6 @@ export interface PlayedProgramWorld {
   readonly stalled: string | undefined;
 }
 
-/** A finding that never repeated. */
-type Unrepeated = ProgramCoverage['unrepeated'][number];
-
 /** One exploration of programs. */
 export class ProgramExplorer {
   readonly #options: FullProgramOptions;
@@ -69,16 +63,14 @@ export class ProgramExplorer {
   readonly #machine = new LateTimers();
   readonly #crews: Crew[] = [];
   readonly #found: FoundReasons;
+  readonly #repeats: Repeats;
   readonly #counts: WorldCounts;
   readonly #states = new Set<string>();
   readonly #faults: Partial<Record<FaultName, number>>;
   readonly #breaks: Record<string, Record<string, number>> = {};
   readonly #strategies: Record<string, number> = {};
   readonly #labErrors: string[] = [];
-  readonly #unrepeated: Unrepeated[] = [];
   readonly #output: string[] = [];
-  /** The findings that are being played again. */
-  readonly #repeating = new Map<string, Promise<void>>();
   #lines = 0;
   #attached: ProgramProcess | undefined;
   #calm = 0;
@@ -102,6 +94,7 @@ export class ProgramExplorer {
     this.#judges = new Judges(options.judged);
     this.#desk = new WorldDesk(this.#judges);
     this.#found = new FoundReasons(full.accept);
+    this.#repeats = new Repeats(full.name, this.#found);
     this.#counts = new WorldCounts(full);
     this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
     this.#target = Math.min(FIRST_BESIDE, options.sideBySide);
@@ -374,78 +367,38 @@ export class ProgramExplorer {
         counts[promise] = (counts[promise] ?? 0) + 1;
       }
     const known = new Map(accepted.map((each) => [each.fingerprint, each]));
-    for (const failing of known.values()) await this.#broken(crew, rules, failing, strategy, number);
-    for (const { breach } of broken)
-      await this.#broken(crew, rules, reasoned({ plan, world, breach }), strategy, number);
+    const reasons = [...known.values(), ...broken.map(({ breach }) => reasoned({ plan, world, breach }))];
+    for (const failing of reasons) await this.#broken(crew, rules, { failing, strategy, firstIn: number });
     if (all.length === 0 && !this.#options.fresh && isSampled(number))
       await this.#sample(crew, rules, world, number);
     return false;
   }
 
   /** A promise is broken: the world is played again in new processes, to see how often it repeats. */
-  async #broken(
-    crew: Crew,
-    rules: Rules,
-    failing: ReasonedFailing,
-    strategy: string,
-    firstIn: number,
-  ): Promise<void> {
-    const { fingerprint } = failing;
-    // Two worlds side by side may break for one reason: one of them is enough.
-    while (this.#repeating.has(fingerprint)) await this.#repeating.get(fingerprint);
-    if (this.#found.counted(fingerprint)) return;
-    const done = this.#repeat(crew, rules, failing, strategy, firstIn);
-    this.#repeating.set(fingerprint, done);
-    try {
-      await done;
-    } finally {
-      this.#repeating.delete(fingerprint);
-    }
+  #broken(crew: Crew, rules: Rules, sighting: Sighting): Promise<void> {
+    return this.#repeats.add(sighting, (plan) => this.#breaksAgain(crew, rules, plan, sighting.failing));
   }
 
-  async #repeat(
+  /**
+   * True when a plan breaks the same promise again; undefined when the exploration has ended. A world in which the machine stood still
+   * does not tell.
+   */
+  async #breaksAgain(
     crew: Crew,
     rules: Rules,
-    failing: ReasonedFailing,
-    strategy: string,
-    firstIn: number,
-  ): Promise<void> {
-    const { fingerprint } = failing;
-    const known = this.#unrepeated.find((each) => each.fingerprint === fingerprint);
-    const plan = ordered(failing.world);
-    let repeats = 0;
-    for (let time = 0; time < REPEATS; time++) {
-      if (this.#aborted) break;
-      if (await this.#repeats(crew, rules, plan, failing)) repeats++;
-    }
-    const name = this.#options.full.name;
-    const finding = findingOf(name, withFound(failing, plan), { firstIn, strategy, difference: undefined });
-    const told = `${finding.story}\n${''.padStart(15)}(repeats ${repeats} of ${REPEATS})`;
-    const whole = { ...finding, story: told, repeats: { times: repeats, of: REPEATS } };
-    if (repeats > 0) this.#found.add(fingerprint, failing, () => whole);
-    else if (known !== undefined) known.worlds++;
-    else
-      this.#unrepeated.push({
-        fingerprint,
-        sentence: finding.sentence,
-        story: told,
-        replay: finding.replay,
-        worlds: 1,
-      });
-  }
-
-  /** True when a plan breaks the same promise again. A world in which the machine stood still does not tell. */
-  async #repeats(crew: Crew, rules: Rules, plan: WorldPlan, { breach }: ReasonedFailing): Promise<boolean> {
-    for (let trial = 0; trial < MOST_TRIALS; trial++) {
+    plan: WorldPlan,
+    { breach }: ReasonedFailing,
+  ): Promise<boolean | undefined> {
+    for (let trial = 0; trial < MOST_TRIALS && !this.#aborted; trial++) {
       const { world, stalled } = await this.#play(crew, rules, plan, true);
-      if (this.#aborted) return false;
+      if (this.#aborted) return undefined;
       if (stalled !== undefined) {
         this.#discarded++;
         continue;
       }
       return (await this.#judge(world)).some((each) => isSame(each, breach));
     }
-    return false;
+    return this.#aborted ? undefined : false;
   }
 
   /** A world that broke nothing is played again in new processes: state may outlive a world. */
@@ -456,13 +409,8 @@ export class ProgramExplorer {
     const [broken] = sorted(world, await this.#judge(world), accept).others;
     if (broken === undefined) return;
     this.#outlived ??= `world ${number} broke nothing, and in new processes ${broken.breach.promise} is broken`;
-    await this.#broken(
-      crew,
-      rules,
-      reasoned({ plan: first.plan, world, breach: broken.breach }),
-      ONE_FAULT,
-      number,
-    );
+    const failing = reasoned({ plan: first.plan, world, breach: broken.breach });
+    await this.#broken(crew, rules, { failing, strategy: ONE_FAULT, firstIn: number });
   }
 
   /** Every broken promise of the world, with those that another process judges. */
@@ -513,7 +461,7 @@ export class ProgramExplorer {
         struck: this.#struck,
         perSecond: this.#perSecond,
       },
-      ...{ sideBySide: this.#target, unable, unrepeated: this.#unrepeated },
+      ...{ sideBySide: this.#target, unable, unrepeated: this.#repeats.unrepeated },
       ...(this.#cpuMs !== undefined && { cpuMs: this.#cpuMs }),
       ...(this.#outlived !== undefined && { outlived: this.#outlived }),
     };
@@ -560,19 +508,4 @@ function noWorld(text: string): Error {
 /** True for the worlds that are played twice although they break nothing: the 4th, 8th, 16th and so on. */
 function isSampled(world: number): boolean {
   return world > 2 && (world & (world - 1)) === 0;
-}
-
-/** The plan with its clients in the order in which they first went in, so that it is played in that order again. */
-function ordered(world: PlayedWorld): WorldPlan {
-  const { plan } = world;
-  const entered = [...new Set(historyOf(world).visits.map(({ client }) => client))];
-  const clients = [...entered, ...plan.clients.filter((name) => !entered.includes(name))];
-  return plan.jitter === 0 ? plan : { ...plan, clients, jitter: 0 };
-}
-
-/** The failing world with the plan that plays it again, and what its faults found. */
-function withFound(failing: ReasonedFailing, plan: WorldPlan): ReasonedFailing {
-  const { world } = failing;
-  const faults = plan.faults.map((fault) => ({ ...fault, found: foundBy(world, fault) }));
-  return { ...failing, plan, world: { ...world, plan: { ...plan, faults } } };
 }
