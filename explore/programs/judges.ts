@@ -15,12 +15,19 @@ interface OpenWorld extends JudgedWorld {
   readonly answer: (verdict: JudgesAnswer) => void;
 }
 
+/** A judge that waits for a world. */
+interface WaitingJudge {
+  readonly answer: (world: JudgedWorld | undefined) => void;
+  /** False when its connection has ended. */
+  readonly isThere: () => boolean;
+}
+
 /** The worlds that wait for a judge, and the judges that wait for a world. */
 export class Judges {
   readonly #names: readonly string[];
-  readonly #open: OpenWorld[] = [];
+  #open: OpenWorld[] = [];
   readonly #given = new Map<string, OpenWorld>();
-  #waiting: ((world: JudgedWorld | undefined) => void)[] = [];
+  readonly #waiting: WaitingJudge[] = [];
   #count = 0;
   #closed = false;
 
@@ -29,20 +36,23 @@ export class Judges {
     this.#names = names;
   }
 
-  /** Waits for a world. Resolves to undefined when the exploration is over. */
-  next(): Promise<JudgedWorld | undefined> {
+  /**
+   * Waits for a world. Resolves to undefined when the exploration is over.
+   * @param isThere tells whether the judge still waits: one that has gone gets no world
+   */
+  next(isThere: () => boolean): Promise<JudgedWorld | undefined> {
     const world = this.#open.shift();
     if (world !== undefined) {
       this.#given.set(world.token, world);
       return Promise.resolve(world);
     }
     if (this.#closed) return Promise.resolve(undefined);
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((answer) => this.#waiting.push({ answer, isThere }));
   }
 
-  /** A judge has decided. Returns false for a world that does not wait. Throws SyntaxError for a verdict that is no JSON. */
+  /** A judge has decided. Returns false for a world that does not wait. Throws Error for a verdict that is none. */
   decided(token: string, verdict: string): boolean {
-    const told = JSON.parse(verdict) as JudgesAnswer;
+    const told = verdictIn(verdict, this.#names);
     const world = this.#given.get(token);
     this.#given.delete(token);
     world?.answer(told);
@@ -65,30 +75,55 @@ export class Judges {
     if (this.#names.length === 0 || this.#closed) return Promise.resolve({});
     return new Promise((resolve, reject) => {
       const token = `j:${++this.#count}`;
-      const timer = setTimeout(
-        () => reject(new Error(`nobody has judged a world (LAB JUDGE) within ${JUDGES_WITHIN} ms`)),
-        JUDGES_WITHIN,
-      );
+      const timer = setTimeout(() => {
+        this.#open = this.#open.filter((each) => each !== world);
+        this.#given.delete(token);
+        reject(new Error(`no process has judged a world (LAB JUDGE) within ${JUDGES_WITHIN} ms`));
+      }, JUDGES_WITHIN);
       const answer = (verdict: JudgesAnswer): void => {
         clearTimeout(timer);
         resolve(verdict);
       };
       const world = { token, history, answer };
-      const judge = this.#waiting.shift();
+      const judge = this.#waitingJudge();
       if (judge === undefined) this.#open.push(world);
       else {
         this.#given.set(token, world);
-        judge(world);
+        judge.answer(world);
       }
     });
+  }
+
+  #waitingJudge(): WaitingJudge | undefined {
+    for (;;) {
+      const judge = this.#waiting.shift();
+      if (judge === undefined || judge.isThere()) return judge;
+      judge.answer(undefined);
+    }
   }
 
   /** Tells the judges that there are no more worlds. What was not decided has no answer. */
   close(): void {
     this.#closed = true;
-    for (const waiting of this.#waiting.splice(0)) waiting(undefined);
+    for (const { answer } of this.#waiting.splice(0)) answer(undefined);
     for (const { answer } of [...this.#open.splice(0), ...this.#given.values()]) answer({});
   }
+}
+
+/** The verdict in a judge's text. Throws Error when it is no JSON object, or names a promise that is not judged. */
+function verdictIn(text: string, names: readonly string[]): JudgesAnswer {
+  let told: unknown;
+  try {
+    told = JSON.parse(text);
+  } catch {
+    throw new Error('the verdict is no JSON');
+  }
+  if (typeof told !== 'object' || told === null || Array.isArray(told))
+    throw new Error('the verdict is no JSON object');
+  const other = Object.keys(told).find((name) => !names.includes(name));
+  if (other !== undefined)
+    throw new Error(`the verdict names ${other}, and the promises that are judged are ${names.join(', ')}`);
+  return told as JudgesAnswer;
 }
 
 /** A function that stands for a promise of this name. */

@@ -302,7 +302,7 @@ class _Beat:
         late, told, last = 0.0, 0.0, time.monotonic()
         while True:
             if not self._tokens:
-                # Between two worlds, nobody needs to know.
+                # Between two worlds, the engine does not need it.
                 self._plays.clear()
                 if not self._tokens:
                     self._plays.wait()
@@ -435,6 +435,7 @@ def judge(promises, url):
                 said = promise(history)
                 said = list(said) if inspect.isgenerator(said) else said
                 if said:
+                    json.dumps(said, allow_nan=False)  # Throws for what is no plain data: that is an error of the promise.
                     verdict[promise.__name__] = said
             except Exception as thrown:
                 verdict[promise.__name__] = {"throws": _text_of(thrown)}

@@ -82,10 +82,11 @@ class Explorations:
         __tracebackhide__ = True
         if how not in HOWS:
             raise ValueError(f"how={how!r}: must be one of {', '.join(HOWS)}")
-        if how != "processes":
-            side_by_side = side_by_side or _WORLDS_HERE
+        if how != "processes" and side_by_side is None:
+            side_by_side = _WORLDS_HERE
         own = [promise for promise in promises or () if callable(promise)]
-        promises = None if promises is None else [promise for promise in promises if not callable(promise)]
+        if own:
+            promises = [promise for promise in promises if not callable(promise)] or None
         for promise in own:
             if not getattr(promise, "__name__", "<").isidentifier():
                 raise ValueError(f"promises: {promise!r} has no name: define it with def")
@@ -93,7 +94,7 @@ class Explorations:
         for name, value in (
             ("clients", clients if isinstance(clients, int) else ",".join(clients)),
             ("faults", None if faults is None else ",".join(faults)),
-            ("promises", ",".join(promises) if promises else None),
+            ("promises", None if promises is None else ",".join(promises)),
             ("judge", ",".join(promise.__name__ for promise in own) if own else None),
             ("accept", None if accept is None else ",".join(accept)),
             ("lease", None if lease is None else round(lease * 1000)),

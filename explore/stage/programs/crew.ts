@@ -10,9 +10,9 @@ import { type ProgramCommand, ProgramProcess } from './process.ts';
 /** How long a process may take to come back from a world, in milliseconds. Then it is replaced. */
 const BACK_WITHIN = 1500;
 
-/** Who has worlds judged. */
+/** Hands played worlds to the processes that judge them. */
 export interface JudgesAtDesk {
-  next(): Promise<JudgedWorld | undefined>;
+  next(isThere: () => boolean): Promise<JudgedWorld | undefined>;
   decided(token: string, verdict: string): boolean;
 }
 
@@ -61,8 +61,8 @@ export class WorldDesk implements ProgramDesk {
     return asking === undefined ? Promise.resolve(undefined) : asking.next(within);
   }
 
-  judge(): Promise<JudgedWorld | undefined> {
-    return this.#judges.next();
+  judge(isThere: () => boolean): Promise<JudgedWorld | undefined> {
+    return this.#judges.next(isThere);
   }
 
   decided(token: string, verdict: string): boolean {

@@ -64,6 +64,9 @@ def test_promises_of_ones_own_get_the_history_of_a_world(explore):
     def nothing_is_divided(history):
         return len(history["visits"]) // len([visit for visit in history["visits"] if visit["client"] == "nobody"])
 
+    def names_are_data(history):
+        return {visit["client"] for visit in history["visits"]}
+
     report = explore(
         client, clients=2, how="threads", faults=["connection-reset"], promises=[nobody_enters_after_a_reset], lease=1.5,
         worlds=4, side_by_side=1, check=False,
@@ -73,10 +76,13 @@ def test_promises_of_ones_own_get_the_history_of_a_world(explore):
     assert {"visits", "lives", "operations", "writes", "faults", "lines", "endedAt"} <= histories[0].keys()
     assert [visit["client"] for visit in histories[0]["visits"]] == ["A", "B"]
     report = explore(
-        client, clients=1, how="threads", faults=["connection-reset"], promises=["mutual-exclusion", nothing_is_divided], lease=1.5,
-        worlds=1, check=False,
+        client, clients=1, how="threads", faults=["connection-reset"], lease=1.5, worlds=1, check=False,
+        promises=["mutual-exclusion", nothing_is_divided, names_are_data],
     )
     assert "the promise nothing_is_divided throws Error: ZeroDivisionError" in report.text
+    assert "the promise names_are_data throws Error: TypeError" in report.text
+    with pytest.raises(lostlock.LostlockError, match="sideBySide"):
+        explore(client, how="threads", side_by_side=0)
     with pytest.raises(lostlock.LostlockError, match="mutual-exklusion"):
         explore(client, how="threads", promises=["mutual-exklusion", nothing_is_divided])
     with pytest.raises(ValueError, match="has no name"):

@@ -228,7 +228,7 @@ function judgeCommands(desk: () => ProgramDesk): Command<Caller> {
       arity: 2,
       run: (client) =>
         whenDone(client, async () => {
-          const world = await desk().judge();
+          const world = await desk().judge(() => client.blocked?.kind === 'lab');
           if (world === undefined) return null;
           return new MapReply(['token', fromText(world.token), 'history', fromText(world.history)]);
         }),
@@ -243,8 +243,8 @@ function judgeCommands(desk: () => ProgramDesk): Command<Caller> {
         let known: boolean;
         try {
           known = desk().decided(textOf(argv[2]), textOf(argv[3]));
-        } catch {
-          return fail('ERR the verdict is no JSON');
+        } catch (error) {
+          return fail(fromText(`ERR ${(error as Error).message}`));
         }
         return known ? OK : worldOver();
       },

@@ -72,8 +72,11 @@ export interface ProgramDesk {
   next(port: number, within: number | undefined): Promise<HandedWorld | undefined>;
   /** The client of this token; undefined when its world has ended, or there is none. */
   clientOf(token: string): ClientAtDesk | undefined;
-  /** Waits for a world that was played. Resolves to undefined when there are no more. */
-  judge(): Promise<JudgedWorld | undefined>;
-  /** What a judge says of a world, as JSON. Returns false for a world that does not wait. Throws SyntaxError for other texts. */
+  /**
+   * Waits for a world that was played. Resolves to undefined when there are no more.
+   * @param isThere tells whether the process that asks still waits
+   */
+  judge(isThere: () => boolean): Promise<JudgedWorld | undefined>;
+  /** What a judge says of a world, as JSON. Returns false for a world that does not wait. Throws Error for other texts. */
   decided(token: string, verdict: string): boolean;
 }

@@ -1,4 +1,5 @@
 /** The protocol for programs: what each message answers, that one that comes twice acts once, and what an ended world answers. */
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import type { ExploreReport } from '../../../explore/index.ts';
@@ -116,6 +117,7 @@ test('a message that waits while its world ends gets WORLDOVER', async () => {
 /** Takes a lock with a lease of a second, and gives it back. */
 async function takeLock(url: string): Promise<void> {
   const redis = new Redis(url);
+  redis.on('error', () => {});
   await redis.set('lock', 'mine', 'PX', 1000, 'NX');
   await redis.del('lock');
   redis.disconnect();
@@ -195,7 +197,12 @@ test('a process judges promises of its own, by the history of each world', async
       const told = await say(judge, 'LAB', 'JUDGE');
       if (!Array.isArray(told)) return;
       const { token, history } = fieldsOf(told);
-      expect(String(await say(judge, 'LAB', 'VERDICT', String(token), 'no'))).toContain('no JSON');
+      for (const [wrong, what] of [
+        ['no', 'is no JSON'],
+        ['5', 'is no JSON object'],
+        ['{"mien":"x"}', 'names mien, and the promises that are judged are mine, other'],
+      ] as const)
+        expect(await say(judge, 'LAB', 'VERDICT', String(token), wrong)).toBe(`ERR the verdict ${what}`);
       const { visits, faults } = JSON.parse(String(history));
       const isStruck = visits.length === 1 && faults.length > 0;
       const said = { what: 'the stock is -1', clients: ['A'] };
@@ -204,6 +211,13 @@ test('a process judges promises of its own, by the history of each world', async
       expect(String(await say(judge, 'LAB', 'VERDICT', String(token), '{}'))).toContain('WORLDOVER');
     }
   };
+  // A judge that goes away while it waits takes no world with it.
+  const gone = judge.duplicate();
+  gone.on('error', () => {});
+  await once(gone, 'ready');
+  const asked = say(gone, 'LAB', 'JUDGE');
+  gone.disconnect();
+  expect(String(await asked)).toContain('closed');
   await Promise.all([play(), decide()]);
   const found = (await report).findings.map(({ promise, what }) => [promise, what]);
   expect(found).toContainEqual(['mine', 'the stock is -1']);
