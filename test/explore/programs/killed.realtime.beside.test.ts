@@ -139,10 +139,7 @@ describe.skipIf(findProgram('python3') === undefined || process.platform !== 'li
           kill(engine?.pid as number, 'SIGINT');
         }
         await gone;
-        await until(() => processesWith(mark).length === 0, {
-          what: 'the end of every process',
-          limitMs: 10_000,
-        });
+        await until(() => processesWith(mark).length === 0, { what: 'the end of every process' });
         expect(listening().map(({ port }) => port)).not.toEqual(expect.arrayContaining(ports));
         expect(foldersIn(TMPDIR)).toEqual([]);
       },

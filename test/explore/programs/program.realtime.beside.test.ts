@@ -98,9 +98,10 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
       spawnSync(process.execPath, [CLI, 'explore', ...flags, '--', 'python3', WORKER, 'stock'], {
         encoding: 'utf8',
       });
-    const replay = '2:1:0:A,B::000000000000'.replace('A,B:', 'A,B:client-pause@A.enters.stock.1/A/450');
-    const found = run('--clients', '2', '--replay', replay);
-    expect([found.stdout, found.status]).toEqual([expect.stringContaining('is paused for 450 ms'), 1]);
+    const replay = '2:1:0:A,B::000000000000'.replace('A,B:', 'A,B:client-pause@A.enters.stock.1/A/1800');
+    // The lease is long, so that it also ends within the pause on a slow machine, and B enters before A goes on.
+    const found = run('--clients', '2', '--lease', '1200', '--replay', replay);
+    expect([found.stdout, found.status]).toEqual([expect.stringContaining('is paused for 1800 ms'), 1]);
     const refused = run('--faults', 'client-paus');
     expect([refused.stderr, refused.status]).toEqual([expect.stringContaining('client-pause'), 2]);
   });
