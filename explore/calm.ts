@@ -56,7 +56,7 @@ function wantsLock(world: PlayedWorld, name: string): boolean {
   );
   const since = left * 1000;
   const entered = locksOfEntries(account);
-  // A worker that looks for stalled jobs takes turns with others by a lock, and waits for the next job all the same.
+  // Workers of a queue take turns by a lock to look for stalled jobs. They wait for the next job, not for that lock.
   const matters = (lock: string): boolean => entered.size === 0 || entered.has(lock);
   return (
     account.refusals.some(({ client, lock, at }) => client === name && at >= since && matters(lock)) ||
@@ -72,7 +72,7 @@ function locksOfEntries({ entries }: LockAccount): ReadonlySet<string> {
 function probeOf(world: PlayedWorld): CalmWorld['probe'] {
   const visits = world.visits.filter(({ client }) => client === PROBE);
   const [first] = world.probeLives;
-  // What made it return may not last: a value in a cache, or the mark of a job.
+  // Later lives may enter, when what made the first one return has expired: a value in a cache, or the mark of a job.
   if (first?.ended === 'returned' && !visits.some(({ life }) => life === first.life)) return 'returns';
   if (visits.length > 0) return 'enters';
   if (world.probeLives.some(({ ended }) => ended === 'threw')) return 'enters';

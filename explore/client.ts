@@ -41,7 +41,7 @@ export interface Entrances {
 /** A client. Its process can be paused, killed and started again. */
 export abstract class StageClient implements LedgerClient, ClientControls {
   readonly name: string;
-  /** What its code is told that its name is: that of another client in a second deployment. */
+  /** The name that its code is told. In a second deployment, it is the name of another client. */
   readonly known: string;
   life = 0;
   resumedAt = -1;

@@ -1,4 +1,4 @@
-/** Second deployments: the fault `second-deployment` adds clients to a world, each of which believes to be one that the plan has. */
+/** Second deployments: the fault `second-deployment` adds clients to a world. The code of each is told the name of a client of the plan. */
 import type { WorldPlan } from './plan.ts';
 
 /** The fault's name. */

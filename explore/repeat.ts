@@ -46,7 +46,7 @@ export function calmDifferenceOf(
       ({ begunAt, stopped, span, endedAt }) => begunAt + (stopped ? endedAt : span) * 1000,
     ),
   );
-  // The links to resources are not known before the first play: it ends no delays there.
+  // Links to resources are not known before the first play, so only the second one sets their delays to 0.
   const [one, other] = [survey, first].map(({ events }) =>
     events.filter(({ at, what, detail }) => at < until && !(what === 'delay' && detail === '0 ms')),
   );

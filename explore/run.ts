@@ -225,7 +225,7 @@ class WorldRun implements StageRun {
     };
     lives.push(life);
     await done;
-    // One that returns at once when it is told did not end by itself.
+    // A client that returns at once when it is told to end did not end by itself.
     life.to = this.#toldAt === Infinity ? this.now() : Math.max(this.now(), this.#toldAt + A_MICROSECOND);
     // The probe is told to end when it has had its time: what it does then says nothing.
     const isTold = lives === this.#probeLives && this.signal.aborted && client.end === 'returned';

@@ -16,7 +16,7 @@ const LIMIT = 10_000;
  * @param newsTo the file descriptor that hears of it too
  */
 export function startWatchdog(budgetMs: number, newsTo?: number): void {
-  // Who looks at the code with a debugger takes as long as they like.
+  // With a debugger, code may stand still for as long as its user likes.
   if (!isNode || isDebugged()) return;
   if (beats.cells === undefined) {
     const buffer = shareMemory();

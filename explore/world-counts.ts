@@ -81,7 +81,7 @@ export class WorldCounts {
     };
     for (const { name, hasCase } of registry) {
       if (!(name in this.#judged)) continue;
-      // Nobody asks of defaults whether they had something to judge.
+      // Reports say only of promises that were named that they had nothing to judge, so that the others need no account.
       const known = { pools, once, calm, account: this.#named.has(name) ? account : undefined };
       count(name, hasCase?.(history, known));
     }

@@ -39,7 +39,7 @@ const STALL = 0.1;
 const MOST_TRIALS = 5;
 /** How often the world without faults is tried. */
 const CALM_TRIALS = 6;
-/** How many times as long as the lease that the program was told another lease may be that faults follow. */
+/** The longest lease that faults follow, in leases that the program was told. */
 const LONGEST_LEASE = 10;
 /** How many worlds begin side by side, and after how many good ones another one joins. */
 const [FIRST_BESIDE, GOOD_BEFORE_MORE] = [4, 6];
@@ -170,7 +170,7 @@ export class ProgramExplorer {
       this.#judges.close();
       await ending;
       if (judges !== undefined) {
-        // Those that judge hear first that there are no more worlds.
+        // First the judges get the answer that there are no more worlds.
         await pass(20);
         await judges.close();
       }
@@ -486,8 +486,8 @@ export class ProgramExplorer {
 }
 
 /**
- * The rules in which faults follow no lease that is much longer than the one that the program was told: in real time, nobody waits for
- * the end of a mark that lasts a minute.
+ * The rules, without leases that are much longer than the one that the program was told: in real time, it takes too long to wait for the
+ * end of a mark that lasts a minute.
  */
 function affordable(rules: Rules, told: number): Rules {
   const most = LONGEST_LEASE * told;

@@ -53,7 +53,7 @@ export function* laterOrders(world: PlayedWorld): Generator<WorldPlan, void> {
     .flatMap(({ client, from, to, writes }) =>
       [from, to, ...writes.map(({ at }) => at)].map((at) => ({ client, at })),
     );
-  // Late messages are planned in the order in which they are sent, so that no pair is played twice.
+  // Late messages are planned in the order in which they are sent. So no pair is played twice.
   const after = Math.max(-1, ...plan.faults.filter(({ kind }) => kind === LATE).map(({ at }) => at));
   for (const message of messages) {
     const { client, from, sent, at } = message;

@@ -18,11 +18,11 @@ export interface StageRun extends ClientRun {
   told(client: string, what: string): void;
 }
 
-/** Which client of a world a process plays, and which one its code believes to be. */
+/** Which client of a world a process plays, and which name its code is told. */
 export interface ClientIdentity {
   /** Its name in the world. */
   readonly name: string;
-  /** The client of the first deployment whose names it has; undefined for a client of the plan. */
+  /** The client of the first deployment whose name its code is told; undefined for a client of the plan. */
   readonly twin?: { readonly of: StageClient; readonly samePid: boolean };
 }
 

@@ -66,7 +66,7 @@ def mine_of(world):
 
 
 def release_by_del(world, redis):
-    """The holder deletes the key, whoever has it by now."""
+    """The holder deletes the key, even if another client has it by now."""
     mine = mine_of(world)
     take(redis, world, mine)
     work(world)
