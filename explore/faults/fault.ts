@@ -29,8 +29,8 @@ interface CommonContext {
   /** Runs the user's code in a client's new process. */
   restartClient(name: string): void;
   /**
-   * Starts another process of the user's code. Its code is told the name of this client, and the world knows it by another name. Returns that name;
-   * undefined when the world has it already.
+   * Starts another process of the user's code. Its code is told the name of this client, and the world knows it by another name. Returns
+   * that name; undefined when the world has it already.
    * @param samePid true when it has the client's process id as well, where the stage gives out process ids
    */
   deploy(client: string, samePid: boolean): string | undefined;

@@ -29,7 +29,7 @@ import { WorldCounts } from '../world-counts.ts';
 import { Judges } from './judges.ts';
 import type { FullProgramOptions } from './options.ts';
 import { type DrawnPlan, mixed, momentsIn, singlesAt } from './plans.ts';
-import { Repeats, type Sighting } from './repeats.ts';
+import { type Sighting, Sightings } from './sightings.ts';
 
 /** How long clients may go on after the last fault at least, in milliseconds. */
 const LEAST_PATIENCE = 1500;
@@ -63,7 +63,7 @@ export class ProgramExplorer {
   readonly #machine = new LateTimers();
   readonly #crews: Crew[] = [];
   readonly #found: FoundReasons;
-  readonly #repeats: Repeats;
+  readonly #sightings: Sightings;
   readonly #counts: WorldCounts;
   readonly #states = new Set<string>();
   readonly #faults: Partial<Record<FaultName, number>>;
@@ -94,7 +94,7 @@ export class ProgramExplorer {
     this.#judges = new Judges(options.judged);
     this.#desk = new WorldDesk(this.#judges);
     this.#found = new FoundReasons(full.accept);
-    this.#repeats = new Repeats(full.name, this.#found);
+    this.#sightings = new Sightings(full.name, this.#found);
     this.#counts = new WorldCounts(full);
     this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
     this.#target = Math.min(FIRST_BESIDE, options.sideBySide);
@@ -376,7 +376,7 @@ export class ProgramExplorer {
 
   /** A promise is broken: the world is played again in new processes, to see how often it repeats. */
   #broken(crew: Crew, rules: Rules, sighting: Sighting): Promise<void> {
-    return this.#repeats.add(sighting, (plan) => this.#breaksAgain(crew, rules, plan, sighting.failing));
+    return this.#sightings.add(sighting, (plan) => this.#breaksAgain(crew, rules, plan, sighting.failing));
   }
 
   /**
@@ -461,7 +461,7 @@ export class ProgramExplorer {
         struck: this.#struck,
         perSecond: this.#perSecond,
       },
-      ...{ sideBySide: this.#target, unable, unrepeated: this.#repeats.unrepeated },
+      ...{ sideBySide: this.#target, unable, unrepeated: this.#sightings.unrepeated },
       ...(this.#cpuMs !== undefined && { cpuMs: this.#cpuMs }),
       ...(this.#outlived !== undefined && { outlived: this.#outlived }),
     };

@@ -25,8 +25,8 @@ type PlayAgain = (plan: WorldPlan) => Promise<boolean | undefined>;
 /** A finding that never repeated. */
 type Unrepeated = ProgramCoverage['unrepeated'][number];
 
-/** The findings of one exploration of programs. */
-export class Repeats {
+/** The worlds of one exploration of programs that broke a promise. */
+export class Sightings {
   readonly unrepeated: Unrepeated[] = [];
   readonly #name: string;
   readonly #found: FoundReasons;
