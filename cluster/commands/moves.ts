@@ -123,6 +123,14 @@ function sortedRanges(argv: readonly Bytes[], from: number): SlotRange[] {
   return ranges;
 }
 
+/** The move that has not ended. One that waits to ask its source again is given up for a new one. */
+function underway(moves: SlotMoves, why: Bytes): Move | undefined {
+  const move = moves.all.find(({ isFinished }) => !isFinished);
+  if (move?.state !== 'waiting-to-ask') return move;
+  move.cancel(why);
+  return undefined;
+}
+
 /** MIGRATION IMPORT: asks the node that has the slots for them. */
 function importSlots(moves: SlotMoves, argv: readonly Bytes[]): Reply {
   const { myself, owners, importing, migrating } = moves.cluster;
@@ -140,7 +148,7 @@ function importSlots(moves: SlotMoves, argv: readonly Bytes[]): Reply {
     }
   }
   if (source === undefined || source === myself) fail('ERR this node is already the owner of the slot range');
-  const other = moves.all.find((move) => !move.isFinished);
+  const other = underway(moves, 'new import requested');
   if (other !== undefined && overlap(other.ranges, ranges)) {
     const range = ranges.find((each) => overlap(other.ranges, [each]));
     fail(`ERR overlapping import exists for slot range: ${range?.join('-')}`);
@@ -149,7 +157,7 @@ function importSlots(moves: SlotMoves, argv: readonly Bytes[]): Reply {
   return moves.request(source, ranges);
 }
 
-/** Refuses a client that is no node, and closes its connection. */
+/** Refuses a client that is not a node of the cluster, and closes its connection. */
 function expel(client: Client): Outcome {
   client.reply(new ReplyError(INTERNAL));
   client.close();
@@ -159,8 +167,8 @@ function expel(client: Client): Outcome {
 const INTERNAL = 'ERR CLUSTER SYNCSLOTS subcommands are only allowed for internal clients';
 
 /**
- * SYNCSLOTS between nodes that answer as Redis: SYNC asks for slots, the rest is as between nodes of Valkey. Whoever sends
- * it, the source connects to a member of its cluster, and that member takes part only if it has asked.
+ * SYNCSLOTS between nodes that answer as Redis. SYNC asks this node for slots; all other words are those of Valkey. No secret
+ * protects SYNC: this node connects to a member of its cluster, and that member takes part only if it has sent the request.
  */
 export function syncTask(moves: SlotMoves, argv: readonly Bytes[], client: Client): Outcome {
   const [, , word = '', name = '', mark = '', id = ''] = argv;
@@ -170,7 +178,9 @@ export function syncTask(moves: SlotMoves, argv: readonly Bytes[], client: Clien
     if (to === undefined) return expel(client);
     const { ranges, owner } = readRanges(cluster, argv, 6);
     if (owner !== cluster.myself) fail('ERR slots are not served by this node');
-    if (moves.named(name) === undefined) moves.answer(name, to, ranges);
+    const other = underway(moves, 'new migration requested');
+    if (other === undefined) moves.answer(name, to, ranges);
+    else if (other.name !== name) fail('ERR Another ASM task is already in progress');
     return new SimpleString('SYNCSLOTS');
   }
   const named = asciiUpper(word) === 'ESTABLISH' ? argv[argv.indexOf('NAME') + 1] : undefined;

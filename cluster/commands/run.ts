@@ -48,6 +48,7 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   links: linksReply,
   meet: members.meet,
   migrateslots: (_c, argv, _client, all) => moves.migrateSlots(all, argv),
+  migration: (_c, argv, _client, all) => moves.migration(all, argv),
   myid: ({ myself }) => myself.id,
   myshardid: ({ myself }) => myself.shardId,
   nodes: (cluster, _, client) => nodesReply(cluster, client),
@@ -56,16 +57,15 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   reset: members.reset,
   saveconfig: saveConfiguration,
   'set-config-epoch': members.setEpoch,
-  setslot: (cluster, argv, client) => slots.setSlot(cluster, argv, client.has(PRIMARY_LINK)),
+  setslot: (cluster, argv, client, all) => slots.setSlot(cluster, argv, client.has(PRIMARY_LINK), all),
   shards: shardsReply,
   slaves: members.listReplicas,
   'slot-stats': slots.slotStats,
-  migration: (_c, argv, _client, all) => moves.migration(all, argv),
+  slots: (cluster, _, client) => slotsReply(cluster, client),
   syncslots: (cluster, argv, client, all) =>
     cluster.server.dialect.cluster.movesSlots === 'to the target'
       ? moves.syncTask(all, argv, client)
       : moves.syncSlots(all, argv, client),
-  slots: (cluster, _, client) => slotsReply(cluster, client),
   trimslots: slots.trimSlots,
 };
 

@@ -7,6 +7,7 @@ import type { Client } from '../../server/clients/client.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
 import type { Cluster } from '../cluster.ts';
 import { announce } from '../gossip.ts';
+import type { SlotMoves } from '../moving/moves.ts';
 import { removeKeysOf } from '../slot-keys.ts';
 import { bumpEpoch } from './members.ts';
 
@@ -118,12 +119,23 @@ export function listKeys(_cluster: Cluster, argv: readonly Bytes[], client: Clie
 const BAD_ACTION = 'ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP';
 
 /** SETSLOT: the steps of moving a slot. */
-export function setSlot(cluster: Cluster, argv: readonly Bytes[], isReplicated: boolean): Reply {
+export function setSlot(
+  cluster: Cluster,
+  argv: readonly Bytes[],
+  isReplicated: boolean,
+  moves: SlotMoves,
+): Reply {
   const { myself, owners, server } = cluster;
   // A replica takes the word of its primary.
   const head = isReplicated ? myself.head : myself;
   if (myself.isReplica && !isReplicated) fail('ERR Please use SETSLOT only with masters.');
   const slot = slotIn(wordAt(argv, 2));
+  if (server.dialect.cluster.movesSlots === 'to the target' && moves.isMoving(slot)) {
+    const instead = 'To perform a legacy slot migration instead, first cancel the ongoing task with';
+    fail(
+      `ERR Slot ${slot} is currently in an active atomic slot migration. CLUSTER SETSLOT cannot be used at this time. ${instead} CLUSTER MIGRATION CANCEL`,
+    );
+  }
   const action = asciiLower(wordAt(argv, 3));
   const id = argv[4];
   const isLong = argv.length === 5 || (argv.length > 5 && server.dialect.cluster.setSlotTakesTimeout);

@@ -117,17 +117,10 @@ export class SlotExport extends Move implements Receiver {
 
   /** Sends those effects of a unit that are about the slots. */
   feed(effects: readonly Effect[]): void {
-    for (const { db, argv } of effects) {
-      const name = asciiLower(argv[0] ?? '');
-      if (name === 'flushall' || name === 'flushdb') {
-        this.#fail('Data was flushed');
-        return;
-      }
-      if (this.#concerns(argv)) this.#send(db, argv);
-    }
+    for (const { db, argv } of effects) if (this.#concerns(argv)) this.#send(db, argv);
   }
 
-  /** Checks who serves the slots now, and whether the pause has lasted too long. */
+  /** Checks which node serves the slots now, and whether the pause has lasted too long. */
   review(): void {
     const { cluster } = this.#owner;
     const owners = new Set([...this.slots()].map((slot) => cluster.owners[slot]?.id));

@@ -10,6 +10,7 @@ import type { Cluster } from '../cluster.ts';
 import { bumpEpoch } from '../commands/members.ts';
 import { announce } from '../gossip.ts';
 import { type Ends, Move, type SlotRange } from './move.ts';
+import type { SlotRequest } from './request.ts';
 
 const LOST =
   'Connection lost to source. Check CLUSTER GETSLOTMIGRATIONS on the source node for more information.';
@@ -21,6 +22,8 @@ export class SlotImport extends Move {
   readonly #cluster: Cluster;
   /** The connection that the source has made; undefined at a replica. */
   #client: Client | undefined;
+  /** The last request for the slots, if this node asks for them. */
+  request: SlotRequest | undefined;
   #kept: Bytes[][] = [];
 
   constructor(
@@ -35,10 +38,16 @@ export class SlotImport extends Move {
     this.#client = client;
   }
 
-  /** The source has answered a request for the slots: it speaks through this client. */
+  /** The source has answered the request for the slots, and has connected through this client. */
   join(client: Client): void {
+    this.request?.end();
     this.#client = client;
     this.become('waiting-for-ack', this.#cluster.now);
+  }
+
+  /** True while the source has not connected to this node, which asks it again and again. */
+  get isAsking(): boolean {
+    return this.state === 'asking-source' || this.state === 'waiting-to-ask';
   }
 
   /** Keeps a command of the source until the slots are taken over. */
@@ -66,19 +75,24 @@ export class SlotImport extends Move {
     if (!this.isFinished && this.state !== 'waiting-for-ack') this.#say('ACK');
   }
 
-  /** Checks who serves the slots now, and whether the source is still there. */
+  /** Checks which node serves the slots now, and whether the source is still there. */
   review(): void {
-    const { owners, myself } = this.#cluster;
-    if (this.#client === undefined) return;
-    if (myself.isReplica) {
+    const { myself } = this.#cluster;
+    if (this.isAsking) {
+      this.#reviewRequest();
+      return;
+    }
+    // A replica has become a primary, or a primary a replica.
+    if (myself.isReplica !== (this.state === 'occurring-on-primary')) {
       this.finish('failed', 'A failover occurred during slot import');
       return;
     }
+    if (this.#client === undefined) return;
     if (this.#client.gone) {
       this.finish('failed', LOST);
       return;
     }
-    const ids = new Set([...this.slots()].map((slot) => owners[slot]?.id));
+    const ids = this.#owners();
     if (ids.size === 1 && ids.has(this.ends?.source)) return;
     const isMine = ids.size === 1 && ids.has(myself.id);
     this.finish(
@@ -89,18 +103,35 @@ export class SlotImport extends Move {
     );
   }
 
+  /** Asks the node that serves the slots now, if one does, and if this node can still have them. */
+  #reviewRequest(): void {
+    const { myself } = this.#cluster;
+    const ids = this.#owners();
+    const [source] = ids;
+    if (myself.isReplica) this.cancel('switching to replica');
+    else if (ids.size > 1 || source === undefined) this.cancel('slots configuration updated');
+    else if (source === myself.id) this.cancel('slots owned by myself');
+    else if (source !== this.ends?.source) this.ends = { source, target: myself.id };
+  }
+
+  /** The ids of the nodes that serve the slots now. */
+  #owners(): ReadonlySet<Bytes | undefined> {
+    const { owners } = this.#cluster;
+    return new Set([...this.slots()].map((slot) => owners[slot]?.id));
+  }
+
   finish(state: 'success' | 'cancelled' | 'failed', message: Bytes = ''): void {
     this.message = message;
     this.#kept = [];
     this.become(state, this.#cluster.now);
-    if (this.#client === undefined) return;
-    this.#client.close();
-    const { cluster: traits } = this.#cluster.server.dialect;
-    if (traits.movesSlots !== 'from the source') return;
+    this.request?.end();
+    this.#client?.close();
+    const { myself, server } = this.#cluster;
+    // The replicas of a node that has become a replica hear it from their new primary.
+    if (myself.isReplica || server.dialect.cluster.movesSlots !== 'from the source') return;
     const words = ['STATE', state === 'success' ? 'SUCCESS' : 'FAILED', 'NAME', this.name];
     if (message !== '') words.push('MESSAGE', message);
-    const { effects } = this.#cluster.server;
-    effects.propagateOwn(this.#cluster.server.db(0), ['CLUSTER', 'SYNCSLOTS', 'FINISH', ...words]);
+    server.effects.propagateOwn(server.db(0), ['CLUSTER', 'SYNCSLOTS', 'FINISH', ...words]);
   }
 
   #say(word: Bytes): void {

@@ -16,6 +16,7 @@ export type MoveState =
   | 'failover-requested'
   | 'occurring-on-primary'
   | 'asking-source'
+  | 'waiting-to-ask'
   | 'connecting'
   | 'reading-auth-response'
   | 'reading-establish-response'
@@ -42,8 +43,10 @@ export abstract class Move {
   readonly name: Bytes;
   readonly ranges: readonly SlotRange[];
   /** The ids of the nodes; undefined where a replica only hears that its primary imports. */
-  readonly ends: Ends | undefined;
+  ends: Ends | undefined;
   readonly createdAt: Millis;
+  /** When the source of the slots was last asked for them. */
+  startedAt: Millis;
   updatedAt: Millis;
   /** When the other side was last heard. */
   heardAt: Millis;
@@ -66,6 +69,7 @@ export abstract class Move {
     this.ends = ends;
     this.#state = state;
     this.createdAt = now;
+    this.startedAt = now;
     this.updatedAt = now;
     this.heardAt = now;
   }
@@ -98,6 +102,15 @@ export abstract class Move {
     for (const [first, last] of this.ranges) for (let slot = first; slot <= last; slot++) yield slot;
   }
 
+  /** Checks whether the move can go on: called at the end of each event. */
+  abstract review(): void;
+
+  /** Gives the move up, with a message as CLUSTER MIGRATION has it. */
+  cancel(why: Bytes): void {
+    const state = describedState(this);
+    this.finish('cancelled', `Cancelled due to ${why} (state: ${state}, rdb_channel_state: none)`);
+  }
+
   /** Ends the move. The connection to the other side is closed. */
   abstract finish(state: 'success' | 'cancelled' | 'failed', message?: Bytes): void;
 
@@ -121,6 +134,7 @@ export abstract class Move {
 /** The words of CLUSTER MIGRATION for states. A state that has none is one of a move that has ended. */
 const TASK_STATES: Partial<Record<MoveState, Bytes>> = {
   'asking-source': 'connecting',
+  'waiting-to-ask': 'failed',
   'waiting-for-ack': 'syncslots-reply',
   'receiving-snapshot': 'accumulate-buffer',
   'waiting-for-paused': 'streaming-buffer',
@@ -160,7 +174,7 @@ export function describeTask(move: Move): Reply {
     ],
     ...['operation', move.operation === 'IMPORT' ? 'import' : 'migrate', 'state', describedState(move)],
     ...['last_error', move.message, 'retries', move.retries, 'create_time', move.createdAt],
-    ...['start_time', move.createdAt, 'end_time', ended ? move.updatedAt : -1, 'write_pause_ms', move.paused],
+    ...['start_time', move.startedAt, 'end_time', ended ? move.updatedAt : -1, 'write_pause_ms', move.paused],
   ]);
 }
 

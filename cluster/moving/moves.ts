@@ -6,7 +6,7 @@ import type { Cluster } from '../cluster.ts';
 import type { Member } from '../member.ts';
 import { type ExportOwner, SlotExport } from './export.ts';
 import { SlotImport } from './import.ts';
-import { describedState, type Ends, type Move, NAME_LENGTH, overlap, type SlotRange } from './move.ts';
+import { type Ends, type Move, NAME_LENGTH, overlap, type SlotRange } from './move.ts';
 import { SlotRequest } from './request.ts';
 
 /** How many beats pass between two acknowledgements. */
@@ -18,7 +18,6 @@ export class SlotMoves implements ExportOwner, StreamObserver {
   readonly #enter: (work: () => void) => void;
   #moves: Move[] = [];
   readonly #imports = new WeakMap<Client, SlotImport>();
-  readonly #requests = new WeakMap<SlotImport, SlotRequest>();
   #observes = false;
   #pauses = false;
   #beats = 0;
@@ -41,7 +40,7 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     return this.#moves.filter((move) => move instanceof SlotExport && !move.isFinished) as SlotExport[];
   }
 
-  /** True if this node is giving one of the slots away. */
+  /** The move with which this node gives one of the slots away. */
   exporting(ranges: readonly SlotRange[]): SlotExport | undefined {
     return this.#exports.find((move) => overlap(move.ranges, ranges));
   }
@@ -51,6 +50,11 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     return this.#moves.some(
       (move) => move instanceof SlotImport && !move.isFinished && overlap(move.ranges, ranges),
     );
+  }
+
+  /** True if the slot is moving from this node or to it. */
+  isMoving(slot: number): boolean {
+    return this.#moves.some((move) => !move.isFinished && move.has(slot));
   }
 
   /** Begins to move slots to other nodes. */
@@ -84,25 +88,40 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     const name = cluster.server.randomHex(NAME_LENGTH);
     const ends = { source: source.id, target: cluster.myself.id };
     const move = new SlotImport(cluster, undefined, name, ranges, ends);
-    move.become('asking-source', cluster.now);
     this.#moves.unshift(move);
     this.#follow();
-    this.#requests.set(move, new SlotRequest(this, move));
+    this.#ask(move);
     return name;
   }
 
-  /** Begins a move for which another node has asked. */
+  #ask(move: SlotImport): void {
+    move.become('asking-source', this.cluster.now);
+    move.startedAt = this.cluster.now;
+    move.request = new SlotRequest(this, move);
+  }
+
+  /** Asks once more if the last request has failed, was not answered, or began no move that reached this node. */
+  #askAgain(move: SlotImport): void {
+    if (move.request?.isUnderway !== false) return;
+    if (move.state === 'waiting-to-ask') move.retries++;
+    move.request.end();
+    this.#ask(move);
+  }
+
+  /** Begins a move for which another node has asked. It takes the place of one of the same name that has failed. */
   answer(name: Bytes, to: Member, ranges: readonly SlotRange[]): void {
+    const failed = this.named(name);
     const move = new SlotExport(this, to, ranges, name);
-    this.#moves.unshift(move);
+    move.retries = failed === undefined ? 0 : failed.retries + 1;
+    this.#moves = [move, ...this.#moves.filter((other) => other !== failed)];
     this.#follow();
     move.begin();
   }
 
-  /** The source speaks through this client. Returns false if this node has not asked for a move of that name. */
+  /** Takes the client as the source of a move. Returns false if this node has not asked for a move of that name. */
   join(client: Client, name: Bytes): boolean {
     const move = this.named(name);
-    if (!(move instanceof SlotImport) || move.state !== 'asking-source') return false;
+    if (!(move instanceof SlotImport) || !move.isAsking) return false;
     move.join(client);
     this.#imports.set(client, move);
     return true;
@@ -111,15 +130,12 @@ export class SlotMoves implements ExportOwner, StreamObserver {
   /** Gives up moves in both directions. Returns how many there were. */
   giveUp(chosen: (move: Move) => boolean): number {
     const moves = this.#moves.filter((move) => !move.isFinished && chosen(move));
-    for (const move of moves) {
-      const state = describedState(move);
-      move.finish('cancelled', `Cancelled due to user request (state: ${state}, rdb_channel_state: none)`);
-    }
+    for (const move of moves) move.cancel('user request');
     this.#follow();
     return moves.length;
   }
 
-  /** The move to this node for which a client speaks. */
+  /** The move to this node whose source is connected through a client. */
   importOf(client: Client): SlotImport | undefined {
     const move = this.#imports.get(client);
     return move?.isFinished === false ? move : undefined;
@@ -138,10 +154,10 @@ export class SlotMoves implements ExportOwner, StreamObserver {
   }
 
   effects(effects: Parameters<NonNullable<StreamObserver['effects']>>[0]): void {
+    if (effects.some(({ argv }) => /^flush(all|db)$/i.test(argv[0] ?? ''))) {
+      for (const move of this.#moves) if (!move.isFinished) move.finish('failed', 'Data was flushed');
+    }
     for (const move of this.#exports) if (move.streams) move.feed(effects);
-    const flushes = effects.some(({ argv }) => /^flush(all|db)$/i.test(argv[0] ?? ''));
-    if (!flushes) return;
-    for (const move of this.#moves) if (!move.isFinished) move.finish('failed', 'Data was flushed');
   }
 
   /** Holds writes back as long as a move needs it. */
@@ -152,13 +168,10 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     this.cluster.server.pausing.holdWritesForMove(pauses);
   }
 
-  /** Called at the end of an event: who serves the slots may have changed. */
+  /** Called at the end of an event: the slots may have another owner now. */
   review(): void {
     if (!this.#observes) return;
-    for (const move of this.#moves) {
-      if (move.isFinished) continue;
-      if (move instanceof SlotExport || move instanceof SlotImport) move.review();
-    }
+    for (const move of this.#moves) if (!move.isFinished) move.review();
     this.#follow();
   }
 
@@ -170,8 +183,8 @@ export class SlotMoves implements ExportOwner, StreamObserver {
     const acknowledges = ++this.#beats % BEATS_PER_ACK === 0;
     for (const move of this.#moves) {
       if (move.isFinished || move.state === 'occurring-on-primary') continue;
-      if (move.state === 'asking-source') {
-        if (acknowledges) this.#requests.get(move as SlotImport)?.retry();
+      if (move instanceof SlotImport && move.isAsking) {
+        if (acknowledges) this.#askAgain(move);
         continue;
       }
       if (move.state === 'waiting-to-pause') (move as SlotExport).pause();
@@ -189,6 +202,7 @@ export class SlotMoves implements ExportOwner, StreamObserver {
   /** Ends all connections. */
   stop(): void {
     for (const move of this.#exports) move.finish('cancelled');
+    for (const move of this.#moves) if (move instanceof SlotImport) move.request?.end();
   }
 
   /** Watches the stream of effects while there is a move. */

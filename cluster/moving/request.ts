@@ -1,5 +1,5 @@
 /** How a node asks another for slots, when CLUSTER MIGRATION IMPORT of Redis was sent to the node that shall have them. */
-import { type Bytes, fromBuffer } from '../../protocol/bytes.ts';
+import { type Bytes, fromBuffer, type Millis } from '../../protocol/bytes.ts';
 import { encodeRequest } from '../../protocol/encode.ts';
 import type { Connection, PendingConnection, Receiver } from '../../server/host/host.ts';
 import { dial } from '../../server/replication/dial.ts';
@@ -8,12 +8,13 @@ import type { ExportOwner } from './export.ts';
 import type { Move } from './move.ts';
 
 /**
- * A request for slots. It is sent again until the source has heard it. Redis has a protocol of its own for this, with two
- * connections; here the source then connects to this node, as Valkey does.
+ * One request for slots. Redis has a protocol of its own for this, with two connections; here the source then connects to this
+ * node, as Valkey does.
  */
 export class SlotRequest implements Receiver {
   readonly #owner: ExportOwner;
   readonly #move: Move;
+  readonly #askedAt: Millis;
   #attempt: PendingConnection | undefined;
   #connection: Connection | undefined;
   #input: Bytes = '';
@@ -22,49 +23,54 @@ export class SlotRequest implements Receiver {
   constructor(owner: ExportOwner, move: Move) {
     this.#owner = owner;
     this.#move = move;
-    this.#send();
-  }
-
-  /** Sends the request again, if the source could not be reached. */
-  retry(): void {
-    if (!this.#over) return;
-    this.#move.retries++;
-    this.#send();
-  }
-
-  receive(chunk: Uint8Array): void {
-    this.#input += fromBuffer(chunk);
-    const line = /^([+-][^\r]*)\r\n$/.exec(this.#input)?.[1];
-    if (line === undefined) return;
-    this.#input = '';
-    if (line.startsWith('-')) this.#failed(line.slice(1));
-    // AUTH was answered before.
-    else if (line === '+OK') this.#ask();
-    else this.#connection?.close();
-  }
-
-  closed(): void {
-    if (this.#over || this.#move.state !== 'asking-source') return;
-    this.#owner.enter(() => this.#failed('Connection refused'));
-  }
-
-  #send(): void {
-    const { cluster } = this.#owner;
+    const { cluster } = owner;
     const { server } = cluster;
-    const source = cluster.members.get(this.#move.ends?.source ?? '');
-    this.#over = false;
+    this.#askedAt = cluster.now;
+    const source = cluster.members.get(move.ends?.source ?? '');
     if (source === undefined) {
-      this.#failed('the source node is not known');
+      this.#fail('the source node is not known');
       return;
     }
     const to = { host: source.ip, port: replicationPort(server, source) };
     this.#attempt = dial(cluster.host, server.settings['tls-replication'], to, this, (connection) => {
-      if (this.#move.isFinished) return connection.abort();
+      if (this.#over) return connection.abort();
       this.#connection = connection;
       const { masterauth: password, masteruser: user } = server.settings;
       if (password === '') this.#ask();
       else connection.send(encodeRequest(['AUTH', ...(user === '' ? [] : [user]), password]));
     });
+  }
+
+  /** False if the source has answered, or has not answered for too long. */
+  get isUnderway(): boolean {
+    const { now, server } = this.#owner.cluster;
+    return !this.#over && now - this.#askedAt <= 1000 * server.settings['repl-timeout'];
+  }
+
+  /** Ends the connection. The source may go on with what it was asked for. */
+  end(): void {
+    this.#over = true;
+    this.#attempt?.cancel();
+    this.#connection?.close();
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.#over) return;
+    this.#input += fromBuffer(chunk);
+    const line = /^([+-][^\r]*)\r\n$/.exec(this.#input)?.[1];
+    if (line === undefined) return;
+    this.#input = '';
+    if (line.startsWith('-')) this.#fail(line.slice(1));
+    // AUTH was answered before.
+    else if (line === '+OK') this.#ask();
+    else this.end();
+  }
+
+  closed(): void {
+    if (this.#over) return;
+    this.#owner.enter(() =>
+      this.#fail(this.#connection === undefined ? 'Connection refused' : 'Connection lost'),
+    );
   }
 
   #ask(): void {
@@ -74,10 +80,9 @@ export class SlotRequest implements Receiver {
     this.#connection?.send(encodeRequest(['CLUSTER', 'SYNCSLOTS', ...words]));
   }
 
-  #failed(why: Bytes): void {
-    this.#over = true;
-    this.#attempt?.cancel();
-    this.#connection?.close();
+  #fail(why: Bytes): void {
+    this.#move.become('waiting-to-ask', this.#owner.cluster.now);
     this.#move.message = `Main channel - Failed to sync with source node: ${why} (state: connecting, rdb_channel_state: none)`;
+    this.end();
   }
 }

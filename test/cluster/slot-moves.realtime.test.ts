@@ -308,3 +308,91 @@ testBeside(['redis-8.6'], '%s moves slots with CLUSTER MIGRATION as its server',
   expect(described[0]).toEqual(described[1]);
   await Promise.all([...ours, ...real].map((node) => node.stop()));
 });
+
+testBeside(
+  ['redis-8.6'],
+  '%s asks again for slots that it does not get, and may be told to ask for others',
+  async (dialect, program) => {
+    const kinds = [() => ourNode(dialect), () => realNode(program)];
+    const seen = await Promise.all(
+      kinds.map(async (make) => {
+        const nodes = await Promise.all([make(), make(), make()]);
+        const [first, second, third] = nodes as [TestNode, TestNode, TestNode];
+        await form(nodes);
+        const ask = (...words: string[]): Promise<string> => askNode(second.admin, 'CLUSTER', ...words);
+        const described = async (): Promise<string> =>
+          (await ask('MIGRATION', 'STATUS', 'ALL'))
+            .replaceAll(/"id" "\w+"/g, '"id" NAME')
+            .replaceAll(/:\d{13}/g, ':TIME')
+            .replaceAll(/"retries" :[1-9]\d*/g, '"retries" :N');
+        const failed = (): Promise<string> =>
+          until(async () => {
+            const text = await described();
+            return /^\[\["id" NAME[^\]]*"failed"[^\]]*:N/.test(text) ? text : undefined;
+          });
+        await first.stop();
+        const replies = [(await ask('MIGRATION', 'IMPORT', '0', '1')).length.toString(), await failed()];
+        for (const action of ['STABLE', 'MIGRATING ID2', 'IMPORTING ID2', 'NODE ID2', 'x']) {
+          replies.push(await ask('SETSLOT', '1', ...action.replace('ID2', third.id).split(' ')));
+        }
+        replies.push(await ask('SETSLOT', '2', 'STABLE'));
+        replies.push((await ask('MIGRATION', 'IMPORT', '2', '2')).length.toString(), await failed());
+        replies.push(await ask('MIGRATION', 'CANCEL', 'ALL'), await described());
+        const shown = replies.map((text) => anonymous(nodes, text));
+        await Promise.all([second, third].map((node) => node.stop()));
+        return shown;
+      }),
+    );
+    expect(seen[0]).toEqual(seen[1]);
+  },
+);
+
+test('of two nodes that ask for the same slots at once, the second one waits, and asks the new owner', async () => {
+  await using cluster = await startCluster({ primaries: 3, dialect: 'redis-8.6' });
+  const clients = await Promise.all(cluster.nodes.map(({ port }) => RawClient.connect({ port })));
+  const [source, ...targets] = clients as [RawClient, RawClient, RawClient];
+  for (let i = 0; i < 20; i++) await askNode(source, 'SET', `{06S}${i}`, 'v');
+  await Promise.all(targets.map((target) => askNode(target, 'CLUSTER', 'MIGRATION', 'IMPORT', '0', '3')));
+  const ended = async (client: RawClient): Promise<boolean> =>
+    /"import" "state" "completed"/.test(await askNode(client, 'CLUSTER', 'MIGRATION', 'STATUS', 'ALL'));
+  for (const target of targets) await until(() => ended(target), { what: 'both imports to end' });
+  // No move was cut off at the end: one of them began after the other.
+  for (const client of clients) {
+    expect(await askNode(client, 'CLUSTER', 'MIGRATION', 'STATUS', 'ALL')).not.toContain('no longer owned');
+  }
+  const sizes = await Promise.all(clients.map((client) => askNode(client, 'DBSIZE')));
+  expect(sizes.sort()).toEqual([':0', ':0', ':20']);
+  for (const client of clients) client.close();
+});
+
+testBeside(
+  ['valkey-9'],
+  '%s ends a move to its primary when it is promoted, and takes part in others then',
+  async (dialect, program) => {
+    const kinds = [() => ourNode(dialect), () => realNode(program)];
+    const seen = await Promise.all(
+      kinds.map(async (make) => {
+        const nodes = await Promise.all([make(), make(), make(), make()]);
+        const [target, source, , replica] = nodes as [TestNode, TestNode, TestNode, TestNode];
+        await form(nodes);
+        const client = await RawClient.connect({ port: target.port });
+        const establish = (by: RawClient, name: string): Promise<string> => {
+          const words = ['SOURCE', source.id, 'NAME', name.repeat(40), 'SLOTSRANGE', '6000', '6001'];
+          return askNode(by, 'CLUSTER', 'SYNCSLOTS', 'ESTABLISH', ...words);
+        };
+        const replies = [await establish(client, '0')];
+        await moved(replica.admin, 'IMPORT occurring-on-primary');
+        replies.push(await askNode(replica.admin, 'CLUSTER', 'FAILOVER'));
+        for (const { admin } of [target, replica]) {
+          await moved(admin, 'IMPORT failed A failover occurred during slot import');
+        }
+        const other = await RawClient.connect({ port: replica.port });
+        replies.push(await establish(other, '1'));
+        for (const each of [client, other]) each.close();
+        await Promise.all(nodes.map((node) => node.stop()));
+        return replies;
+      }),
+    );
+    expect(seen).toEqual(Array(2).fill(['+OK', '+OK', '+OK']));
+  },
+);
