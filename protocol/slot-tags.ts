@@ -10,19 +10,17 @@ let tags: readonly Bytes[] | undefined;
 function find(): readonly Bytes[] {
   const found: Bytes[] = new Array<Bytes>(SLOT_COUNT);
   let missing = SLOT_COUNT;
-  for (
-    let names = [...LETTERS];
-    missing > 0;
-    names = names.flatMap((name) => [...LETTERS].map((l) => name + l))
-  ) {
+  let names = [...LETTERS];
+  for (;;) {
     for (const name of names) {
       const slot = slotOf(name);
       if (found[slot] !== undefined) continue;
       found[slot] = name;
-      missing--;
+      // The names with one letter more would be fifteen million.
+      if (--missing === 0) return found;
     }
+    names = names.flatMap((name) => [...LETTERS].map((letter) => name + letter));
   }
-  return found;
 }
 
 /** The name of a slot. The first call takes some milliseconds. */
