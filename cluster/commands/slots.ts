@@ -99,6 +99,8 @@ export function trimSlots(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const mine = slots.find((slot) => owners[slot] === myself.head);
   if (mine !== undefined) fail(`ERR the slot ${mine} is served by this node`);
   for (const slot of slots) if (cluster.hasKeys(slot)) removeKeysOf(cluster, slot);
+  // The removals are in the stream. Replayed from a file, the command might meet slots that the node serves by then.
+  cluster.server.effects.propagateAs();
   return OK;
 }
 
