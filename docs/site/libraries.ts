@@ -1,4 +1,7 @@
-/** The page of the lock libraries on the site: its table is a heat map, and each cell with a finding opens the timeline of its world. */
+/**
+ * The page of the lock libraries on the site: its tables are heat maps. A cell with a finding opens the timeline of its world, unless
+ * that world is not repeatable.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { OUTCOMES } from '../../bench/libraries/page.ts';
@@ -17,18 +20,24 @@ export function libraryTimelines(root: string, folder: string): void {
 }
 
 /**
- * The page with links from each outcome, in its table and below it, to the timeline of its world.
+ * The page with links from each repeatable outcome, in its tables and below them, to the timeline of its world.
  * @param address where the timelines are on the site
  */
 export function heatMap(markdown: string, address: string): string {
   const found = [...textsOf(markdown)].map((row, at) => ({ ...row, page: `${address}/${at + 1}.html` }));
+  // Two rows may have one text: a world can break two promises, or two libraries in the same way. So the rows are taken in their order.
+  const rows = found.values();
+  let row = rows.next().value;
   const link = (words: string, page: string): string => `[${words}](${page}){target="_self"}`;
   let columns: readonly string[] = [];
   return markdown
     .split('\n')
     .map((line) => {
-      const own = found.find(({ text }) => line.endsWith(`| \`${text}\` |`));
-      if (own !== undefined) return line.replace(`| ${own.outcome} |`, `| ${link(own.outcome, own.page)} |`);
+      if (row !== undefined && line === `| ${row.cause} | ${row.outcome} | \`${row.text}\` |`) {
+        const { outcome, page } = row;
+        row = rows.next().value;
+        return line.replace(`| ${outcome} |`, `| ${link(outcome, page)} |`);
+      }
       if (line.startsWith('| | ')) columns = line.split('|').map((cell) => cell.trim());
       if (!/^\| .* \|( [2TFONSWE·–?() ]+ \|)+$/.test(line)) return line;
       const cells = line.split('|');
@@ -72,11 +81,11 @@ export function heatOf(cell: string): 'broken' | 'limit' | 'held' | 'none' | und
   return /^(?:\[[A-Z2]\]|[A-Z2](?: |$))/.test(cell) ? 'broken' : undefined;
 }
 
-/** The styles of the heat map. It fits the page: its headings are upright, and its columns narrow. */
+/** The styles of the heat map. It fits the page: its headings run from top to bottom, and its columns are narrow. */
 export const HEAT_STYLES = `
 .${HEAT} .vp-doc table:has(th:nth-child(6)) { font-size: 12px; }
 .${HEAT} .vp-doc table:has(th:nth-child(6)) th, .${HEAT} .vp-doc table:has(th:nth-child(6)) td { padding: 3px; text-align: center; min-width: 20px; line-height: 18px; }
-.${HEAT} .vp-doc table:has(th:nth-child(6)) th { writing-mode: sideways-lr; writing-mode: vertical-rl; text-align: left; white-space: nowrap; }
+.${HEAT} .vp-doc table:has(th:nth-child(6)) th { writing-mode: vertical-rl; text-align: left; white-space: nowrap; }
 .${HEAT} .vp-doc table:has(th:nth-child(6)) td:first-child { text-align: left; max-width: 190px; }
 .${HEAT} .vp-doc td.broken { background: #b3261e; color: #fff; }
 .${HEAT} .vp-doc td.broken a { color: #fff; font-weight: 700; text-decoration: none; display: inline-block; min-width: 16px; }

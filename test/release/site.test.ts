@@ -44,6 +44,15 @@ test('each outcome in the heat map of the libraries opens the timeline of its wo
   for (const row of rows)
     for (const [, page] of row.matchAll(/libraries\/(\d+)\.html/g))
       expect(row.startsWith(`| ${found[Number(page) - 1]?.name} |`)).toBe(true);
+  // So does each outcome below the tables.
+  const below = map.split('\n').flatMap((line) => {
+    const [, cause, outcome, page, world] =
+      /^\| ([^|]+) \| \[([^\]]+)\]\(\/libraries\/(\d+)\.html\)\S* \| `(\S+)` \|$/.exec(line) ?? [];
+    return page === undefined ? [] : [{ at: Number(page) - 1, cause, outcome, text: world }];
+  });
+  expect(below).toEqual(
+    found.map(({ cause, outcome, text: world }, at) => ({ at, cause, outcome, text: world })),
+  );
   const limit = '([2](/libraries/1.html){target="_self"})';
   expect([limit.slice(1, -1), '2', 'W (2)', limit, '(2)', '·', '–', 'two holders'].map(heatOf)).toEqual([
     'broken',
