@@ -94,13 +94,14 @@ function moodOf(step: StoryStep, isHarmless: boolean): string {
 }
 
 /**
- * Scrolls the list so that a sentence is in view, above the details. The page itself stays where it is: else the drawing would leave it.
+ * Scrolls the list until a sentence is in view, above the details, which stick to its lower edge. The page itself does not scroll, because
+ * the drawing must stay in view.
  */
 export function showInside(sentence: HTMLElement, details: HTMLElement): void {
   const list = sentence.closest('aside');
   if (list === null) return;
   const [box, own] = [list.getBoundingClientRect(), sentence.getBoundingClientRect()];
-  const bottom = box.bottom - details.offsetHeight;
+  const bottom = Math.min(box.bottom, details.getBoundingClientRect().top);
   if (own.top < box.top) list.scrollTop -= box.top - own.top;
   else if (own.bottom > bottom) list.scrollTop += own.bottom - bottom;
 }

@@ -269,6 +269,31 @@ test.skipIf(chromiumProgram === undefined)(
 );
 
 test.skipIf(chromiumProgram === undefined)(
+  'each sentence that Next leads to is in the window, above the details (needs chromium)',
+  async () => {
+    const run = (await namedStories.failover?.(7))?.timeline as Timeline;
+    // More sentences than the window has room for.
+    const story = run.story.flatMap((step) => Array.from({ length: 8 }, () => ({ ...step, mood: 'plain' })));
+    const { page } = await open('long-list', [{ ...run, story } as Timeline]);
+    await page.evaluate("document.querySelector('.tools details').open = false");
+    const hidden: unknown[] = [];
+    for (let i = 1; i <= story.length; i++) {
+      await page.keyboard.press('ArrowDown');
+      const { top, bottom, end, scrollY } = (await page.evaluate(`(() => {
+        const sentence = document.querySelector('ol.story [aria-current=true]').getBoundingClientRect();
+        const details = document.querySelector('section.details').getBoundingClientRect();
+        return { top: sentence.top, bottom: sentence.bottom, end: Math.min(innerHeight, details.top), scrollY };
+      })()`)) as Record<'top' | 'bottom' | 'end' | 'scrollY', number>;
+      // Half a pixel is lost where places are rounded.
+      if (top < 0 || bottom > end + 1 || scrollY !== 0)
+        hidden.push({ sentence: i, top, bottom, end, scrollY });
+    }
+    expect(hidden).toEqual([]);
+    await page.close();
+  },
+);
+
+test.skipIf(chromiumProgram === undefined)(
   'on a phone the drawing comes first, with a sentence and two large buttons below it in the window (needs chromium)',
   async () => {
     const run = (await namedStories['redlock-restart']?.(7))?.timeline as Timeline;
