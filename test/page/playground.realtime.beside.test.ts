@@ -187,6 +187,25 @@ test.skipIf(chromiumProgram === undefined)(
   PATIENCE,
 );
 
+test.skipIf(chromiumProgram === undefined)(
+  'only what held in many worlds with faults is green, with their number (needs chromium)',
+  async () => {
+    const { page } = await open('#lock=token&nodes=pair&clients=A,B&seed=7');
+    await page.waitForSelector(state('ready'));
+    expect(await page.locator('.verdict.one').count()).toBe(1);
+    // Each client has a resource of its own, so no fault can bring two into one.
+    await page.fill('textarea', 'const inside = await resource(name).enter();\nawait inside.leave();');
+    await page.evaluate(press('Find the loss'));
+    await page.waitForSelector('.verdict:has-text("worlds with faults")');
+    expect(await page.locator('.verdict.safe').count()).toBe(1);
+    expect(await page.locator('.verdict').textContent()).toMatch(
+      /^Held in [1-9]\d* worlds with faults\. No promise is broken in any of them\./,
+    );
+    await page.close();
+  },
+  PATIENCE,
+);
+
 /** Chooses an option of the select with this label. */
 const choose = (label: string, value: string): string =>
   `(() => { const found = [...document.querySelectorAll('label')].find((each) => each.textContent.startsWith('${label}'));
