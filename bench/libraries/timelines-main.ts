@@ -14,13 +14,18 @@ process.setSourceMapsEnabled(false);
 const [out = '.'] = process.argv.slice(2);
 install();
 const specimens = await zoo(folder);
+/** How many worlds have a title: each timeline of the site needs one of its own. */
+const titles = new Map<string, number>();
 for (const [at, { name, cause, outcome, text }] of [
   ...textsOf(readFileSync('docs/libraries.md', 'utf8')),
 ].entries()) {
   const specimen = specimens.find((each) => each.name === name);
   if (specimen === undefined) throw new Error(`the page has ${name}, which is not explored`);
   const options = replayOptionsOf(specimen, outcome);
-  const title = `${name}: ${outcome} (${cause})`;
+  const plain = `${name}: ${outcome} (${cause})`;
+  const count = (titles.get(plain) ?? 0) + 1;
+  titles.set(plain, count);
+  const title = count === 1 ? plain : `${plain}, world ${count}`;
   // The modules of queues keep something from world to world, so that their traces differ in details.
   const sameTrace = specimen.isQueue !== true;
   const played = await replay({ ...options, name: title }, text, { sameTrace });

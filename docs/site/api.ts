@@ -20,14 +20,27 @@ const KINDS: Readonly<Record<string, string>> = {
   variables: 'constant',
 };
 
-/** What a page is about: its name, its kind, and the entry that exports it. */
+/** The files of types that the package exports, each with the names to import it by. Two names may have one file. */
+function entryPoints(): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const [name, target] of Object.entries(manifest.exports)) {
+    if (typeof target === 'string' || name === './router') continue;
+    const { types } = target.import;
+    names.set(types, [...(names.get(types) ?? []), name.replace('.', manifest.name)]);
+  }
+  return names;
+}
+
+/** What a page is about: its name, its kind, and the entries that export it. */
 function titleOf(file: string): string {
-  const [first = '', ...rest] = file.replace(/\.md$/, '').split('/');
-  if (rest.length === 0) return 'The API of lostlock';
-  const entry = /^(runners|adapters)$/.test(first) ? (rest.shift() ?? '') : first;
-  const module = entry === 'index' ? 'lostlock' : `lostlock/${entry}`;
-  const [kind = '', name] = rest;
-  return name === undefined ? module : `${name}, ${KINDS[kind] ?? kind} of ${module}`;
+  for (const [types, names] of entryPoints()) {
+    const folder = types.replace(/^\.\/dist\//, '').replace(/(\/index)?\.d\.ts$/, '/');
+    if (!file.startsWith(folder)) continue;
+    const module = names.join(' and ');
+    const [kind = '', name] = file.slice(folder.length).replace(/\.md$/, '').split('/');
+    return name === undefined ? module : `${name}, ${KINDS[kind] ?? kind} of ${module}`;
+  }
+  return 'The API of lostlock';
 }
 
 /**
@@ -36,11 +49,8 @@ function titleOf(file: string): string {
  * @returns the entries of the menu
  */
 export function apiPages(root: string, here: string, out: string): ApiEntry[] {
-  const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
-    typeof target === 'string' || name === './router' ? [] : [target.import.types],
-  );
   const options = {
-    entryPoints: entries.map((path) => join(root, path)),
+    entryPoints: [...entryPoints().keys()].map((path) => join(root, path)),
     tsconfig: join(here, 'tsconfig.typedoc.json'),
     plugin: ['typedoc-plugin-markdown'],
     out,
