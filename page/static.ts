@@ -14,7 +14,7 @@ export function staticHtml({ runs, back }: TimelineFile): string {
 
 /** True for an address that a page may link to: no scheme but HTTP can be in it. */
 export function isSafeAddress(address: string): boolean {
-  return /^https?:\/\//i.test(address) || /^(?![\w+.-]*:)[^\s\\]+$/.test(address);
+  return /^https?:\/\//i.test(address) || /^(?![\w+.-]*:)[^\s\p{Cc}\\]+$/u.test(address);
 }
 
 function sectionOf(run: Timeline): string {
