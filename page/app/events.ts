@@ -1,4 +1,4 @@
-/** The events of a run that the drawing shows, in the order of time: Next goes through them for experts, and the search looks in them. */
+/** The events of a run that the drawing shows, in the order of time. With "expert", Next goes through them; the search looks in them. */
 import type { RunView, Selection } from '../drawing/view.ts';
 
 export function eventsOf(scene: RunView): Selection[] {
@@ -7,8 +7,8 @@ export function eventsOf(scene: RunView): Selection[] {
     scene.shows(index) ? [{ type: 'message', index }] : [],
   );
   // What the drawing does not show is no step.
-  const marks = run.marks.flatMap(({ kind }, index): Selection[] =>
-    kind === 'event' || kind === 'follow' ? [] : [{ type: 'mark', index }],
+  const marks = run.marks.flatMap((_, index): Selection[] =>
+    scene.showsMark(index) ? [{ type: 'mark', index }] : [],
   );
   const overlaps = run.overlaps.flatMap(({ key }, index): Selection[] =>
     scene.showsKey(key) ? [{ type: 'overlap', index }] : [],

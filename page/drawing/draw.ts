@@ -1,5 +1,4 @@
 /** Draws a scene: lanes, bars of those who believe to hold a lock, what nodes know, messages, marks and overlaps. */
-import type { Timeline } from '../format.ts';
 import { isInside } from '../plain.ts';
 import { beginning } from '../text.ts';
 import { roundStep, timeText } from './axis.ts';
@@ -249,8 +248,7 @@ function drawMarks(sheet: Sheet, spots: Spot[]): void {
     const word = kind === 'clock' ? clockText(mark) : kind === 'note' ? mark.text : WORDS[kind];
     const place = x(at);
     if (y === undefined || word === undefined || place < gutter - 1 || place > width + 1) continue;
-    // The cross of the copy says the same.
-    if (kind === 'lost' && losersOf(scene.run).has(lane)) continue;
+    if (!scene.showsMark(index)) continue;
     const colour = ['crash', 'kill', 'lost', 'refused'].includes(kind) ? theme.ink : theme.mark;
     pen.lines([place, y - half, place, y + half], { colour, width: selectedWidth(scene, 'mark', index) });
     spots.push({ type: 'mark', index, x: place, y });
@@ -262,18 +260,6 @@ function drawMarks(sheet: Sheet, spots: Spot[]): void {
     const texts = word.length <= NOTE ? [word] : [word, `${beginning(word, NOTE)}..`];
     writeLabel(sheet, { texts, places: besideMark(place, y, half), look, at });
   }
-}
-
-const losers = new WeakMap<Timeline, ReadonlySet<string>>();
-
-/** The nodes whose copies of writes were lost on their way. A frame must not look through a hundred thousand messages. */
-function losersOf(run: Timeline): ReadonlySet<string> {
-  let found = losers.get(run);
-  if (found === undefined) {
-    const lost = run.messages.filter(({ kind, fate }) => kind === 'stream' && fate === 'lost');
-    losers.set(run, (found = new Set(lost.map(({ from }) => from))));
-  }
-  return found;
 }
 
 /** Right of a mark, at its upper end or its lower one, or left of it; then a little further away, past a number. */

@@ -110,6 +110,8 @@ export class RunView {
   readonly #effects = new Map<number, number[]>();
   /** The acknowledgements that confirm nothing new. */
   readonly #heartbeats: ReadonlySet<number>;
+  /** The marks of lost writes whose copies have crosses. */
+  readonly #crossed: ReadonlySet<number>;
   #places: MessagePlaces | undefined;
   #shown: { readonly filter: Shown; readonly flags: Uint8Array } | undefined;
 
@@ -118,6 +120,7 @@ export class RunView {
     this.axis = axis;
     this.window = this.whole();
     this.#heartbeats = heartbeatsOf(run);
+    this.#crossed = crossedLosses(run);
     this.answers = answersOf(run);
     this.absences = absencesOf(run);
     this.roles = rolesOf(run);
@@ -220,6 +223,13 @@ export class RunView {
     return flags;
   }
 
+  /** True for a mark that is drawn. A lost write has no mark beside the cross of its copy. */
+  showsMark(index: number): boolean {
+    const { kind } = this.run.marks[index] ?? {};
+    if (kind === 'event' || kind === 'follow') return false;
+    return !this.#crossed.has(index) || !this.#filter.kinds.has('stream');
+  }
+
   /** Which messages may be in view between two times. */
   inView(from: number, to: number): InView {
     const first = firstAtLeast(this.#latest, from);
@@ -300,6 +310,17 @@ function heartbeatsOf({ messages }: Timeline): Set<number> {
     else ends.splice(0, confirmed);
   }
   return beats;
+}
+
+/** The marks of writes whose copies were lost on their way. A sentence about a mark tells of a write that had no such copy. */
+function crossedLosses({ marks, messages, story }: Timeline): Set<number> {
+  const senders = new Set(
+    messages.flatMap(({ kind, fate, from }) => (kind === 'stream' && fate === 'lost' ? [from] : [])),
+  );
+  const told = new Set(story.flatMap(({ about = {} }) => ('mark' in about ? [about.mark] : [])));
+  return new Set(
+    marks.flatMap(({ kind, lane }, i) => (kind === 'lost' && senders.has(lane) && !told.has(i) ? [i] : [])),
+  );
 }
 
 /** The clients, nodes and Sentinels at which nothing happens but upkeep. */

@@ -9,7 +9,7 @@ import { sceneHeight } from '../../page/drawing/legend.ts';
 import { type Lettering, type Pen, SvgPen } from '../../page/drawing/pen.ts';
 import { sheetOf } from '../../page/drawing/sheet.ts';
 import { themes } from '../../page/drawing/theme.ts';
-import { partingOf, RunView } from '../../page/drawing/view.ts';
+import { partingOf, RunView, type Shown } from '../../page/drawing/view.ts';
 import type { Timeline } from '../../page/format.ts';
 import { safeJson, timelineHtml } from '../../page/html.ts';
 import { longTimeline } from '../support/long-timeline.ts';
@@ -170,10 +170,10 @@ test('a drawing shows both holders, the overlap, and the message that never arri
     expect(svg).toContain(text);
 });
 
-/** The drawing of a run as SVG. @param key what the filter shows; default everything */
-function drawn(run: Timeline, width = 1200, key = ''): string {
+/** The drawing of a run as SVG. @param filter what is shown; default as at first */
+function drawn(run: Timeline, width = 1200, filter: Partial<Shown> = {}): string {
   const scene = new RunView(run);
-  scene.filter = { ...scene.filter, key };
+  scene.filter = { ...scene.filter, ...filter };
   const pen = new SvgPen(width, sceneHeight(scene, width));
   drawScene(sheetOf(pen, scene, themes.light, width));
   return pen.svg('A drawing');
@@ -185,7 +185,13 @@ test('a page links to the page that it belongs to, with an address that can run 
     timelineHtml(timelineFile([run], { text: 'All <runs>', address }), { script: '', style: '' });
   for (const address of ['../catalogue.html', 'https://example.org/a', '/a?b#c'])
     expect(page(address)).toContain(`<a href="${address}">All &#60;runs&#62;</a>`);
-  for (const address of ['javascript:alert(1)', ' javascript:alert(1)', 'data:text/html,x', 'java\nscript:x'])
+  for (const address of [
+    'javascript:alert(1)',
+    ' javascript:alert(1)',
+    'data:text/html,x',
+    'java\nscript:x',
+    '\u0001javascript:x',
+  ])
     expect(page(address)).not.toContain('<a href');
 });
 
@@ -198,6 +204,23 @@ test('two drawings in one page share no ids, so that neither cuts the other, and
   expect(drawn(run, 1200)).toBe(wide);
   for (const svg of [wide, narrow])
     for (const [, id = ''] of svg.matchAll(/url\(#([^)]*)\)/g)) expect(ids(svg)).toContain(id);
+});
+
+test('a lost write has a mark or a cross of its copy, also when replication is not shown, and a write without a copy has its mark', async () => {
+  const run = await story();
+  expect(drawn(run)).not.toContain('>write lost<');
+  expect(drawn(run, 1200, { kinds: new Set(['request']) })).toContain('>write lost<');
+  const mark = {
+    at: run.end - 1000,
+    lane: 'redis-1',
+    kind: 'lost',
+    text: 'offset 9 is lost: A DEL k',
+  } as const;
+  const step = { at: mark.at, lane: mark.lane, text: 'A write is lost.', mood: 'bad' } as const;
+  const told = { ...step, about: { mark: run.marks.length } };
+  expect(drawn({ ...run, marks: [...run.marks, mark], story: [...run.story, told] })).toContain(
+    '>write lost<',
+  );
 });
 
 test('what a resource takes and refuses is written in its lane, and a legend explains the lines', async () => {
@@ -299,8 +322,8 @@ test('a key filter finds long keys and keys of any bytes, and hides what is abou
   expect(scene.shows(request)).toBe(true);
   expect(scene.shows(run.holds[0]?.grant as number)).toBe(true);
   expect(messages.filter((_, i) => scene.shows(i)).length).toBeLessThan(4);
-  expect(drawn(run, 1200, 'my:lock')).toContain('both hold it');
-  expect(drawn(run, 1200, 'another')).not.toContain('both hold it');
+  expect(drawn(run, 1200, { key: 'my:lock' })).toContain('both hold it');
+  expect(drawn(run, 1200, { key: 'another' })).not.toContain('both hold it');
 });
 
 test('a selected message has its whole way: the request, its reply, and the copy of the write', async () => {
