@@ -110,7 +110,7 @@ export function verdictWord(
   const names = holders.join(' and ');
   if (holders.length > 1) {
     if (safe) return `Two holders, but harmless: ${names}.`;
-    // Who is inside may hold the lock no more.
+    // A client that is inside may no longer hold the lock.
     const inside = run.overlaps.length > 0 && run.overlaps.every((overlap) => isInside(run, overlap));
     return `Broken: ${names} ${inside ? 'are both inside' : 'both have it'}.`;
   }

@@ -1,6 +1,6 @@
 /**
- * What Bun and Deno have beside Node's functions. Their native code works in real time, and they do not list all of what it has begun, as
- * Node does. So a world refuses it by name, and Bun's sleep, clock and random ids are virtual.
+ * The functions of Bun and Deno that work in real time. Node lists the work that is under way; Bun and Deno list only a part of it. So
+ * a world refuses these functions by name. Bun's sleep, clock and random ids are virtual.
  */
 import { isNode } from '../../start/running/runtime.ts';
 import { type Inside, present } from '../time/current-world.ts';
@@ -16,7 +16,7 @@ const files = [
   ...['rmdir', 'stat', 'truncate', 'unlink', 'utimes', 'watch', 'writeFile'],
 ];
 
-/** Modules of Node, of which Node itself lists what they begin. They are loaded only where they are replaced. */
+/** Modules whose work Node lists by itself, so that only the other runtimes refuse them. On Node they are not loaded here. */
 function modulesOfNode(): Refused[] {
   const { getBuiltinModule: load } = process;
   const [fs, net] = [load('node:fs'), load('node:net')];

@@ -242,7 +242,7 @@ function endText(tenure: Tenure, holds: readonly TimelineHold[]): string {
   return `The lock of ${client} on ${name} is lost: ${what}.`;
 }
 
-/** How clients learn, or decide, that they hold a lock no more, where it is not what ended the grant. */
+/** How clients learn, or decide, that they no longer hold a lock, unless the sentence about the end of the grant says so. */
 function beliefEnds({ account, run }: Plot): ToldStep[] {
   return account.holds.flatMap((hold): ToldStep[] => {
     const { client, key, kind, to, ended, permit } = hold;

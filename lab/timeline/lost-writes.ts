@@ -1,4 +1,7 @@
-/** Tells which writes were lost, each once: one that a client relied on by what that means, any other by its copy that did not arrive. */
+/**
+ * Tells which writes were lost, each once. The sentence of a write that was acknowledged, or of a lock, says what was lost with it. The
+ * sentence of any other write says that its copy did not arrive.
+ */
 import type { StoryStep, TimelineMark } from '../../page/format.ts';
 import { readable } from '../../page/text.ts';
 import type { Tenure } from '../account/tenures.ts';
@@ -86,7 +89,7 @@ export class LostWrites {
     return { at, lane, text, mood: 'bad', about };
   }
 
-  /** Marks the copies of one write as told, which may have been on their way to several replicas. Returns the one to a node. */
+  /** Marks the copies of one write as told: there may be one for each replica. Returns the copy for the node `to`, or else the last one. */
   #tell(isIt: (copy: LostCopy) => boolean, to: string | undefined): { message: number } | undefined {
     const all = this.#copies.filter(isIt);
     const last = all.findLast(({ message }) => message.to === to) ?? all.at(-1);
@@ -133,7 +136,7 @@ function writeIn({ text }: TimelineMark): { readonly client: string; readonly co
   return { client: client === '-' ? '' : client, command };
 }
 
-/** A command in short: without the deadline that a primary makes of a lease, whose digits tell nobody anything. */
+/** A command in short: without the deadline that a primary makes of a lease, because its digits say nothing to a reader. */
 function brief(command: string): string {
   return command.replace(/^\S+/, (name) => name.toUpperCase()).replace(/ PXAT \d{10,}/i, '');
 }

@@ -481,7 +481,7 @@ export class Viewer {
     this.#fitList();
   }
 
-  /** The list of sentences ends with the window, or else Next would lead to a sentence that nobody sees. */
+  /** Ends the list of sentences at the lower edge of the window. Otherwise Next would lead to a sentence below the window. */
   #fitList(): void {
     const list = this.#root.querySelector<HTMLElement>('aside.told');
     if (list === null) return;

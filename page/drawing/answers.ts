@@ -106,12 +106,12 @@ function partsOf(run: Timeline, key: string, kind: TimelineHold['kind']): Answer
   return parts;
 }
 
-/** Who has it, for little room: `A+B`. */
+/** The holders in short, where there is little room: `A+B`. */
 export function briefText(part: AnswerPart): string {
   return part.text === undefined && part.holders.length > 1 ? part.holders.join('+') : partText(part);
 }
 
-/** Who has it, in words: `free`, `A`, `A and B`. */
+/** The holders in words: `free`, `A`, `A and B`. */
 export function partText({ holders, text }: AnswerPart): string {
   if (text !== undefined) return text;
   if (holders.length === 0) return 'free';

@@ -1,4 +1,4 @@
-/** The log of writes: what a node does by itself is no client's write, whoever's request is running. */
+/** The log of writes: what a node does by itself is no write of a client, even while a request of a client is running. */
 import type { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { startPair } from '../../../lab/pair.ts';
