@@ -69,6 +69,17 @@ const absent: readonly (readonly [file: RegExp, names: readonly string[]])[] = [
 const idle =
   /[\\/]sucrase[\\/]dist[\\/]esm[\\/](Options|CJSImportProcessor|computeSourceMap|parser[\\/]plugins[\\/](flow|jsx[\\/]index)|transformers[\\/](CJSImport|Flow|JSX|JestHoist|NumericSeparator|OptionalCatchBinding|OptionalChainingNullish|ReactDisplayName|ReactHotLoader)Transformer|util[\\/](formatTokens|getJSXPragmaInfo))\.js$|[\\/]ioredis[\\/]built[\\/]constants[\\/]TLSProfiles\.js$/;
 
+/**
+ * Commands that only later servers have than those of the default dialect, which the playground starts, and their file below
+ * server/commands.
+ */
+export const laterCommands: Readonly<Record<string, string>> = {
+  clusterScanCommands: 'keys/cluster-scan',
+  hotKeysCommands: 'node/hotkeys',
+  increxCommands: 'string/increx',
+  streamNackCommands: 'stream/nack',
+};
+
 /** Parts of packages that neither ioredis nor the lab uses, and what takes their place. */
 const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   // Of the HIMPORT command, a part of ioredis that is asked at each command. Without its option it says no.
@@ -115,6 +126,13 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   ],
   // LOLWUT only draws, and the drawings are long.
   [/[\\/]server[\\/]commands[\\/]node[\\/]lolwut\.ts$/, 'export const lolwutCommands = [];'],
+  ...Object.entries(laterCommands).map(
+    ([name, file]) =>
+      [
+        new RegExp(`/server/commands/${file}\\.ts$`.replaceAll('/', '[\\\\/]')),
+        `export const ${name} = [];`,
+      ] as const,
+  ),
   // Messages for debugging, which nobody turns on in a worker.
   [
     /[\\/]debug[\\/]src[\\/]browser\.js$/,

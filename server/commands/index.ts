@@ -27,7 +27,7 @@ import { commandCommand } from './node/command.ts';
 import { configCommand } from './node/config.ts';
 import { debugCommands } from './node/debug.ts';
 import { functionCommands } from './node/function.ts';
-import { hotKeysCommand } from './node/hotkeys.ts';
+import { hotKeysCommands } from './node/hotkeys.ts';
 import { latencyCommand } from './node/latency.ts';
 import { lolwutCommands } from './node/lolwut.ts';
 import { memoryCommand } from './node/memory.ts';
@@ -80,7 +80,7 @@ export const allCommands: readonly Command<Caller>[] = [
   memoryCommand,
   aclCommand,
   ...monitorCommands,
-  hotKeysCommand,
+  ...hotKeysCommands,
   slowlogCommand,
   commandlogCommand,
   ...shutdownCommands,

@@ -3,12 +3,15 @@ import '../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { namedStories } from '../../lab/demo/stories.ts';
 import { Locks } from '../../locks/index.ts';
+import { laterCommands } from '../../playground/bundle.ts';
 import { caseText, type PlayCase, readCase } from '../../playground/cases/case.ts';
 import { FIRST_CASE } from '../../playground/cases/first.ts';
 import { codeOf, playLocks } from '../../playground/cases/locks.ts';
 import { STORIES } from '../../playground/cases/stories.ts';
 import { findLoss, playCase } from '../../playground/play.ts';
 import { compileBody } from '../../playground/typescript.ts';
+import { DEFAULT_DIALECT, dialectNamed } from '../../server/dialects/index.ts';
+import { fitted } from '../../server/table/fit.ts';
 
 const read = (text: string): PlayCase => readCase(text, FIRST_CASE, codeOf);
 
@@ -197,4 +200,16 @@ test('code that cannot run is refused with its reason', async () => {
 
 test('the guided stories are those of the demo', () => {
   expect(STORIES.map(([name]) => name)).toEqual(Object.keys(namedStories));
+});
+
+test("the commands that the bundle leaves out do not exist on the playground's servers", async () => {
+  for (const [name, file] of Object.entries(laterCommands)) {
+    const commands = (await import(`../../server/commands/${file}.ts`))[name];
+    expect([name, commands.length > 0]).toEqual([name, true]);
+    for (const command of commands)
+      expect([command.fullName, fitted(command, dialectNamed(DEFAULT_DIALECT), false)]).toEqual([
+        command.fullName,
+        undefined,
+      ]);
+  }
 });

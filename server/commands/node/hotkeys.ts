@@ -145,7 +145,7 @@ const ABOUT = {
   tips: ['request_policy:special'],
 } as const;
 
-export const hotKeysCommand = defineContainer(
+const hotKeysCommand = defineContainer(
   'server',
   'hotkeys',
   {
@@ -169,3 +169,5 @@ export const hotKeysCommand = defineContainer(
     reset: { summary: 'Forgets what was found.', ...ABOUT, arity: 2, run: reset },
   },
 );
+
+export const hotKeysCommands = [hotKeysCommand];
