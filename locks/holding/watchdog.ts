@@ -42,7 +42,7 @@ interface Ballot {
   readonly sentAt: number;
   readonly leaseMs: number;
   yes: number;
-  /** How many servers do not have the hold, and those of them that it has to be restored on. */
+  /** How many servers do not have the hold, and those of them that were not yet asked to take it again. */
   no: number;
   readonly missing: LockServer[];
   /** How many servers have not replied. */
@@ -202,9 +202,15 @@ export class Watchdog implements Renewer {
   }
 }
 
-/** Asks the servers that did not have the hold to take it again. */
-function restore({ spec }: Hold, { missing }: Ballot): void {
-  for (const server of missing.splice(0)) spec.callbacks.restore?.(server);
+/**
+ * Asks the servers that did not have the hold to take it again. From now on their answers of before prove nothing: with a late answer
+ * of another server, they would refute a hold that a majority has had all the time.
+ */
+function restore({ spec }: Hold, ballot: Ballot): void {
+  const { restore } = spec.callbacks;
+  if (restore === undefined) return;
+  ballot.no -= ballot.missing.length;
+  for (const server of ballot.missing.splice(0)) restore(server);
 }
 
 /**

@@ -106,6 +106,21 @@ describe('a server is silent for longer than the lease, and another one had refu
       expect(copies(lab)).toEqual([]);
     }));
 
+  test('and when the silent one answers late that it has lost the lock, the lock is kept', () =>
+    play(3, async (lab, locks) => {
+      const { held, third } = await heldByTwo(lab, locks);
+      await lab.advance(LEASE_MS / 3 + 50); // Two servers have answered a renewal: one has the lock, one not.
+      await third.del(L);
+      await lab.advance(LEASE_MS / 3);
+      expect(await third.get(L)).toBe(held.token);
+      const second = lab.sets[1]!.client('C');
+      await second.del(L);
+      lab.pair.world.network.heal();
+      await lab.advance(RENEWED_MS);
+      held.assertHeld();
+      expect(await second.get(L)).toBe(held.token);
+    }));
+
   test('while it is not free, the lock ends with its lease', () =>
     play(3, async (lab, locks) => {
       const { held, third } = await heldByTwo(lab, locks);
