@@ -56,11 +56,15 @@ async function answers(port: number): Promise<boolean> {
   });
 }
 
-/** Starts our server as users do, from the built package. @param profile a folder for a profile of its CPU time */
-export async function startOurs(profile?: string): Promise<Contestant> {
+/**
+ * Starts our server as users do, from the built package.
+ * @param profile a folder for a profile of its CPU time
+ * @param options more of its command line
+ */
+export async function startOurs(profile?: string, options: readonly string[] = []): Promise<Contestant> {
   const cli = join(import.meta.dirname, '..', 'dist', 'cli.js');
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
-  return launch('lostlock', process.execPath, (port) => [...flags, cli, '--port', port]);
+  return launch('lostlock', process.execPath, (port) => [...flags, cli, '--port', port, ...options]);
 }
 
 /** Starts redis-server without persistence. */

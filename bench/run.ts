@@ -39,8 +39,8 @@ function complaint(): string | undefined {
   if (chapter !== undefined && !Object.hasOwn(all, chapter))
     return `--only is '${chapter}'; allowed: ${list(all)}`;
   const isDetailed = Object.hasOwn(detailed, chapter ?? '');
-  if (text !== undefined && !isDetailed)
-    return `--only is '${chapter}:${text}'; chapters with rows to choose from: ${list(detailed)}`;
+  if (text !== undefined && !isDetailed && chapter !== 'cliffs')
+    return `--only is '${chapter}:${text}'; chapters with rows to choose from: ${list(detailed)}, cliffs`;
   if (profile !== undefined && !isDetailed) return `--profile needs --only with one of: ${list(detailed)}`;
   return undefined;
 }
