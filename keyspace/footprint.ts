@@ -129,8 +129,7 @@ export function memoryUsage(key: Bytes, value: Held, encoding: Bytes): number {
 
 function sizeByEncoding(value: Collection, encoding: Bytes): number {
   if (value.type === 'list') {
-    const size = listpackSize(value.values());
-    return QUICKLIST + QUICKLIST_NODE + allocated(size);
+    return QUICKLIST + QUICKLIST_NODE + allocated(value.packedBytes);
   }
   if (encoding === 'listpack') {
     if (value.type === 'hash') return allocated(listpackSize([...value.entries()].flat()));
@@ -165,8 +164,9 @@ function integerWidth(members: Iterable<Bytes>): number {
 
 function tableUsage(value: Extract<Collection, { type: 'set' | 'hash' }>): number {
   let size = TABLE + tableSlots(value.size) * POINTER + value.size * SLOT_ENTRY;
-  for (const item of value.type === 'set' ? value.values() : [...value.entries()].flat()) {
-    size += stringSize(item.length);
+  if (value.type === 'set') for (const member of value.values()) size += stringSize(member.length);
+  else {
+    for (const [field, text] of value.entries()) size += stringSize(field.length) + stringSize(text.length);
   }
   return size;
 }

@@ -41,6 +41,14 @@ export class ListValue {
     return this.#bytes;
   }
 
+  /** The size of all elements in one listpack, in bytes. O(1) where lists are listpacks, otherwise O(n). */
+  get packedBytes(): number {
+    if (this.#limits.packsLists) return LISTPACK_FRAME + this.#packed;
+    let size = LISTPACK_FRAME;
+    for (let i = 0; i < this.#items.length; i++) size += elementSize(this.#items.at(i)!);
+    return size;
+  }
+
   /**
    * Prepares the list for elements that a request names, whether or not it will add them: a list with more than a listpack
    * may have becomes a quicklist.
@@ -155,7 +163,10 @@ export class ListValue {
   }
 
   copy(): ListValue {
-    const copy = new ListValue(this.#items.toArray(), this.#limits);
+    const copy = new ListValue([], this.#limits);
+    copy.#items = this.#items.copy();
+    copy.#bytes = this.#bytes;
+    copy.#packed = this.#packed;
     copy.#quick = this.#quick;
     return copy;
   }

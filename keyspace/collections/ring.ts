@@ -103,6 +103,16 @@ export class Ring<T> {
     }
   }
 
+  /** A ring with the same items. */
+  copy(): Ring<T> {
+    const copy = new Ring<T>();
+    copy.#items = this.#items.slice();
+    copy.#mask = this.#mask;
+    copy.#head = this.#head;
+    copy.#size = this.#size;
+    return copy;
+  }
+
   toArray(): T[] {
     const out: T[] = [];
     for (let i = 0; i < this.#size; i++) out.push(this.at(i)!);

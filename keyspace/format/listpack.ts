@@ -165,7 +165,9 @@ export class ListpackBuilder {
   }
 
   #finish(start: number): void {
-    for (const byte of backBytes(this.#out.length - start)) this.#out.byte(byte);
+    const length = this.#out.length - start;
+    if (length <= 127) this.#out.byte(length);
+    else for (const byte of backBytes(length)) this.#out.byte(byte);
     this.#count++;
   }
 }

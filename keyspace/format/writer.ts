@@ -4,6 +4,9 @@ import { type Bytes, narrow, parseSafeInteger } from '../../protocol/bytes.ts';
 /** The maximum length of the text of an integer that fits 32 bits. */
 const INT32_TEXT_MAX = 11;
 
+/** Up to so many bytes are written one by one: a call of Node's own function takes as long as writing some tens of bytes. */
+const SHORT = 24;
+
 /** A buffer of RDB data. */
 export class RdbWriter {
   #buffer = Buffer.allocUnsafe(256);
@@ -25,8 +28,10 @@ export class RdbWriter {
 
   /** Writes bytes unchanged. */
   raw(bytes: Bytes): void {
-    const at = this.#reserve(bytes.length);
-    this.#buffer.latin1Write(bytes, at, bytes.length);
+    const { length } = bytes;
+    const at = this.#reserve(length);
+    if (length > SHORT) this.#buffer.latin1Write(bytes, at, length);
+    else for (let i = 0; i < length; i++) this.#buffer[at + i] = bytes.charCodeAt(i);
   }
 
   rawData(data: Uint8Array): void {

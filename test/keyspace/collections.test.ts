@@ -200,10 +200,12 @@ describe('a list', () => {
     );
     fc.assert(
       fc.property(
+        fc.boolean(),
         fc.array(fc.constantFrom('a', 'b')),
         fc.array(step, { maxLength: 60, size: 'max' }),
-        (start, steps) => {
-          const list = new ListValue([...start]);
+        (packsLists, start, steps) => {
+          const limits = { ...defaultLimits(), packsLists };
+          const list = new ListValue([...start], limits);
           const model = [...start];
           for (const one of steps) {
             applyToBoth(list, model, one);
@@ -211,7 +213,15 @@ describe('a list', () => {
             expect(list.size).toBe(model.length);
           }
           expect(list.range(1, model.length - 2)).toEqual(model.slice(1, Math.max(1, model.length - 1)));
-          expect([...list.copy().values()]).toEqual(model);
+          const [copy, made] = [list.copy(), new ListValue([...model], limits)];
+          expect([...copy.values()]).toEqual(model);
+          for (const each of [list, copy]) {
+            expect(each.bytes).toBe(made.bytes);
+            expect(each.packedBytes).toBe(made.packedBytes);
+          }
+          expect(copy.encoding()).toBe(list.encoding());
+          copy.pushRight('d');
+          expect([...list.values()]).toEqual(model);
         },
       ),
     );
