@@ -21,11 +21,14 @@ import { type Row, ratio } from './report.ts';
  */
 const ROUNDS = 5;
 /** A turn takes at least so much CPU time, in microseconds, and at least one write. */
-const TURN = 10_000;
+const TURN = 8_000;
 /** CPU time in microseconds in which each server is warmed up, and the most writes for that. */
-const WARM = 200_000;
+const WARM = 150_000;
 const WARM_MOST = 300;
-/** Copies of the requests in one write: at most so many, of at most so much CPU time together, in microseconds, and so many bytes of replies. */
+/**
+ * Copies of the requests in one write: at most so many, of at most so much CPU time together, in microseconds, and with so
+ * many bytes of replies.
+ */
 const COPIES = 200;
 const BATCH_COST = 5000;
 const BATCH_BYTES = 500_000;

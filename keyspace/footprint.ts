@@ -129,7 +129,7 @@ export function memoryUsage(key: Bytes, value: Held, encoding: Bytes): number {
 
 function sizeByEncoding(value: Collection, encoding: Bytes): number {
   if (value.type === 'list') {
-    return QUICKLIST + QUICKLIST_NODE + allocated(value.packedBytes);
+    return QUICKLIST + QUICKLIST_NODE + allocated(value.countPackedBytes());
   }
   if (encoding === 'listpack') {
     if (value.type === 'hash') return allocated(listpackSize([...value.entries()].flat()));

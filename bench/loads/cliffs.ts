@@ -63,7 +63,7 @@ watch WATCH k:1 k:2 k:3 | UNWATCH
 eval EVAL "for i = 1, N do redis.call('GET', 'k:' .. i) end" 0
 eval EVAL "for i = 1, N do redis.call('SET', 'k:' .. i, i) end" 0
 eval EVAL "return #redis.call('KEYS', '*')" 0
-eval EVAL "for i = 1, N do redis.call('SETEX', 'v:' .. i, 1000, i) end redis.call('FLUSHALL') for i = 1, N do redis.call('SET', 'k:' .. i, i) end" 0
+eval EVAL "for i = 1, N do redis.call('SETEX', 'v:' .. i, 9, i) end for i = 1, N do redis.call('DEL', 'v:' .. i) end" 0
 flushdb SELECT 1 | EVAL "for i = 1, N do redis.call('SET', i, i) end" 0 | FLUSHDB | SELECT 0
 
 ## keys with a time to live
@@ -426,7 +426,7 @@ eval EVAL "local function f(n) return 1 + f(n + 1) end return pcall(f, 1)" 0
 eval EVAL "local function f(n) return f(n) + g(n) end return {pcall(f, 1)}" 0
 eval EVAL "local s = string.rep('a', K) return string.find(s, '.-b')" 0
 script|load SCRIPT FLUSH | K* SCRIPT LOAD "return @"
-script|load SCRIPT FLUSH | K* SCRIPT LOAD "local a = redis.call('GET', KEYS[1]) if a == ARGV[1] then return redis.call('DEL', KEYS[1]) end return @"
+script|load SCRIPT FLUSH | K* SCRIPT LOAD "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return @"
 script|load SCRIPT LOAD "return N"
 eval SCRIPT FLUSH | K* EVAL "return @" 0
 script|exists SCRIPT EXISTS a b c

@@ -42,7 +42,7 @@ export class ListValue {
   }
 
   /** The size of all elements in one listpack, in bytes. O(1) where lists are listpacks, otherwise O(n). */
-  get packedBytes(): number {
+  countPackedBytes(): number {
     if (this.#limits.packsLists) return LISTPACK_FRAME + this.#packed;
     let size = LISTPACK_FRAME;
     for (let i = 0; i < this.#items.length; i++) size += elementSize(this.#items.at(i)!);

@@ -27,10 +27,10 @@ export class StreamNode {
   /** The field names of the first entry. Entries with the same names are stored without them. */
   readonly headFields: readonly Bytes[];
   // An object for each entry would outlive the collections of new objects, which copy it twice: up to a quarter of XADD's time.
-  readonly #ids: StreamId[] = [];
+  #ids: StreamId[] = [];
   /** The fields and values of all entries, one after the other, and where those of each entry begin. */
-  readonly #words: Bytes[] = [];
-  readonly #starts: number[] = [];
+  #words: Bytes[] = [];
+  #starts: number[] = [];
   /** How many entries were deleted from the middle. */
   deleted = 0;
   /** The last id that was added, even if it was deleted. */
@@ -122,10 +122,9 @@ export class StreamNode {
 
   copy(): StreamNode {
     const copy = new StreamNode(this.headId, this.headFields);
-    for (let i = 0; i < this.length; i++) {
-      const { id, fields } = this.entryAt(i);
-      copy.append(id, fields);
-    }
+    copy.#ids = this.#ids.slice();
+    copy.#words = this.#words.slice();
+    copy.#starts = this.#starts.slice();
     copy.deleted = this.deleted;
     copy.lastId = this.lastId;
     copy.#bytes = this.#bytes;
