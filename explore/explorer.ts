@@ -15,14 +15,14 @@ import {
   sorted,
   toldFinding,
 } from './findings.ts';
-import { FoundReasons, isVague } from './found.ts';
+import { FoundReasons } from './found.ts';
 import { judge } from './judge.ts';
 import { askedOf, type FullOptions } from './options.ts';
 import { checkFaults, checkParties, participantsOf, refusedIn } from './participants.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from './plan.ts';
 import { playWorld } from './play.ts';
 import type { PlayedWorld } from './played-world.ts';
-import { isSame, NO_ERROR } from './promises/broken.ts';
+import { NO_ERROR } from './promises/broken.ts';
 import { calmDifferenceOf, differenceOf } from './repeat.ts';
 import { ExploreReport } from './report.ts';
 import type { ExhaustiveCoverage, ReportData } from './report-data.ts';
@@ -32,7 +32,7 @@ import { laterOrders } from './search/messages.ts';
 import { EverySingle, everyMoment, momentsAfter } from './search/moments.ts';
 import { ONE_FAULT, singles } from './search/one-fault.ts';
 import { Pairs } from './search/pairs.ts';
-import { isSameReason, reducible } from './search/same-reason.ts';
+import { brokenAlike, reducible } from './search/same-reason.ts';
 import { Shares } from './search/shares.ts';
 import { type Failing, type Reducible, shrink, withAnchors } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
@@ -369,10 +369,8 @@ export class Explorer {
   /** Plays a plan, and returns it if it breaks the same promise for the same reason. */
   async #attempt(rules: Rules, plan: WorldPlan, first: Reducible): Promise<Reducible | undefined> {
     const world = await this.#playWorld(rules, plan);
-    return judge(world, this.#options.promises, this.#options.own)
-      .filter((breach) => isSame(breach, first.breach))
-      .map((breach) => reducible({ plan, world, breach }))
-      .find((next) => isSameReason(first, next) || (isVague(first) && isVague(next)));
+    const breaches = judge(world, this.#options.promises, this.#options.own);
+    return brokenAlike(first, { plan, world, breaches });
   }
 
   /** Notes an error of the lab itself: what it ended proves nothing. */

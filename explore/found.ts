@@ -1,10 +1,8 @@
 /** Collects what an exploration finds: each reason once, and what the user has accepted beside it. */
-import { causeOf } from './cause/cause.ts';
 import type { ReasonedFailing } from './findings.ts';
 import { acceptedBy } from './fingerprint.ts';
-import { isSame, NO_ERROR } from './promises/broken.ts';
+import { isSame } from './promises/broken.ts';
 import type { Finding } from './report-data.ts';
-import type { Failing } from './search/shrink.ts';
 
 /** Findings by their fingerprints. */
 export class FoundReasons {
@@ -45,13 +43,4 @@ export class FoundReasons {
     if (known !== undefined) known.worlds++;
     else this.findings.push(finding);
   }
-}
-
-/**
- * True when nobody knows which of the events matter, as with most promises of the user: then a smaller world need only break the
- * same promise.
- */
-export function isVague({ world, breach }: Failing): boolean {
-  const { entries, left, lost } = causeOf(world, breach);
-  return entries.length < 2 && left === undefined && lost === undefined && breach.promise !== NO_ERROR;
 }

@@ -4,13 +4,12 @@ import { comesTrue, pass } from '../../lab/real-clock/wait.ts';
 import type { ProgramPort } from '../../lab/remote/programs/port.ts';
 import { describe } from '../describe.ts';
 import type { FaultName } from '../faults/index.ts';
-import { firstOfEach, kindsOf, type ReasonedFailing, reasoned, sorted } from '../findings.ts';
+import { firstOfEach, kindsOf, reasoned, sorted } from '../findings.ts';
 import { FoundReasons } from '../found.ts';
 import { judge } from '../judge.ts';
 import { askedOf } from '../options.ts';
 import { encodePlan, NO_HASH, type WorldPlan } from '../plan.ts';
 import type { PlayedWorld } from '../played-world.ts';
-import { isSame } from '../promises/broken.ts';
 import { ExploreReport } from '../report.ts';
 import type { ProgramCoverage } from '../report-data.ts';
 import { playOn, type Rules } from '../run.ts';
@@ -18,7 +17,6 @@ import { ONE_FAULT } from '../search/one-fault.ts';
 import { statesOf } from '../search/states.ts';
 import type { SearchInput } from '../search/strategy.ts';
 import { learnt, roughRules } from '../search/survey.ts';
-import { cpuOf } from '../stage/programs/cpu.ts';
 import { Crew, WorldDesk } from '../stage/programs/crew.ts';
 import { LateTimers } from '../stage/programs/late-timers.ts';
 import type { ProgramProcess } from '../stage/programs/process.ts';
@@ -29,7 +27,7 @@ import { WorldCounts } from '../world-counts.ts';
 import { Judges } from './judges.ts';
 import type { FullProgramOptions } from './options.ts';
 import { type DrawnPlan, mixed, momentsIn, singlesAt } from './plans.ts';
-import { type Sighting, Sightings } from './sightings.ts';
+import { type PlayedAgain, type Sighting, Sightings } from './sightings.ts';
 
 /** How long clients may go on after the last fault at least, in milliseconds. */
 const LEAST_PATIENCE = 1500;
@@ -38,11 +36,13 @@ const STALL = 0.1;
 /** How often a world is played again because the machine stood still in it. */
 const MOST_TRIALS = 5;
 /** How often the world without faults is tried. */
-const CALM_TRIALS = 6;
+const CALM_TRIALS = 12;
 /** The longest lease that faults follow, in leases that the program was told. */
 const LONGEST_LEASE = 10;
 /** How many worlds begin side by side, and after how many good ones another one joins. */
 const [FIRST_BESIDE, GOOD_BEFORE_MORE] = [4, 6];
+/** The part of the worlds side by side that goes on when the machine did not keep up. */
+const KEPT = 0.8;
 /** How often the progress is shown at most, in milliseconds: the time of all processors is read for it. */
 const SHOWS_EVERY = 250;
 /** How many errors of the lab are kept. */
@@ -61,7 +61,9 @@ export class ProgramExplorer {
   readonly #judges: Judges;
   readonly #desk: WorldDesk;
   readonly #machine = new LateTimers();
-  readonly #crews: Crew[] = [];
+  readonly #crews = new Set<Crew>();
+  /** The time of the processor that crews have used that are gone, in milliseconds. */
+  #usedMs = 0;
   readonly #found: FoundReasons;
   readonly #sightings: Sightings;
   readonly #counts: WorldCounts;
@@ -83,6 +85,8 @@ export class ProgramExplorer {
   #rules: Rules | undefined;
   #target = FIRST_BESIDE;
   #good = 0;
+  /** When the number of worlds side by side was lowered last. */
+  #lowered = -Infinity;
   #begun = performance.now();
   #cpuBegun = 0;
   /** When the progress was shown last. */
@@ -94,7 +98,7 @@ export class ProgramExplorer {
     this.#judges = new Judges(options.judged);
     this.#desk = new WorldDesk(this.#judges);
     this.#found = new FoundReasons(full.accept);
-    this.#sightings = new Sightings(full.name, this.#found);
+    this.#sightings = new Sightings(full.name, this.#found, () => this.#over);
     this.#counts = new WorldCounts(full);
     this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
     this.#target = Math.min(FIRST_BESIDE, options.sideBySide);
@@ -129,7 +133,7 @@ export class ProgramExplorer {
     return await this.#withProcesses(async (crew) => {
       const { rules } = await this.#survey(crew);
       for (let trial = 1; ; trial++) {
-        const played = await this.#play(crew, rules, plan, true);
+        const played = await this.#playAnew(rules, plan);
         if (played.stalled === undefined || trial === MOST_TRIALS) return { ...played, rules };
       }
     });
@@ -141,7 +145,8 @@ export class ProgramExplorer {
 
   /** Ends every process. */
   async #endProcesses(): Promise<void> {
-    await Promise.all(this.#crews.map((crew) => crew.close()));
+    this.#desk.shut();
+    await Promise.all([...this.#crews].map((crew) => crew.close()));
     if (this.#attached !== undefined) await this.#desk.end(this.#attached);
   }
 
@@ -182,8 +187,15 @@ export class ProgramExplorer {
   #crew(): Crew {
     const { program, env, threads } = this.#options;
     const crew = new Crew(this.#desk, { command: program, env }, this.#attached ?? (threads || undefined));
-    this.#crews.push(crew);
+    this.#crews.add(crew);
     return crew;
+  }
+
+  /** Ends the processes of a crew, and keeps how much they have used. */
+  async #dismiss(crew: Crew): Promise<void> {
+    await crew.close();
+    this.#crews.delete(crew);
+    this.#usedMs += crew.usedMs;
   }
 
   /** Plays the world without faults until the machine keeps up. Rejects with what is wrong with the program. */
@@ -219,7 +231,7 @@ export class ProgramExplorer {
     const { full, on } = this.#options;
     if (on === undefined) return rules;
     const { clients, seed } = full;
-    const { world } = await this.#play(crew, rules, { seed, clients, jitter: 0, faults: [] }, false);
+    const { world } = await this.#play(crew, rules, { seed, clients, jitter: 0, faults: [] });
     learnt(full, rules, world, LEAST_PATIENCE, 'with LAB ENTER');
     return { ...rules, remains: rules.remains === undefined ? undefined : world.remains };
   }
@@ -315,12 +327,26 @@ export class ProgramExplorer {
     await Promise.all(Array.from({ length: sideBySide }, (_, i) => player(i)));
   }
 
-  /** Plays a plan once. */
-  async #play(crew: Crew, rules: Rules, plan: WorldPlan, fresh: boolean): Promise<PlayedProgramWorld> {
-    if (fresh) await crew.close();
+  /** Plays a plan once in new processes. Those of the other worlds live on. */
+  async #playAnew(rules: Rules, plan: WorldPlan): Promise<PlayedProgramWorld> {
+    const crew = this.#crew();
+    try {
+      return await this.#play(crew, rules, plan, true);
+    } finally {
+      await this.#dismiss(crew);
+    }
+  }
+
+  /** Plays a plan once. @param last true to end the processes after it */
+  async #play(
+    crew: Crew,
+    rules: Rules,
+    plan: WorldPlan,
+    last: boolean = this.#options.fresh,
+  ): Promise<PlayedProgramWorld> {
     const stage = await startProgramStage(this.#stageOptions(rules, 0), crew, plan);
     const world = await playOn(stage, rules, plan);
-    await crew.back(fresh || this.#options.fresh);
+    await crew.back(last);
     this.#hear(world);
     const { late, who } = stage.watch;
     const stalled = late > this.#mostLate(rules) ? `${who} was ${Math.round(late)} ms late` : undefined;
@@ -336,12 +362,12 @@ export class ProgramExplorer {
   /** Plays a plan, and notes what it covered and broke. Resolves to true when the world does not count. */
   async #take(crew: Crew, rules: Rules, { plan, strategy }: DrawnPlan): Promise<boolean> {
     const { own, accept } = this.#options.full;
-    const { world, stalled } = await this.#play(crew, rules, plan, false);
+    const begun = performance.now();
+    const { world, stalled } = await this.#play(crew, rules, plan);
     if (this.#aborted) return true;
     if (stalled !== undefined) {
       this.#discarded++;
-      this.#good = 0;
-      this.#target = Math.max(1, this.#target - 1);
+      this.#lower(begun);
       return true;
     }
     if (++this.#good >= GOOD_BEFORE_MORE) {
@@ -368,49 +394,53 @@ export class ProgramExplorer {
       }
     const known = new Map(accepted.map((each) => [each.fingerprint, each]));
     const reasons = [...known.values(), ...broken.map(({ breach }) => reasoned({ plan, world, breach }))];
-    for (const failing of reasons) await this.#broken(crew, rules, { failing, strategy, firstIn: number });
+    for (const failing of reasons) await this.#broken(rules, { failing, strategy, firstIn: number });
     if (all.length === 0 && !this.#options.fresh && isSampled(number))
-      await this.#sample(crew, rules, world, number);
+      await this.#sample(rules, world, number);
     return false;
   }
 
-  /** A promise is broken: the world is played again in new processes, to see how often it repeats. */
-  #broken(crew: Crew, rules: Rules, sighting: Sighting): Promise<void> {
-    return this.#sightings.add(sighting, (plan) => this.#breaksAgain(crew, rules, plan, sighting.failing));
+  /**
+   * The machine did not keep up: fewer worlds are played side by side. All of them notice one stall; those that had begun before the
+   * number was lowered do not lower it again.
+   * @param begun when the world began
+   */
+  #lower(begun: number): void {
+    this.#good = 0;
+    if (begun < this.#lowered) return;
+    this.#lowered = performance.now();
+    this.#target = Math.max(1, Math.floor(this.#target * KEPT));
+  }
+
+  /** A promise is broken: the world is played again in new processes, to make it smaller, and to see how often it repeats. */
+  #broken(rules: Rules, sighting: Sighting): Promise<void> {
+    return this.#sightings.add(sighting, (plan) => this.#playAgain(rules, plan));
   }
 
   /**
-   * True when a plan breaks the same promise again; undefined when the exploration has ended. A world in which the machine stood still
-   * does not tell.
+   * Plays a plan again, and says what it breaks. A world in which the machine stood still does not tell. Resolves to undefined when none
+   * does, or the exploration has ended.
    */
-  async #breaksAgain(
-    crew: Crew,
-    rules: Rules,
-    plan: WorldPlan,
-    { breach }: ReasonedFailing,
-  ): Promise<boolean | undefined> {
+  async #playAgain(rules: Rules, plan: WorldPlan): Promise<PlayedAgain | undefined> {
     for (let trial = 0; trial < MOST_TRIALS && !this.#aborted; trial++) {
-      const { world, stalled } = await this.#play(crew, rules, plan, true);
-      if (this.#aborted) return undefined;
-      if (stalled !== undefined) {
-        this.#discarded++;
-        continue;
-      }
-      return (await this.#judge(world)).some((each) => isSame(each, breach));
+      const { world, stalled } = await this.#playAnew(rules, plan);
+      if (this.#aborted) break;
+      if (stalled === undefined) return { world, breaches: await this.#judge(world) };
+      this.#discarded++;
     }
-    return this.#aborted ? undefined : false;
+    return undefined;
   }
 
   /** A world that broke nothing is played again in new processes: state may outlive a world. */
-  async #sample(crew: Crew, rules: Rules, first: PlayedWorld, number: number): Promise<void> {
+  async #sample(rules: Rules, first: PlayedWorld, number: number): Promise<void> {
     const { accept } = this.#options.full;
-    const { world, stalled } = await this.#play(crew, rules, first.plan, true);
+    const { world, stalled } = await this.#playAnew(rules, first.plan);
     if (stalled !== undefined) return void this.#discarded++;
     const [broken] = sorted(world, await this.#judge(world), accept).others;
     if (broken === undefined) return;
     this.#outlived ??= `world ${number} broke nothing, and in new processes ${broken.breach.promise} is broken`;
     const failing = reasoned({ plan: first.plan, world, breach: broken.breach });
-    await this.#broken(crew, rules, { failing, strategy: ONE_FAULT, firstIn: number });
+    await this.#broken(rules, { failing, strategy: ONE_FAULT, firstIn: number });
   }
 
   /** Every broken promise of the world, with those that another process judges. */
@@ -423,12 +453,8 @@ export class ProgramExplorer {
 
   #cpu(): number {
     const { user, system } = process.cpuUsage();
-    const others = this.#crews.flatMap((crew) => crew.pids.map((pid) => cpuOf(pid) ?? 0));
-    return (
-      (user + system) / 1000 +
-      others.reduce((sum, each) => sum + each, 0) +
-      this.#crews.reduce((sum, { usedMs }) => sum + usedMs, 0)
-    );
+    const crews = [...this.#crews].reduce((sum, { usedMs }) => sum + usedMs, this.#usedMs);
+    return (user + system) / 1000 + crews;
   }
 
   #showProgress(): void {

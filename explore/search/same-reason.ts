@@ -3,7 +3,8 @@
 import { causeOf, namesClient } from '../cause/cause.ts';
 import { clientsOf } from '../deployments.ts';
 import type { PlannedFault } from '../faults/index.ts';
-import { isSame } from '../promises/broken.ts';
+import { isSame, NO_ERROR } from '../promises/broken.ts';
+import type { Breach } from '../visit.ts';
 import type { Failing, Reducible } from './shrink.ts';
 
 /**
@@ -23,6 +24,26 @@ export function isSameReason(first: Reducible, next: Reducible): boolean {
   if (!isSame(first.breach, next.breach) || first.shape !== next.shape) return false;
   const before = strikesOf(first);
   return strikesOf(next).every((strike) => before.includes(strike));
+}
+
+/** The breach of a played plan that is the first one again: of the same promise, for the same reason; undefined if there is none. */
+export function brokenAlike(
+  first: Reducible,
+  { plan, world, breaches }: Pick<Failing, 'plan' | 'world'> & { readonly breaches: readonly Breach[] },
+): Reducible | undefined {
+  return breaches
+    .filter((breach) => isSame(breach, first.breach))
+    .map((breach) => reducible({ plan, world, breach }))
+    .find((next) => isSameReason(first, next) || (isVague(first) && isVague(next)));
+}
+
+/**
+ * True when nobody knows which of the events matter, as with most promises of the user: then a smaller world need only break the
+ * same promise.
+ */
+function isVague({ world, breach }: Failing): boolean {
+  const { entries, left, lost } = causeOf(world, breach);
+  return entries.length < 2 && left === undefined && lost === undefined && breach.promise !== NO_ERROR;
 }
 
 /** What each fault struck: a client in a role, another client, or a node. */

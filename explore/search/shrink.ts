@@ -21,23 +21,35 @@ export interface Reducible extends Failing {
   readonly shape: string;
 }
 
-/** How many worlds a reduction may cost. */
-const MOST_TRIALS = 60;
+/** How a reduction goes on. */
+export interface Reduction {
+  /** How many worlds it may cost. */
+  readonly trials: number;
+  /** Plans that are simpler, the boldest first. */
+  readonly simpler: (failing: Reducible) => Iterable<WorldPlan>;
+}
+
+/** In virtual time: fewer faults, fewer clients, no jitter, shorter and rounder faults, each nearer to the event that it follows. */
+const IN_VIRTUAL_TIME: Reduction = { trials: 60, simpler };
+
+/** In real time, where each world takes a second: fewer faults and clients, and rounder faults. */
+export const IN_REAL_TIME: Reduction = { trials: 8, simpler: withFewer };
 
 /**
- * Reduces: fewer faults, fewer clients, no jitter, shorter and rounder faults, each nearer to the event that it follows.
+ * Makes a plan smaller, as long as it breaks the promise for the same reason.
  * @param attempt times the faults of a plan by their anchors, plays it, and returns it if it breaks the promise for the same reason
  */
 export async function shrink(
   first: Reducible,
   attempt: (plan: WorldPlan) => Promise<Reducible | undefined>,
+  reduction: Reduction = IN_VIRTUAL_TIME,
 ): Promise<Reducible> {
   let best = first;
   let trials = 0;
   for (let better: boolean = true; better; ) {
     better = false;
-    for (const plan of simpler(best)) {
-      if (++trials > MOST_TRIALS) return best;
+    for (const plan of reduction.simpler(best)) {
+      if (++trials > reduction.trials) return best;
       const next = await attempt(plan);
       if (next === undefined) continue;
       best = next;
@@ -57,7 +69,28 @@ export function withAnchors<F extends Reducible>(failing: F): F {
 }
 
 /** Plans that are simpler, the boldest first. */
-function* simpler({ plan, world, actors }: Reducible): Iterable<WorldPlan> {
+function* simpler(failing: Reducible): Iterable<WorldPlan> {
+  yield* fewer(failing);
+  const { plan, world, actors } = failing;
+  let landmarks: Landmark[] | undefined;
+  const known = (): Landmark[] => (landmarks ??= landmarksOf(world));
+  for (const [i, fault] of plan.faults.entries()) {
+    for (const plainer of [...shorter(fault), ...nearer(fault, world, known, actors)])
+      yield { ...plan, faults: plan.faults.with(i, plainer) };
+  }
+}
+
+/** Plans with fewer faults and clients, and with rounder faults. The world without any fault is known: it was played first. */
+function* withFewer(failing: Reducible): Iterable<WorldPlan> {
+  const { plan } = failing;
+  for (const smaller of fewer(failing))
+    if (smaller.faults.length > 0 || plan.faults.length === 0) yield smaller;
+  for (const [i, fault] of plan.faults.entries())
+    for (const plainer of shorter(fault)) yield { ...plan, faults: plan.faults.with(i, plainer) };
+}
+
+/** Plans with fewer faults and clients, and without jitter. */
+function* fewer({ plan, world, actors }: Reducible): Iterable<WorldPlan> {
   const { faults, clients, jitter } = plan;
   const idle = faults.filter((fault) => !world.struck.includes(fault));
   if (idle.length > 0) yield { ...plan, faults: faults.filter((fault) => !idle.includes(fault)) };
@@ -71,12 +104,6 @@ function* simpler({ plan, world, actors }: Reducible): Iterable<WorldPlan> {
   if (clients.length > 1)
     for (const name of spare) yield { ...plan, clients: clients.filter((each) => each !== name) };
   if (jitter !== 0) yield { ...plan, jitter: 0 };
-  let landmarks: Landmark[] | undefined;
-  const known = (): Landmark[] => (landmarks ??= landmarksOf(world));
-  for (const [i, fault] of faults.entries()) {
-    for (const plainer of [...shorter(fault), ...nearer(fault, world, known, actors)])
-      yield { ...plan, faults: faults.with(i, plainer) };
-  }
 }
 
 /** The same fault at a rounder time, if it has no anchor, and not longer than it needs to be. */

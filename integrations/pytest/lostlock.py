@@ -15,8 +15,6 @@
 `lostlock explore --clients 3 -- python worker.py` starts this program three times. Times are in seconds.
 """
 
-import asyncio
-import concurrent.futures
 import contextlib
 import inspect
 import itertools
@@ -27,6 +25,8 @@ import sys
 import threading
 import time
 import urllib.parse
+
+# asyncio is imported where it is used: it takes most of the time that this module takes, and an exploration starts many processes.
 
 VERSION = 1
 
@@ -285,6 +285,8 @@ class AsyncWorld:
 
 
 async def _later(act, *words):
+    import asyncio
+
     return await asyncio.get_running_loop().run_in_executor(None, act, *words)
 
 
@@ -346,6 +348,8 @@ def _play_one(client, line, told, beat):
     beat.begins(told["token"])
     try:
         if inspect.iscoroutinefunction(client):
+            import asyncio
+
             asyncio.run(client(AsyncWorld(world)))
         else:
             client(world)
@@ -389,6 +393,8 @@ def play_one_line(client, url):
 
 def play_in_loop(client, url, count):
     """Plays so many clients at a time as tasks of one event loop, until the engine at this URL ends."""
+    import asyncio
+    import concurrent.futures
 
     async def one():
         line = await _later(_line_to, url)

@@ -1,14 +1,16 @@
 /** The processes that play the clients of one world at a time, and live on from world to world. */
 
-import { comesTrue } from '../../../lab/real-clock/wait.ts';
+import { availableParallelism } from 'node:os';
+import { comesTrue, pass } from '../../../lab/real-clock/wait.ts';
 import type { HandedWorld, JudgedWorld, ProgramDesk } from '../../../lab/remote/programs/desk.ts';
-import { ProgramPorts } from '../../../lab/remote/programs/port.ts';
-import { cpuOf } from './cpu.ts';
+import { type ProgramPort, ProgramPorts } from '../../../lab/remote/programs/port.ts';
 import type { ClientMessages } from './messages.ts';
 import { type ProgramCommand, ProgramProcess } from './process.ts';
 
 /** How long a process may take to come back from a world, in milliseconds. Then it is replaced. */
 const BACK_WITHIN = 1500;
+/** How long a process that starts keeps others from starting at most, in milliseconds: some wait for something else than a processor. */
+const STARTS_ALONE = 500;
 
 /** Hands played worlds to the processes that judge them. */
 export interface JudgesAtDesk {
@@ -22,22 +24,55 @@ export class WorldDesk implements ProgramDesk {
   readonly #processes = new Map<number, ProgramProcess>();
   readonly #conversations = new Map<string, ClientMessages>();
   readonly #judges: JudgesAtDesk;
+  /** How many more processes may start now. */
+  #starts = availableParallelism();
+  readonly #queue: (() => void)[] = [];
+  #shut = false;
 
   constructor(judges: JudgesAtDesk) {
     this.#judges = judges;
   }
 
-  /** Starts a process with a port of its own. */
+  /**
+   * Starts a process with a port of its own. Only as many processes start at a time as there are processors: more of them would make
+   * the worlds late that are being played. Rejects when the exploration has ended.
+   */
   async start(command: ProgramCommand): Promise<ProgramProcess> {
-    const port = await this.ports.open();
+    // A process that somebody else has started runs already.
+    const isOurs = command.command.length > 0;
+    if (isOurs) await this.#turn();
+    let port: ProgramPort | undefined;
+    let started: ProgramProcess | undefined;
     try {
-      const started = new ProgramProcess(command, port);
+      if (this.#shut) throw new Error('the exploration has ended');
+      port = await this.ports.open();
+      started = new ProgramProcess(command, port);
       this.#processes.set(port.port, started);
       return started;
     } catch (error) {
-      await port.close();
+      await port?.close();
       throw error;
+    } finally {
+      if (isOurs) void Promise.race([started?.hasStarted, pass(STARTS_ALONE)]).then(() => this.#nextTurn());
     }
+  }
+
+  /** Waits until one more process may start. */
+  async #turn(): Promise<void> {
+    if (this.#starts > 0) this.#starts--;
+    else await new Promise<void>((go) => this.#queue.push(go));
+  }
+
+  #nextTurn(): void {
+    const next = this.#queue.shift();
+    if (next !== undefined) next();
+    else this.#starts++;
+  }
+
+  /** From now on no process starts. */
+  shut(): void {
+    this.#shut = true;
+    for (const go of this.#queue.splice(0)) go();
   }
 
   /** Ends a process. */
@@ -86,6 +121,8 @@ export class Crew {
   readonly #threads: ProgramProcess | true | undefined;
   readonly #processes = new Map<string, Promise<ProgramProcess>>();
   readonly #running = new Set<ProgramProcess>();
+  /** What those have used that have ended. */
+  #endedMs = 0;
 
   /** @param threads true when the clients are threads of one process; or that process, when somebody else has started it */
   constructor(desk: WorldDesk, command: ProgramCommand, threads?: ProgramProcess | true) {
@@ -94,13 +131,10 @@ export class Crew {
     this.#threads = threads;
   }
 
-  /** The ids of its processes. */
-  get pids(): number[] {
-    return [...this.#running].flatMap(({ pid }) => pid ?? []);
+  /** The time of the processor that its processes have used, in milliseconds. */
+  get usedMs(): number {
+    return [...this.#running].reduce((sum, each) => sum + each.usedMs, this.#endedMs);
   }
-
-  /** The time of the processor that its processes have used that have ended, in milliseconds. */
-  usedMs = 0;
 
   /** True when its clients are threads, which cannot be stopped or killed. */
   get ofThreads(): boolean {
@@ -133,7 +167,7 @@ export class Crew {
   }
 
   async #end(each: ProgramProcess): Promise<void> {
-    this.usedMs += cpuOf(each.pid) ?? 0;
+    this.#endedMs += each.usedMs;
     this.#running.delete(each);
     await this.#desk.end(each);
   }

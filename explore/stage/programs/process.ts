@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { pass } from '../../../lab/real-clock/wait.ts';
 import type { HandedWorld } from '../../../lab/remote/programs/desk.ts';
 import type { ProgramPort } from '../../../lab/remote/programs/port.ts';
+import { cpuOf } from './cpu.ts';
 import { guardian } from './guardian.ts';
 
 /** The longest line of output that is kept, in characters. */
@@ -51,7 +52,14 @@ export class ProgramProcess {
   readonly #tail: string[] = [];
   #how: string | undefined;
   #killed = false;
+  /** What it had used when it was killed. */
+  #usedMs: number | undefined;
   readonly #gone: Promise<void>;
+  #started: () => void = () => {};
+  /** Settles when it asks for its first world, or ends. */
+  readonly hasStarted: Promise<void> = new Promise((resolve) => {
+    this.#started = resolve;
+  });
 
   /** Starts the program, unless its command is empty. */
   constructor({ command, env = {} }: ProgramCommand, port: ProgramPort) {
@@ -59,6 +67,7 @@ export class ProgramProcess {
     const [program, ...words] = command;
     if (program === undefined) {
       this.#gone = Promise.resolve();
+      this.#started();
       return;
     }
     const child = spawn(program, words, {
@@ -78,6 +87,7 @@ export class ProgramProcess {
       const ended = (how: string): void => {
         if (this.#how !== undefined) return;
         this.#how = how;
+        this.#started();
         if (child.pid !== undefined) {
           // What it has started ends with it.
           signal(child.pid, 'SIGKILL');
@@ -127,6 +137,11 @@ export class ProgramProcess {
     return this.#child?.pid;
   }
 
+  /** How much time of the processor it has used, in milliseconds; 0 when that is not known. */
+  get usedMs(): number {
+    return this.#usedMs ?? cpuOf(this.pid) ?? 0;
+  }
+
   /** True while it runs. */
   get alive(): boolean {
     return this.#how === undefined && !this.#killed;
@@ -141,6 +156,7 @@ export class ProgramProcess {
 
   /** Answers NEXT: when a client of a world is handed to it, or with undefined when the time is over. */
   next(within: number | undefined): Promise<HandedWorld | undefined> {
+    this.#started();
     return new Promise((resolve) => {
       const call: NextCall = { answer: resolve, timer: undefined };
       const wanted = this.#wanted.shift();
@@ -213,6 +229,7 @@ export class ProgramProcess {
   /** Kills it, and what it has started. */
   kill(): void {
     if (!this.alive) return;
+    this.#usedMs = cpuOf(this.pid);
     this.#killed = true;
     if (this.#child?.pid !== undefined) signal(this.#child.pid, 'SIGKILL');
     const error = new Error('the program was ended');
