@@ -78,7 +78,9 @@ if ARGV[5] ~= '0' then
     redis.call('rpush', KEYS[2], ARGV[2])
   end
   redis.call('zadd', KEYS[4], moment + tonumber(ARGV[5]), ARGV[2])
-  redis.call('pexpire', KEYS[4], patience)
+  -- These times last as long as the queue. Without them, a dead waiter would keep its place until it is presumed dead.
+  local latest = redis.call('zrange', KEYS[3], -1, -1, 'withscores')[2]
+  redis.call('pexpire', KEYS[4], math.ceil(tonumber(latest) - moment))
 end
 -- Look again when the first waiter's time is over, in case it is dead.
 if waiter and waiter ~= ARGV[2] and seen then
