@@ -3,7 +3,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { present } from '../../lab/time/current-world.ts';
 import type { ClientCode } from '../client.ts';
 import { type ExploreOptions, type FullOptions, fullOptions, loadedAs, sharedText } from '../options.ts';
-import { type FreshFile, freshFile, SharedModules } from './fresh.ts';
+import { SharedModules } from './files.ts';
+import { type FreshFile, freshFile } from './fresh.ts';
 
 const FRESH = 'modules are loaded anew for each client and world';
 

@@ -2,22 +2,19 @@
  * Loads the code of a client anew for each of its lives, with modules of its own: a client is a process, and what a module keeps is no
  * other client's. The files of the user are loaded so, and the packages that the user lists; other modules are loaded once.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import * as nodeModule from 'node:module';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import { isNode, runtimeName } from '../../start/running/runtime.ts';
+import { CommonFiles, type CommonModules, namespaceOf } from './common.ts';
+import { kindOf, SharedModules, sourceOf, withoutWarning } from './files.ts';
 
 /** A file whose modules can be loaded anew. */
 export interface FreshFile {
   /** What the file exports, from fresh modules. It does no input or output. */
   load(): Promise<Readonly<Record<string, unknown>>>;
 }
-
-/** Why modules cannot be loaded anew. */
-export class SharedModules extends Error {}
 
 /** Parts of Node that its types for version 20 lack, or that need a flag. */
 interface VmModules {
@@ -43,16 +40,22 @@ interface Synthetic {
 
 const { SourceTextModule, SyntheticModule } = vm as unknown as VmModules;
 
-/** True in a process that can load modules anew. */
+/** True in a process that can load ES modules anew. */
 export const loadsAnew = (): boolean => isNode && SourceTextModule !== undefined;
 
-/** A file of the user, read once. */
+/** An ES module of the user, read once. */
 interface OwnFile {
   readonly url: string;
   readonly source: string;
   readonly cachedData: Buffer;
   /** What it imports, by the words with which it does. */
-  readonly imports: ReadonlyMap<string, OwnFile | Linked>;
+  readonly imports: ReadonlyMap<string, OwnFile | CommonImport | Linked>;
+}
+
+/** A CommonJS file of the user that an ES module imports, with the names that it exports. */
+interface CommonImport {
+  readonly common: string;
+  readonly names: readonly string[];
 }
 
 /**
@@ -63,25 +66,39 @@ interface OwnFile {
 export async function freshFile(path: string, listed: readonly string[] = []): Promise<FreshFile> {
   // Deno has the class, but not all of it.
   if (!isNode) throw new SharedModules(`${runtimeName} cannot load them anew`);
-  if (SourceTextModule === undefined)
-    throw new SharedModules('Node was started without --experimental-vm-modules');
   const reader = new OwnFiles(listed);
   // Once, and outside of every world: the packages that it imports are loaded then.
+  if (kindOf(path) === 'common') {
+    reader.common.modules().exportsOf(path);
+    checkRequired(reader.common);
+    return { load: async () => namespaceOf(reader.common.modules().exportsOf(path)) };
+  }
   const entry = await reader.read(pathToFileURL(path).href);
-  return { load: () => loadAnew(entry) };
+  checkRequired(reader.common);
+  return { load: () => loadAnew(entry, reader.common.modules()) };
+}
+
+function checkRequired({ sharedByRequire }: CommonFiles): void {
+  if (sharedByRequire !== undefined)
+    throw new SharedModules(`require() loads ${sharedByRequire}, which is an ES module`);
 }
 
 /** Reads the user's files. */
 class OwnFiles {
+  readonly common: CommonFiles;
   readonly #listed: readonly string[];
   readonly #files = new Map<string, Promise<OwnFile>>();
   readonly #others = new Map<string, Promise<Linked>>();
+  readonly #commonImports = new Map<string, CommonImport>();
 
   constructor(listed: readonly string[]) {
     this.#listed = listed;
+    this.common = new CommonFiles((path) => this.#isOwn(path));
   }
 
   read(url: string): Promise<OwnFile> {
+    if (SourceTextModule === undefined)
+      throw new SharedModules('Node was started without --experimental-vm-modules');
     let file = this.#files.get(url);
     if (file === undefined) this.#files.set(url, (file = this.#readNow(url)));
     return file;
@@ -92,7 +109,7 @@ class OwnFiles {
     const source = sourceOf(path);
     const probe = compiled(source, url);
     const words = probe.dependencySpecifiers ?? probe.moduleRequests?.map(({ specifier }) => specifier) ?? [];
-    const imports = new Map<string, OwnFile | Linked>();
+    const imports = new Map<string, OwnFile | CommonImport | Linked>();
     const file = { url, source, cachedData: probe.createCachedData(), imports };
     // Known before its imports are, because imports may form a circle.
     this.#files.set(url, Promise.resolve(file));
@@ -100,16 +117,26 @@ class OwnFiles {
     return file;
   }
 
-  #imported(word: string, from: string): Promise<OwnFile | Linked> {
+  #imported(word: string, from: string): Promise<OwnFile | Linked> | CommonImport {
     const target = resolved(word, from);
-    if (target.startsWith('file:') && this.#isOwn(fileURLToPath(target))) return this.read(target);
+    const path = target.startsWith('file:') ? fileURLToPath(target) : undefined;
+    if (path !== undefined && !/\.(?:json|node|wasm)$/.test(path) && this.#isOwn(path))
+      return kindOf(path) === 'esm' ? this.read(target) : this.#commonImport(path);
     let other = this.#others.get(target);
     if (other === undefined) this.#others.set(target, (other = otherModule(target)));
     return other;
   }
 
+  #commonImport(path: string): CommonImport {
+    let found = this.#commonImports.get(path);
+    if (found === undefined) {
+      const names = Object.keys(namespaceOf(this.common.modules().exportsOf(path)));
+      this.#commonImports.set(path, (found = { common: path, names }));
+    }
+    return found;
+  }
+
   #isOwn(path: string): boolean {
-    if (path.endsWith('.json') || !isEsm(path)) return false;
     const place = path.replaceAll('\\', '/').split('/node_modules/');
     return place.length === 1 || this.#listed.some((name) => place.at(-1)?.startsWith(`${name}/`));
   }
@@ -146,29 +173,6 @@ async function otherModule(target: string): Promise<Linked> {
   return made;
 }
 
-/** True for a file that Node takes for an ES module. */
-function isEsm(path: string): boolean {
-  if (/\.m[jt]s$/.test(path)) return true;
-  if (/\.c[jt]s$/.test(path)) return false;
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const manifest = `${folder}/package.json`;
-    if (existsSync(manifest))
-      return (JSON.parse(readFileSync(manifest, 'utf8')) as { type?: string }).type === 'module';
-    if (folder === dirname(folder)) return false;
-  }
-}
-
-/** The text of a file as JavaScript. */
-function sourceOf(path: string): string {
-  const text = readFileSync(path, 'utf8');
-  if (!isEsm(path)) throw new SharedModules(`${path} is no ES module`);
-  if (!/ts$/.test(path)) return text;
-  const { stripTypeScriptTypes } = nodeModule as { stripTypeScriptTypes?: (text: string) => string };
-  if (stripTypeScriptTypes === undefined)
-    throw new SharedModules(`Node ${process.version} cannot strip the types of ${path}`);
-  return withoutWarning(() => stripTypeScriptTypes(text));
-}
-
 function compiled(source: string, url: string, cachedData?: Buffer): Linked {
   const Text = SourceTextModule as NonNullable<typeof SourceTextModule>;
   const initializeImportMeta = (meta: Record<string, unknown>): void => {
@@ -182,35 +186,37 @@ function compiled(source: string, url: string, cachedData?: Buffer): Linked {
   );
 }
 
-/** Node warns once of what is experimental. The flag says that this process wants it. */
-function withoutWarning<T>(task: () => T): T {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return task();
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-}
-
 /** Makes new modules of all files, and runs them. */
-async function loadAnew(entry: OwnFile): Promise<Readonly<Record<string, unknown>>> {
-  const made = new Map<OwnFile, Linked>();
+async function loadAnew(entry: OwnFile, common: CommonModules): Promise<Readonly<Record<string, unknown>>> {
+  const made = new Map<OwnFile | CommonImport, Linked>();
   const files = new Map<Linked, OwnFile>();
-  const moduleOf = (file: OwnFile): Linked => {
+  const moduleOf = (file: OwnFile | CommonImport): Linked => {
     let known = made.get(file);
     if (known === undefined) {
-      known = compiled(file.source, file.url, file.cachedData);
+      known = 'common' in file ? wrapped(file, common) : compiled(file.source, file.url, file.cachedData);
       made.set(file, known);
-      files.set(known, file);
+      if ('source' in file) files.set(known, file);
     }
     return known;
   };
   const first = moduleOf(entry);
   await first.link((word, from) => {
-    const target = files.get(from)?.imports.get(word) as OwnFile | Linked;
-    return 'source' in target ? moduleOf(target) : target;
+    const target = files.get(from)?.imports.get(word) as OwnFile | CommonImport | Linked;
+    return 'source' in target || 'common' in target ? moduleOf(target) : target;
   });
   await first.evaluate();
   return first.namespace;
+}
+
+/** A CommonJS file as an ES module sees it. */
+function wrapped({ common: path, names }: CommonImport, common: CommonModules): Linked {
+  const Synthetic = SyntheticModule as NonNullable<typeof SyntheticModule>;
+  return new Synthetic(
+    names,
+    function () {
+      const exported = namespaceOf(common.exportsOf(path));
+      for (const name of names) this.setExport(name, exported[name]);
+    },
+    { identifier: path },
+  );
 }

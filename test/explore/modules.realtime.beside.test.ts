@@ -126,3 +126,104 @@ test('a function as client shares its modules, and the report says so', async ()
     'queue.mjs exports no code of a client',
   );
 });
+
+/** The same queue in CommonJS, with a package and a JSON file that are changed, a circle, and what code may ask of its module. */
+const common = (): string => {
+  write('common/package.json', '{ "name": "app", "type": "commonjs" }');
+  write('common/settings.json', '{ "uses": 0 }');
+  write(
+    'common/queue.js',
+    `const settings = require('./settings');
+    const { createHash } = require('crypto');
+    exports.main = () => require.main === module || module.filename !== __filename || !module.id.startsWith(__dirname);
+    const { named } = require('./named.cjs');
+    let tail = Promise.resolve();
+    exports.alone = (work) => {
+      settings.uses++;
+      const done = tail.then(work);
+      tail = done.catch(() => {});
+      return done;
+    };
+    exports.told = () => \`\${named()} used \${settings.uses}, \${this === exports && createHash('md5') !== undefined}\`;`,
+  );
+  write(
+    'common/named.cjs',
+    "const queue = require('./queue.js');\nexports.named = () => (queue.main() ? 'main' : 'queue');\n",
+  );
+  return write(
+    'common/queued.explore.js',
+    `const { alone, told } = require('./queue');
+    globalThis.seen ??= new Set();
+    const client = async ({ name, redis, sleep, resource }) => {
+      await alone(async () => {
+        const { counted } = require('counted');
+        globalThis.seen.add(\`\${told()}, counted \${counted() > 1 ? 'more' : 1}\`);
+        while ((await redis.get('lock')) !== null) await sleep(20);
+        await redis.set('lock', name, 'PX', 1000);
+        const inside = resource('stock').enter();
+        await sleep(20);
+        inside.write();
+        inside.leave();
+        await redis.del('lock');
+      });
+    };
+    exports.client = client;
+    exports.queued = { name: 'queued', clients: 2, topology: { replicas: 0 }, client, faults: [],
+      promises: ['mutual-exclusion'], budget: { worlds: 3, ms: Infinity } };
+    globalThis.told ??= process.on('exit', () => console.log([...globalThis.seen].join('; ')));`,
+  );
+};
+
+test('a CommonJS file has fresh modules too: require() has a cache for each client', () => {
+  const queued = common();
+  write('node_modules/counted/package.json', '{ "name": "counted", "main": "./index.js" }');
+  write('node_modules/counted/index.js', 'let calls = 0;\nexports.counted = () => ++calls;\n');
+  const told = node('--import', 'tsx', resolve('cli/cli.ts'), 'explore', queued);
+  expect(told).toContain('queued: mutual-exclusion is broken (no fault)');
+  expect(told).toContain(`\n${FRESH}\n`);
+  expect(told).toContain('queue used 1, true, counted 1; queue used 1, true, counted more\n');
+  const main = (client: string, modules: string): string =>
+    write(
+      'main.mjs',
+      `import { explore } from ${JSON.stringify(resolve('explore/index.ts'))};
+      import queued from './common/queued.explore.js';
+      const client = new URL(${JSON.stringify(client)}, import.meta.url);
+      const report = await explore({ ...queued.queued, client, modules: ${modules} });
+      console.log(report.coverage.modules, report.findings.length);
+      process.exit(0);`,
+    );
+  // No flag of Node is needed where all of the user's files are CommonJS.
+  const alone = node('--import', 'tsx', main('./common/queued.explore.js', "['counted']"));
+  expect(alone).toContain(`${FRESH} 1\nqueue used 1, true, counted 1\n`);
+  // An ES module that imports one has the same: one copy for each life.
+  write(
+    'mixed.mjs',
+    `import { alone } from './common/queue.js';
+    import queue from './common/queue.js';
+    import { client } from './common/queued.explore.js';
+    if (alone !== queue.alone) throw new Error('two copies');
+    export default client;`,
+  );
+  const mixed = node('--experimental-vm-modules', '--import', 'tsx', main('./mixed.mjs', '[]'));
+  expect(mixed).toContain(`${FRESH} 1\nqueue used 1, true, counted 1; queue used 1, true, counted more\n`);
+}, 120_000);
+
+test('the syntax of a file decides where its package does not', () => {
+  write('typeless/package.json', '{ "name": "typeless" }');
+  write('typeless/state.js', 'let uses = 0;\nexport const use = () => ++uses;\n');
+  const esm = write(
+    'typeless/esm.js',
+    `import { use } from './state.js';
+    export const client = ({ resource }) => resource(\`used \${use()}\`).enter().leave();`,
+  );
+  const main = write(
+    'typeless/main.mjs',
+    `import { explore } from ${JSON.stringify(resolve('explore/index.ts'))};
+    const client = new URL(${JSON.stringify(`file://${esm}`)});
+    const own = function resources({ visits }) { return visits.some(({ resource }) => resource !== 'used 1') ? 'used again' : undefined; };
+    const report = await explore({ name: 'typeless', client, clients: 2, faults: [], promises: [own], budget: { worlds: 3 } });
+    console.log(report.coverage.modules, report.findings.length);
+    process.exit(0);`,
+  );
+  expect(node('--experimental-vm-modules', '--import', 'tsx', main)).toContain(`${FRESH} 0\n`);
+}, 120_000);
