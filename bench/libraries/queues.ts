@@ -56,8 +56,6 @@ function bull(load: Load) {
     const settings = { lockDuration: LOCK, lockRenewTime: LOCK / 2, stalledInterval: LOOKS };
     const queue = new Queue(QUEUE, session.urls[0], { settings });
     quiet(queue);
-    // It draws its token from random bytes that a module keeps from world to world: this one is drawn in the world.
-    queue.token = `${session.name}${Math.random()}`;
     void queue.process((job: Untyped) => does(session, job.id)).catch(() => {});
     if (session.name === 'A') for (const jobId of JOBS) await queue.add({}, { jobId });
     await over(session);

@@ -13,6 +13,8 @@ const STRONG = 'provides strong guarantees in both single-redis and multi-redis 
 const TWICE = 'it becomes theoretically possible that a lock is acquired twice';
 const ATOMIC = 'redislock offers both atomic acquire and release operations, avoiding race conditions';
 
+const FAIL_SAFE = 'Fail-safe (all actions performed by LUA scripts (atomic))';
+
 /** The sentences, by package; those of our own locks under the empty name. */
 export const QUOTES: Readonly<Record<string, readonly Quote[]>> = {
   bullmq: quotes(README, 'Carefully written for rock solid stability and atomicity.'),
@@ -29,7 +31,8 @@ export const QUOTES: Readonly<Record<string, readonly Quote[]>> = {
     'Locks can be lost during failover (eventual consistency).',
     'Locks are safe even if nodes crash. Use for critical consistency.',
   ),
-  'redis-semaphore': quotes(README, 'Fail-safe (all actions performed by LUA scripts (atomic))'),
+  'redis-semaphore': quotes(README, FAIL_SAFE),
+  'redis-semaphore53': quotes(README, FAIL_SAFE),
   'ioredis-lock': quotes(README, ATOMIC),
   '@microfleet/ioredis-lock': quotes(README, ATOMIC),
   redislock: quotes(README, ATOMIC),

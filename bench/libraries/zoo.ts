@@ -1,5 +1,6 @@
 /** The lock libraries of npm as code to explore: each acquires as its documentation shows, works, and releases. */
 
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { defined } from '../../base/defined.ts';
@@ -12,10 +13,13 @@ import type { Load, Specimen, Untyped } from './specimen.ts';
 const LEASE = 1000;
 /** How long a client works, in milliseconds: longer than a client needs to be connected again. */
 const WORK = 250;
+/** How long a client works that renews its lease meanwhile, and one that comes and goes while another stands still, in milliseconds. */
+const [LONG_WORK, SHORT_WORK] = [1500, 50];
 const KEY = 'lock';
 
 /** Loads the libraries from the folder that they were installed in, and reads what they would read in a world. */
 export async function zoo(folder: string): Promise<Specimen[]> {
+  drawUuids(folder);
   const load = loader(folder);
   // Before any world: loading is input.
   for (const name of Object.keys((load('./package.json') as { dependencies: object }).dependencies))
@@ -30,6 +34,17 @@ export async function zoo(folder: string): Promise<Specimen[]> {
     ...own(),
     ...queues(load),
   ];
+}
+
+/**
+ * Bull's module for UUIDs draws random bytes for sixteen of them at once, and keeps the rest from world to world: then a world does not
+ * repeat. Here each UUID is drawn when it is asked for.
+ */
+function drawUuids(folder: string): void {
+  const load = createRequire(`${folder}/package.json`);
+  const path = load.resolve(`${folder}/node_modules/bull/node_modules/uuid`);
+  const uuid = load(path) as object;
+  (load.cache[path] as NodeJS.Module).exports = { ...uuid, v4: () => randomUUID() };
 }
 
 /**
@@ -137,6 +152,22 @@ function onIoredis(load: Load): Specimen[] {
     await work(session, () => !lost && mutex.isAcquired);
     await mutex.release();
   };
+  // A works for longer than its lease, and leaves as soon as it is told that its lock is lost.
+  const longWork = (module: string) => async (session: ClientSession) => {
+    const { Mutex } = load(module);
+    const redis = new (load('ioredis').Redis)(session.urls[0]);
+    redis.on('error', () => {});
+    let leave = (): void => {};
+    const timing = { lockTimeout: LEASE, acquireTimeout: 10_000, retryInterval: 50 };
+    const mutex = new Mutex(redis, KEY, { ...timing, onLockLost: () => leave() });
+    await mutex.acquire();
+    const inside = session.resource('stock').enter();
+    leave = () => inside.leave();
+    await session.sleep(session.name === 'A' ? LONG_WORK : SHORT_WORK);
+    if (mutex.isAcquired) inside.write();
+    inside.leave();
+    await mutex.release();
+  };
   const ioredisLock = (module: string) => async (session: ClientSession) => {
     const lock = load
       .anew(module, 'uuid')
@@ -147,6 +178,16 @@ function onIoredis(load: Load): Specimen[] {
   };
   return [
     { name: 'redis-semaphore (Mutex)', module: 'redis-semaphore', client: semaphore },
+    {
+      name: 'redis-semaphore (Mutex), long work',
+      module: 'redis-semaphore',
+      client: longWork('redis-semaphore'),
+    },
+    {
+      name: 'redis-semaphore 5.3.0 (Mutex), long work',
+      module: 'redis-semaphore53',
+      client: longWork('redis-semaphore53'),
+    },
     { name: 'ioredis-lock', module: 'ioredis-lock', client: ioredisLock('ioredis-lock') },
     {
       name: '@microfleet/ioredis-lock',
