@@ -1,6 +1,6 @@
 /** `npx lostlock init`: writes a test of a lock for the test runner and the library that package.json names. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseOptions, UsageError } from './usage.ts';
 
 /** What `--help` prints. */
@@ -78,12 +78,12 @@ export function initForm(library: string, major: (name: string) => number | unde
 type InitRunner = 'vitest' | 'jest' | 'mocha' | 'node';
 const RUNNERS: readonly InitRunner[] = ['vitest', 'jest', 'mocha', 'node'];
 
-/** The command that runs a test file. */
-export const RUN: Record<InitRunner, (file: string) => string> = {
+/** The command that runs a test file; `isEsm` is true in a project of ES modules. */
+export const RUN: Record<InitRunner, (file: string, isEsm: boolean) => string> = {
   vitest: (file) => `npx vitest run ${file}`,
-  // Jest 29 looks for no .cjs files by itself.
-  jest: (file) =>
-    file.endsWith('.cjs') ? `npx jest --testMatch "**/${basename(file)}"` : `npx jest ${file}`,
+  // Jest loads ES modules only with this option of Node.
+  jest: (file, isEsm) =>
+    isEsm ? `node --experimental-vm-modules node_modules/jest/bin/jest.js ${file}` : `npx jest ${file}`,
   mocha: (file) => `npx mocha ${file}`,
   node: (file) => `node --test ${file}`,
 };
@@ -140,7 +140,7 @@ export function projectChoice(project: ProjectManifest): { runner: InitRunner; l
 }
 
 /**
- * The files of an example for a runner.
+ * The files of an example for a runner, in the module system of the project.
  * @param examples the folder of the examples
  * @param isEsm true for a project whose files are ES modules unless they say otherwise
  * @param to the folder to write into
@@ -156,17 +156,29 @@ export function initFiles(
 ): InitFile[] {
   const from = join(examples, library);
   const names = readdirSync(from);
-  const test = names.find((name) => name.endsWith(runner === 'vitest' ? '.test.mjs' : '.jest.js')) ?? '';
-  const code = test.replace(/\.(?:test\.mjs|jest\.js)$/, '.js');
-  const own = isEsm ? code.replace(/\.js$/, '.cjs') : code;
+  const testOfExample =
+    names.find((name) => name.endsWith(runner === 'vitest' ? '.test.mjs' : '.jest.js')) ?? '';
+  const code = testOfExample.replace(/\.(?:test\.mjs|jest\.js)$/, '.js');
   const ending = { vitest: '.test.mjs', jest: '.test.js', mocha: '.spec.js', node: '.test.js' }[runner];
-  const testName = `${code.replace(/\.js$/, '')}${isEsm ? ending.replace(/\.js$/, '.cjs') : ending}`;
+  const testName = `${code.replace(/\.js$/, '')}${ending}`;
   const source = readFileSync(join(from, code.replace(/\.js$/, `${form.suffix ?? ''}.js`)), 'utf8');
-  const text = readFileSync(join(from, test), 'utf8').replaceAll(`./${code}`, `./${own}`);
+  const fitting = form.code === undefined ? source : source.replace(...form.code);
+  const test = forRunner(readFileSync(join(from, testOfExample), 'utf8'), runner);
+  const inSystem = isEsm ? asModule : (text: string): string => text;
   return [
-    { path: join(to, own), text: form.code === undefined ? source : source.replace(...form.code) },
-    { path: join(to, testName), text: forRunner(prepared(text, form), runner) },
+    { path: join(to, code), text: inSystem(fitting) },
+    { path: join(to, testName), text: prepared(inSystem(test), form) },
   ];
+}
+
+/** A CommonJS file of the examples as an ES module. */
+function asModule(text: string): string {
+  return text
+    .replace(/^const \{ default: (\w+) \} = require\((.*?)\);/gm, 'import $1 from $2;')
+    .replace(/^const (\{ .* \}|\w+) = require\((.*?)\);/gm, 'import $1 from $2;')
+    .replace(/^require\((.*?)\);/gm, 'import $1;')
+    .replace(/^exports\.(\w+) = \1;/gm, 'export { $1 };')
+    .replace(/^exports\.(\w+) =/gm, 'export const $1 =');
 }
 
 /** A test that loads what its form needs: before the code where modules load in order. */
@@ -195,7 +207,7 @@ function forRunner(text: string, runner: InitRunner): string {
   const entry = isNode ? 'lostlock/node-test' : 'lostlock/mocha';
   const timed = asserted
     .replace('lostlock/jest', entry)
-    .replace(/^\}, ([\d_]+)\);/gm, isNode ? '});' : '}).timeout($1);');
+    .replace(/^\}, ([\d_]+)\);( \/\/ .*)?$/gm, isNode ? '});' : '}).timeout($1);$2');
   const whole = `const assert = require('node:assert/strict');\n${head}${timed}`;
   if (!isNode) return whole.replace(/^test\(/gm, 'it(');
   return whole
@@ -277,8 +289,10 @@ function nextText(
   const missing = ['ioredis', ...used, ...(library === 'nestjs' ? ['@nestjs/testing'] : [])].filter(
     (name, at, all) => !has.includes(name) && all.indexOf(name) === at,
   );
-  const install = missing.length === 0 ? '' : `  npm install --save-dev ${missing.join(' ')}\n`;
-  const run = RUN[runner](files.at(-1)?.path ?? '');
+  const why =
+    !missing.includes('ioredis') || used.includes('ioredis') ? '' : "   # lostlock's fixtures use ioredis";
+  const install = missing.length === 0 ? '' : `  npm install --save-dev ${missing.join(' ')}${why}\n`;
+  const run = RUN[runner](files.at(-1)?.path ?? '', project.type === 'module');
   return `Next:\n${install}  ${run}\nThen put your own lock into ${files[0]?.path}: 'lostlock help test-my-lock' says how.\n`;
 }
 

@@ -66,7 +66,7 @@ test('an exploration finds no way to charge twice', async ({ explore }) => {
       if (name === 'A' && !probe) await addCharge(connection, 'o1');
       await sleep(6000); // Long enough for a job that has stalled to run again: the job's lock is a second long.
     },
-    budget: { worlds: 100 },
+    budget: { worlds: 100, ms: 200_000 },
     allow: ['unplayed'], // 100 worlds are a sample. A run of 5,000 belongs in the nightly build.
   });
 }, 240_000); // An exploration takes real time: give it a limit.

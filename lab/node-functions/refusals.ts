@@ -2,8 +2,10 @@
 import childProcess from 'node:child_process';
 import crypto from 'node:crypto';
 import dns from 'node:dns';
+import fs from 'node:fs';
 import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
+import { noteStart } from '../time/culprits.ts';
 import { present } from '../time/current-world.ts';
 import { type AnyFunction, replaceMethod } from './replace.ts';
 
@@ -37,18 +39,22 @@ export function replaceByRefusals(): void {
     for (const name of names) refuse(owner, `${label}.${name}`, name);
   }
   refuseNew(workerThreads, 'Worker', 'worker_threads.Worker');
+  for (const name of Object.keys(fs)) if (`${name}Sync` in fs) note(fs, 'fs', name);
+  for (const name of ['createReadStream', 'createWriteStream']) note(fs, 'fs', name);
+  for (const name of Object.keys(fs.promises ?? {})) note(fs.promises, 'fs', name);
+  note(childProcess.ChildProcess?.prototype, 'child_process', 'spawn');
   replaceWait();
 }
 
 /** A wait that blocks the thread, which is how people sleep in synchronous code: it keeps the process busy. */
 function replaceWait(): void {
   replaceMethod(Atomics as unknown as Record<string, AnyFunction>, 'wait', (real) => {
-    return (...args: unknown[]): unknown => {
+    return function wait(...args: unknown[]): unknown {
       const { inside } = present;
       const [cells, index, value, timeout = Infinity] = args as [Int32Array, number, number, number?];
       if (inside === undefined) return real(...args);
       if (Atomics.load(cells, index) !== value) return 'not-equal';
-      if (!Number.isFinite(timeout)) throw refused('Atomics.wait without a limit in time');
+      if (!Number.isFinite(timeout)) throw refused('Atomics.wait without a limit in time', wait);
       inside.block(Math.max(0, timeout));
       return 'timed-out';
     };
@@ -62,15 +68,16 @@ function replaceWait(): void {
 export function refuse(owner: object, label: string, name: string, why?: string): void {
   if (typeof Reflect.get(owner, name) !== 'function') return;
   replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
-    return function (this: unknown, ...args: unknown[]): unknown {
-      if (present.inside !== undefined) throw refused(label, why);
+    return function standIn(this: unknown, ...args: unknown[]): unknown {
+      if (present.inside !== undefined) throw refused(label, standIn, why);
       return Reflect.apply(real, this, args);
     };
   });
 }
 
 /** The driver hears of it as well, because the code may catch the error. */
-function refused(label: string, why?: string): Error {
+function refused(label: string, called: (...args: never[]) => unknown, why?: string): Error {
+  noteStart(label, called);
   present.refused.push(why === undefined ? label : `${label} (${why})`);
   return new Error(
     `${label} works in real time, which a world does not have${why === undefined ? '' : `: ${why}`}`,
@@ -83,11 +90,22 @@ export function refuseNew(owner: object, name: string, label: string): void {
   if (typeof known !== 'function' || known.prototype === undefined) return;
   replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
     function Refused(this: unknown, ...args: unknown[]): unknown {
-      if (present.inside !== undefined) throw refused(label);
+      if (present.inside !== undefined) throw refused(label, Refused);
       return Reflect.construct(real, args, new.target ?? real);
     }
     Refused.prototype = (real as unknown as { readonly prototype: unknown }).prototype;
     return Refused;
+  });
+}
+
+/** Wraps a function of which Node lists what it starts: remembers who calls it from within a world. */
+export function note(owner: object | undefined, kind: string, name: string): void {
+  if (owner === undefined || Object.isFrozen(owner) || typeof Reflect.get(owner, name) !== 'function') return;
+  replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
+    return function standIn(this: unknown, ...args: unknown[]): unknown {
+      if (present.inside !== undefined) noteStart(kind, standIn);
+      return Reflect.apply(real, this, args);
+    };
   });
 }
 
@@ -99,8 +117,9 @@ function watch(owner: object, label: string, name: string): void {
   if (Object.isFrozen(owner)) return;
   const promised = owner === subtle || owner === dns.promises;
   replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
-    return function (this: unknown, ...args: unknown[]): unknown {
+    return function standIn(this: unknown, ...args: unknown[]): unknown {
       if (present.inside !== undefined && (promised || typeof args[args.length - 1] === 'function')) {
+        noteStart(label, standIn);
         present.refused.push(label);
       }
       return Reflect.apply(real, this, args);

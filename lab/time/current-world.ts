@@ -56,6 +56,7 @@ interface Shared {
   turn: Promise<void>;
   readonly excused: Map<string, number>;
   readonly refused: string[];
+  readonly began: Map<string, string>;
   /** Every function that is a stand-in. It is not replaced again. */
   readonly standIns: WeakSet<object>;
   /** The record of each realm, by the realm's global object. */
@@ -79,6 +80,8 @@ class Present {
   readonly excused: Map<string, number>;
   /** Work for Node's thread pool that code in the world has requested. Node does not list it among its resources. */
   readonly refused: string[];
+  /** Who has called functions that start real I/O in a world, in words, by the kind of function. */
+  readonly began: Map<string, string>;
   /** Every function that is a stand-in, in any realm. */
   readonly standIns: WeakSet<object>;
 
@@ -86,6 +89,7 @@ class Present {
     this.#shared = shared;
     this.excused = shared.excused;
     this.refused = shared.refused;
+    this.began = shared.began;
     this.standIns = shared.standIns;
   }
 
@@ -168,6 +172,7 @@ function sharedRecord(): Shared {
     turn: Promise.resolve(),
     excused: new Map(),
     refused: [],
+    began: new Map(),
     standIns: new WeakSet(),
     realms: new WeakMap(),
   };

@@ -2,6 +2,7 @@
  * Moves the time of one world at a time, in batches of real macrotasks, so that code outside never sees virtual time.
  */
 import { beats, CELL } from './beats.ts';
+import { starterOf } from './culprits.ts';
 import { countResources, type Inside, present } from './current-world.ts';
 import { errorText } from './process-end.ts';
 
@@ -80,6 +81,7 @@ class Batches {
     this.#interrupted = false;
     this.#before = countResources();
     present.excused.clear();
+    present.began.clear();
   };
 
   readonly #step = (): void => {
@@ -185,12 +187,20 @@ export class RealInputOutput extends Error {
   readonly resources: readonly string[];
 
   constructor(resources: readonly string[]) {
-    const early = resources.some((name) => name === 'Timeout' || name === 'Immediate')
-      ? ". A real timer comes from a module that was loaded before 'lostlock/router'"
-      : '';
+    const isTimer = (name: string): boolean => name === 'Timeout' || name === 'Immediate';
+    const named = resources.map((name) => {
+      const by = starterOf(name);
+      return by === undefined ? name : `${name} by ${by}`;
+    });
+    const cures = [
+      resources.some(isTimer) &&
+        "A real timer comes from a module that was loaded before lostlock and kept Node's own functions: import 'lostlock/router', or the " +
+          'entry of your test runner such as lostlock/vitest, in the first line of the file',
+      !resources.every(isTimer) &&
+        'Do it before the world starts, or between two calls that move time (advance, run, until); or let a stand-in of the test do it',
+    ];
     super(
-      `code in a world began real I/O, which virtual time cannot finish: ${resources.join(', ')}${early}. ` +
-        'Do it before the world starts, or between two calls that move time (advance, run, until)',
+      `code in a world began real I/O, which virtual time cannot finish: ${named.join(', ')}. ${cures.filter(Boolean).join('. ')}`,
     );
     this.name = 'RealInputOutput';
     this.resources = resources;

@@ -2,6 +2,7 @@
  * Notices code outside of a world that mixes the world's clock with the real one: a lock library that is given `pair.client()`, or a
  * loop that sleeps in real time between its commands. Nothing fails then, but leases hardly pass while the code sleeps.
  */
+import { callerOf, packageOf } from './caller.ts';
 import { type Callback, present } from './current-world.ts';
 
 /** Packages whose calls are those of a test: test runners, and what passes a command on. */
@@ -35,7 +36,7 @@ export class OutsideUse {
     if (slept !== undefined && ++this.#wakes === WAKES) {
       this.#tell(`code that had slept for ${slept.ms} ms of real time called ${method}()`);
     } else if (this.#looks++ < LOOKS) {
-      const library = packageOf(callerOf(called));
+      const library = libraryOf(called);
       if (library !== undefined) this.#tell(`the package ${library} called ${method}()`);
     }
   }
@@ -68,30 +69,9 @@ export function hasSlept(ms: number): void {
   });
 }
 
-/** The file of the code that called a function; undefined when it is not known. */
-function callerOf(called: (...args: never[]) => unknown): string | undefined {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  const at: { stack?: unknown } = {};
-  try {
-    Error.stackTraceLimit = 1;
-    // Without this, a runner would look for the source of each frame.
-    Error.prepareStackTrace = (_, sites) => sites;
-    Error.captureStackTrace(at, called);
-    const [site] = at.stack as NodeJS.CallSite[];
-    return site?.getFileName() ?? undefined;
-  } catch {
-    return undefined; // Not every runtime has it.
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-    if (prepareStackTrace === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
-    else Error.prepareStackTrace = prepareStackTrace;
-  }
-}
-
-/** The package of a file; undefined for the project's own code and for test runners. */
-function packageOf(file: string | undefined): string | undefined {
-  const inside = file?.split(/[\\/]node_modules[\\/]/).at(-1);
-  if (file === undefined || inside === undefined || inside === file) return undefined;
-  const name = /^(@[^\\/]+[\\/][^\\/]+|[^\\/]+)/.exec(inside)?.[1]?.replace('\\', '/');
-  return name === undefined || name.startsWith('.') || OWN.test(name) ? undefined : name;
+/** The package that calls a function; undefined for the project's own code and for test runners. */
+function libraryOf(called: (...args: never[]) => unknown): string | undefined {
+  const place = callerOf(called, 1);
+  const name = place && packageOf(place.file)?.name;
+  return name === undefined || OWN.test(name) ? undefined : name;
 }

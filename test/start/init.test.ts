@@ -66,9 +66,11 @@ test.each(choices)('a project with %j gets a test for %s of %s', (packages, runn
   expect(projectChoice({ devDependencies })).toEqual({ runner, library });
 });
 
-test('Jest 29 is told about a test that ends in .cjs, and a package.json may name no dependencies', () => {
-  expect(RUN.jest('test/lostlock/orders.test.js')).toBe('npx jest test/lostlock/orders.test.js');
-  expect(RUN.jest('test/lostlock/orders.test.cjs')).toBe('npx jest --testMatch "**/orders.test.cjs"');
+test('Jest is told about ES modules, and a package.json may name no dependencies', () => {
+  expect(RUN.jest('test/lostlock/orders.test.js', false)).toBe('npx jest test/lostlock/orders.test.js');
+  expect(RUN.jest('test/lostlock/orders.test.js', true)).toMatch(
+    /^node --experimental-vm-modules .*orders\.test\.js$/,
+  );
   expect(projectChoice({ dependencies: null })).toEqual({ runner: 'node', library: 'set-nx-ioredis' });
 });
 
@@ -98,11 +100,17 @@ const forms = projects.flatMap((name) =>
 
 test.each(forms)('%s for %s (ES modules: %s) uses only what the runner has', (name, runner, isEsm) => {
   const [code, written] = initFiles('examples', name, runner, isEsm, 'test/lostlock');
-  expect(code?.path).toMatch(isEsm ? /\.cjs$/ : /\.js$/);
   const { path = '', text = '' } = written ?? {};
+  expect(code?.path).toMatch(/\w\.js$/);
+  expect(path).toMatch(runner === 'vitest' ? /\.test\.mjs$/ : /\.(test|spec)\.js$/);
   expect(text).toContain(`./${code?.path.split('/').at(-1)}`);
-  if (runner === 'vitest') expect(path).toMatch(/\.test\.mjs$/);
-  else expect(path).toMatch(isEsm ? /\.cjs$/ : /\.js$/);
+  // Each file is written in the module system of the project, but Vitest loads no test from CommonJS.
+  const isModule = /^(import|export) /m;
+  const isCommonJs = /\brequire\(|^exports\./m;
+  expect(code?.text).toMatch(isEsm ? isModule : isCommonJs);
+  expect(code?.text).not.toMatch(isEsm ? isCommonJs : isModule);
+  expect(text).toMatch(isEsm || runner === 'vitest' ? isModule : isCommonJs);
+  expect(text).not.toMatch(isEsm || runner === 'vitest' ? isCommonJs : isModule);
   if (runner === 'node' || runner === 'mocha') expect(text).not.toContain('expect(');
   if (runner === 'node') expect(text).not.toMatch(/\blostlock\./);
   if (runner === 'mocha') expect(text).not.toMatch(/^test\(/m);

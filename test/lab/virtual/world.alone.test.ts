@@ -2,10 +2,11 @@
 import { realImmediate, realTimeout } from '../../support/captured.ts';
 import '../../../lab/router.ts';
 import { EventEmitter } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer, Socket } from 'node:net';
 import { setInterval as ticks, setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { runInThisContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
 import { outside } from '../../../lab/time/current-world.ts';
 import { RealInputOutput } from '../../../lab/time/drive.ts';
@@ -230,6 +231,46 @@ test('real I/O in a world is refused with an error that names it', async () => {
   expect(await refusal(() => socket.connect(port, '127.0.0.1'))).toContain('TCPSocketWrap');
   socket.destroy();
   server.close();
+});
+
+/** A package of its own, made from code that gets what it kept when it was loaded. */
+function inPackage(name: string, code: string, kept: unknown): () => void {
+  const filename = `/project/node_modules/${name}/lib/index.js`;
+  return runInThisContext(`\n(kept) => () => ${code}`, { filename })(kept);
+}
+
+test('the error for real I/O names the code that began it, and says what to do', async () => {
+  const refusal = async (code: () => unknown): Promise<string> =>
+    ((await new World().run(() => ({ kept: code() })).catch((caught: unknown) => caught)) as Error).message;
+  const here = 'test/lab/virtual/world.alone.test.ts:';
+  const { lstat, createReadStream } = await import('node:fs');
+  const { spawn, spawnSync } = await import('node:child_process');
+  const { pbkdf2 } = await import('node:crypto');
+  const named: readonly (readonly [() => unknown, string])[] = [
+    [
+      inPackage('bluebird', 'kept(() => {})', realImmediate),
+      'Immediate by bluebird (lib/index.js:2). A real timer',
+    ],
+    [
+      inPackage('@some/queue', 'kept(() => {}, 50)', realTimeout),
+      'Timeout by @some/queue (lib/index.js:2). A real',
+    ],
+    [
+      inPackage('settings', "kept('.', () => {})", lstat),
+      'FSReqCallback by settings (lib/index.js:2). Do it before',
+    ],
+    [() => stat('.'), `FSReqPromise by ${here}`],
+    [() => createReadStream('.').destroy(), `FSReqCallback by ${here}`],
+    [inPackage('hashing', "kept('a', 'b', 1, 8, 'sha1', () => {})", pbkdf2), 'crypto.pbkdf2 by hashing (lib'],
+    [inPackage('shell', "kept('true')", spawnSync), 'child_process.spawnSync by shell (lib/index.js:2)'],
+    [inPackage('shell', "void kept('true')", spawn), 'by shell (lib/index.js:2)'],
+    [() => new Socket().connect(1, '127.0.0.1').on('error', () => {}), `by ${here}`],
+  ];
+  const messages: string[] = [];
+  for (const [code] of named) messages.push(await refusal(code));
+  for (const [i, [, wanted]] of named.entries()) expect(messages[i]).toContain(wanted);
+  expect(messages[0]).toMatch(/loaded before lostlock .*: import 'lostlock\/router'/);
+  expect(messages[3]).not.toContain('real timer');
 });
 
 test('printing, and work that runs outside on purpose, is not refused', async () => {
