@@ -1,7 +1,7 @@
 /** What the clients of a world say and do at the resources that their locks protect, and which promises that breaks. */
 import { promises } from './promises/index.ts';
 import { type Entered, EntryTasks } from './tasks.ts';
-import type { Breach, EnterOptions, Visit, VisitAct } from './visit.ts';
+import type { Breach, EnterOptions, Visit, VisitAct, VisitWrite } from './visit.ts';
 
 /** A client's process, as far as the ledger needs to know it. */
 export interface LedgerClient {
@@ -24,6 +24,8 @@ interface ResourceState {
   /** True when what it protects must be done once. */
   once: boolean;
   fence: number;
+  /** The idempotency keys of what it has done. */
+  readonly keys: Set<string>;
   /** True if the code writes without faults, or a client has written: a visit then ends with its last act before a pause. */
   written: boolean;
 }
@@ -100,7 +102,7 @@ export class Ledger {
     client: LedgerClient,
     resource: string,
     permits: number,
-    { fence, shared = false, permits: used = 1, owner }: EnterOptions,
+    { fence, shared = false, permits: used = 1, owner, key }: EnterOptions,
     once = false,
     entered: Entered = this.tasks.begin(),
   ): Visit {
@@ -118,6 +120,7 @@ export class Ledger {
       shared,
       permits: used,
       ...(owner !== undefined && { owner }),
+      ...(key !== undefined && { key }),
       writes: [],
       ended: undefined,
       refused,
@@ -138,12 +141,10 @@ export class Ledger {
   /** A client writes to the resource. Returns false when the resource refuses its fence. */
   write(visit: Visit, client: LedgerClient): boolean {
     const state = this.#state(visit.resource, 1);
-    const taken = visit.ended === undefined && (visit.fence === undefined || visit.fence >= state.fence);
-    visit.writes.push({ at: this.now(), taken });
-    this.onEvent(client.name, `writes to ${visit.resource}${taken ? '' : ' and is refused'}`);
+    const allowed = visit.ended === undefined && (visit.fence === undefined || visit.fence >= state.fence);
     state.written = true;
-    if (taken) this.#check(state, visit, 'writes');
-    return taken;
+    this.#take(state, visit, allowed, 'writes', { at: this.now() });
+    return allowed;
   }
 
   /** A client sends a write to a resource at a distance. Returns false when it has left already, and sends nothing. */
@@ -167,11 +168,28 @@ export class Ledger {
    */
   arrive(visit: Visit, sent: number): boolean {
     const state = this.#state(visit.resource, 1);
-    const taken = visit.fence === undefined || visit.fence >= state.fence;
-    visit.writes.push({ at: this.now(), taken, sent });
-    this.onEvent(visit.client, `its write arrives at ${visit.resource}${taken ? '' : ' and is refused'}`);
-    if (taken) this.#check(state, visit, 'arrives');
-    return taken;
+    const allowed = visit.fence === undefined || visit.fence >= state.fence;
+    this.#take(state, visit, allowed, 'arrives', { at: this.now(), sent });
+    return allowed;
+  }
+
+  /** A write is there. It changes nothing when it is refused, or when it was done already under its key. */
+  #take(
+    state: ResourceState,
+    visit: Visit,
+    allowed: boolean,
+    act: 'writes' | 'arrives',
+    write: Omit<VisitWrite, 'taken'>,
+  ): void {
+    const { client, resource, key } = visit;
+    const isRepeated = key !== undefined && state.keys.has(key);
+    const taken = allowed && !isRepeated;
+    visit.writes.push({ ...write, taken });
+    const end = !allowed ? ' and is refused' : isRepeated ? `, which has done it under the key ${key}` : '';
+    this.onEvent(client, `${act === 'writes' ? 'writes to' : 'its write arrives at'} ${resource}${end}`);
+    if (!taken) return;
+    if (key !== undefined) state.keys.add(key);
+    this.#check(state, visit, act);
   }
 
   /**
@@ -203,7 +221,10 @@ export class Ledger {
   #state(resource: string, permits: number): ResourceState {
     let state = this.#resources.get(resource);
     if (state === undefined) {
-      state = { permits, visits: [], once: false, fence: -Infinity, written: this.#written.has(resource) };
+      state = {
+        ...{ permits, visits: [], once: false, fence: -Infinity },
+        ...{ keys: new Set(), written: this.#written.has(resource) },
+      };
       this.#resources.set(resource, state);
     }
     return state;

@@ -15,6 +15,9 @@ import type { Asked, Coverage } from './report-data.ts';
 import { checkBound, type FaultBound } from './search/bounds.ts';
 import { checkTopology, type Topology } from './topology.ts';
 
+/** Stands for the promises that are checked by default. */
+export const DEFAULTS = 'defaults';
+
 /** How much an exploration plays. It ends with whichever limit comes first. */
 export interface Budget {
   /** How many worlds; default 5000. */
@@ -64,8 +67,11 @@ export interface ExploreOptions {
   readonly modules?: readonly string[];
   /** The faults that may strike, by name or with bounds; default all that docs/explore.md marks. */
   readonly faults?: readonly (FaultName | FaultBound)[];
-  /** The promises to check; default all except `durable-acks`, which no asynchronous replication keeps. */
-  readonly promises?: readonly (PromiseName | UserPromise)[];
+  /**
+   * The promises to check, and no others; `'defaults'` stands for those that docs/explore.md marks. Default `['defaults']`: all except
+   * `durable-acks` and `fair`, which few locks keep.
+   */
+  readonly promises?: readonly (PromiseName | typeof DEFAULTS | UserPromise)[];
   /**
    * What is known, and is to be no finding: fingerprints of findings, and `'lease-limits'`, which names what no lease can keep: the
    * tenure ended by expiry, lost data or a changed clock, its holder acted on, and nothing else was wrong. Default: nothing.
@@ -227,7 +233,7 @@ function namedIn({ faults, promises: given = [], exhaustive, budget }: ExploreOp
   return {
     namesFaults: faults !== undefined,
     namedPromises: given.flatMap((each) =>
-      typeof each === 'string' ? each : madeOf(each) === undefined ? [] : each.name,
+      each === DEFAULTS ? [] : typeof each === 'string' ? each : madeOf(each) === undefined ? [] : each.name,
     ),
     limited: exhaustive !== undefined || budget?.worlds !== undefined || budget?.ms !== undefined,
   };
@@ -313,18 +319,16 @@ function clientNames(clients: ExploreOptions['clients'] = 3): readonly string[] 
   return clients;
 }
 
-function promisesOf(given: ExploreOptions['promises']): Pick<FullOptions, 'promises' | 'own'> {
-  if (given === undefined) {
-    const byDefault = promises.filter(({ onRequest }) => onRequest !== true);
-    return { promises: new Set(byDefault.map(({ name }) => name)), own: [] };
-  }
+function promisesOf(given: ExploreOptions['promises'] = [DEFAULTS]): Pick<FullOptions, 'promises' | 'own'> {
+  const known = [...PROMISES, DEFAULTS];
   if (!Array.isArray(given))
-    throw badOption('promises', given, `an array of ${PROMISES.join(', ')} and functions`);
+    throw badOption('promises', given, `an array of ${known.join(', ')} and functions`);
   const own = given.filter((each): each is UserPromise => typeof each === 'function');
   for (const each of own) {
     if (each.name === '') throw badOption('promises', inspect(each), 'functions that have a name');
   }
-  const names = given.filter((each) => typeof each !== 'function');
-  for (const each of names) checkOneOf('promises', each, PROMISES);
-  return { promises: new Set(names as string[]), own };
+  const names: readonly string[] = given.filter((each) => typeof each !== 'function');
+  for (const each of names) checkOneOf('promises', each, known);
+  const byDefault = promises.filter(({ onRequest }) => onRequest !== true).map(({ name }) => name);
+  return { promises: new Set(names.flatMap((name) => (name === DEFAULTS ? byDefault : [name]))), own };
 }

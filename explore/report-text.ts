@@ -54,6 +54,13 @@ export function coverageLines(report: ReportData, width: number): string[] {
   ];
 }
 
+/** The promises of the defaults that are not checked, because the user named others. */
+export function unchecked(asked: ReportData['asked']): string[] {
+  return promises
+    .filter(({ name, onRequest }) => onRequest !== true && !asked.promises.includes(name))
+    .map(({ name }) => name);
+}
+
 /** What was different because the clients are programs in real time, as lines. */
 function programLines(programs: ProgramCoverage): string[] {
   const { struck, missed, discarded, perSecond, sideBySide, cpuMs, unable, outlived } = programs;
@@ -83,17 +90,20 @@ function happenedLines(report: ReportData, width: number): string[] {
   const { coverage, asked, worlds } = report;
   const { faults, errors, gaveUp, waiting, fenced, triedAgain, leaseEnded, singles, leases } = coverage;
   const idle = Object.keys(faults).filter((kind) => faults[kind as keyof typeof faults] === 0);
-  const left = promises.filter(({ name, onRequest }) => onRequest !== true && !asked.promises.includes(name));
+  const left = unchecked(asked);
   const lines = [
     idle.length > 0 && `never struck: ${idle.join(', ')}`,
     singles.played < singles.share && `not played: ${singles.share - singles.played} worlds with one fault`,
     triedAgain === 0 && asked.clients.length > 1 && 'no client asked again before it went in',
-    leaseEnded === 0 && leases.length > 0 && 'in 0 worlds did a lease end while its holder was inside',
+    leaseEnded === 0 &&
+      leases.length > 0 &&
+      'each holder left before its lease ended: that case was not seen',
     waiting > 0 && `in ${counted(waiting, 'world')} a client still waited at the end`,
     fenced === 0 && 'fences: none seen',
     gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,
     ...Object.entries(errors).map(([text, count]) => `  ${count} x ${text}`),
-    left.length > 0 && `not checked: ${left.map(({ name }) => name).join(', ')}`,
+    left.length > 0 &&
+      `not checked, because \`promises\` names others ('defaults' in it adds these): ${left.join(', ')}`,
     report.hint !== undefined && report.hint,
     ...reasonsOf(report).map(({ kind, what }) => `inconclusive (${kind}): ${what}`),
   ];

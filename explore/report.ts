@@ -2,7 +2,7 @@
 import { badOption, checkNames } from '../base/options.ts';
 import type { Captured } from './capture.ts';
 import { type Asked, type Coverage, type Finding, REPORT_VERSION, type ReportData } from './report-data.ts';
-import { counted, coverageLines, reportText } from './report-text.ts';
+import { counted, coverageLines, reportText, unchecked } from './report-text.ts';
 import { seeText } from './story/text.ts';
 import {
   INCONCLUSIVE_KINDS,
@@ -67,6 +67,11 @@ export class ExploreReport implements ReportData {
     this.output = data.output;
     if (data.hint !== undefined) this.hint = data.hint;
     if (data.notRepeatable !== undefined) this.notRepeatable = data.notRepeatable;
+  }
+
+  /** The promises of the defaults that were not checked, because `promises` named others. */
+  get unchecked(): readonly string[] {
+    return unchecked(this.asked);
   }
 
   /**

@@ -135,8 +135,9 @@ export function resourceFor(
 }
 
 function checkEnter(options: EnterOptions, available: number): void {
-  checkNames(options, ['fence', 'shared', 'permits', 'owner'], 'enter');
-  const { fence, permits, shared, owner } = options;
+  checkNames(options, ['fence', 'shared', 'permits', 'owner', 'key'], 'enter');
+  const { fence, permits, shared, owner, key } = options;
+  if (key !== undefined) checkString('enter.key', key);
   if (owner !== undefined) checkString('enter.owner', owner);
   if (shared !== undefined) checkFlag('enter.shared', shared);
   if (shared && available > 1)

@@ -16,13 +16,18 @@ export interface EnterOptions {
    * owner may enter again while it is inside. Default: the async task that enters, and what it starts while it is inside.
    */
   readonly owner?: string;
+  /**
+   * An idempotency key, as a payment provider takes one: what the resource has done under this key, it does not do again. Later writes with
+   * it are answered as the first one was, and change nothing, so the promise `once` is kept. Default: none.
+   */
+  readonly key?: string | undefined;
 }
 
 /** A write that reached a resource. Times are in milliseconds since the clients started. */
 export interface VisitWrite {
   /** When it reached the resource. */
   readonly at: number;
-  /** Whether the resource took it. */
+  /** Whether the resource took it: false when it refused the fence, or had done it already under the key. */
   readonly taken: boolean;
   /** When the client sent it; absent for a local write, which takes no time. */
   readonly sent?: number;
@@ -50,6 +55,8 @@ export interface Visit {
   readonly permits: number;
   /** The owner that the client named. */
   readonly owner?: string;
+  /** The idempotency key that it entered with. */
+  readonly key?: string;
   /** The writes that reached the resource. */
   readonly writes: VisitWrite[];
   /** How the visit ended; undefined while it lasts. */

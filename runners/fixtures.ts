@@ -104,9 +104,11 @@ export class TestExplorations {
 }
 
 /** How much a clean exploration has played, on one line: a test that passes would not say that it was a sample. */
-function playedText({ name, worlds, ms, coverage: { singles } }: ExploreReport): string {
+function playedText({ name, worlds, ms, coverage: { singles }, unchecked: left }: ExploreReport): string {
   const all = singles.played < singles.all ? `${singles.played} of the ${singles.all}` : 'all';
-  return `${name}: nothing broke in ${worlds} worlds (${(ms / 1000).toFixed(1)} s); played ${all} worlds with one fault`;
+  const rest =
+    left.length === 0 ? '' : `; not checked: ${left.join(', ')} ('defaults' in promises adds them)`;
+  return `${name}: nothing broke in ${worlds} worlds (${(ms / 1000).toFixed(1)} s); played ${all} worlds with one fault${rest}`;
 }
 
 /** Starts what one test asks for, and ends all of it, the newest first. */

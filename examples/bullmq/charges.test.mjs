@@ -48,15 +48,13 @@ test('an exploration finds no way to charge twice', async ({ explore }) => {
     // A worker that stalls, dies or is cut off: its job runs again. To see this test red, charge without job.id in charges.js.
     faults: ['client-death', 'client-pause', 'partition'],
     promises: ['once'],
-    async client({ name, urls, sleep, resource, store, probe }) {
+    async client({ name, urls, sleep, resource, probe }) {
       const connection = { url: urls[0], maxRetriesPerRequest: null };
-      // The payment provider of this world. The keys that it knows are in `store`, which all clients of a world share.
+      // The payment provider of this world: it charges once for each key.
       const payments = {
         async charge(order, key) {
           await sleep(200);
-          if (key !== undefined && store.has(key)) return; // It has charged for this key already.
-          store.set(key, order);
-          const charging = resource(`charge of ${order}`, { once: true }).enter();
+          const charging = resource(`charge of ${order}`, { once: true }).enter({ key });
           charging.write(); // Here the customer pays.
           charging.leave();
           await sleep(200); // The answer is on its way. A worker that dies now has charged, and its job runs again.

@@ -65,9 +65,51 @@ test('the probe does nothing a second time, and other resources may be used ofte
   expect(said()).toEqual([]);
 });
 
+test('what a resource has done under a key, it does not do again: the write changes nothing, and is answered as the first one was', async () => {
+  const { ledger, a, b, said } = scene();
+  const answers: unknown[] = [];
+  const events: string[] = [];
+  ledger.onEvent = (client, text) => events.push(`${client} ${text}`);
+  const carried = (_: string, arrive: () => boolean): Promise<boolean> => Promise.resolve(arrive());
+  for (const [who, key] of [
+    [a, 'o1'],
+    [b, 'o1'],
+    [b, 'o1'],
+  ] as const) {
+    const inside = resourceFor(ledger, who, carried, 'charge', { once: true }).enter({ key });
+    answers.push(inside.write(), await inside.send());
+    inside.leave();
+  }
+  expect(said()).toEqual([]);
+  expect(answers).toEqual([true, true, true, true, true, true]);
+  expect(ledger.visits.map(({ writes }) => writes.map(({ taken }) => taken))).toEqual([
+    [true, false],
+    [false, false],
+    [false, false],
+  ]);
+  expect(events).toContain('B writes to charge, which has done it under the key o1');
+  resourceFor(ledger, b, carry, 'charge', { once: true }).enter({ key: 'o2' }).write();
+  resourceFor(ledger, b, carry, 'charge', { once: true }).enter().write();
+  expect(said()).toEqual(['B did charge after A had', 'B did charge after A had']);
+});
+
+test('a visit without writes repeats nothing under the key of the first one', () => {
+  const { ledger, a, b, said } = scene();
+  const leave = (who: typeof a, key?: string): void =>
+    resourceFor(ledger, who, carry, 'job', { once: true }).enter({ key }).leave();
+  leave(a, 'o1');
+  leave(b, 'o1');
+  expect(said()).toEqual([]);
+  leave(b, 'o2');
+  expect(said()).toEqual(['B did job after A had']);
+});
+
 test('a wrong option is refused by name', () => {
   const { ledger, a } = scene();
   expect(() => resourceFor(ledger, a, carry, 'r', { once: 1 as never })).toThrow(
     'option resource.once is 1; allowed: true or false',
+  );
+  expect(() => resourceFor(ledger, a, carry, 'r').enter({ key: 1 as never })).toThrow(
+    'option enter.key is 1',
   );
 });

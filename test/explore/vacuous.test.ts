@@ -9,6 +9,7 @@ import {
   linearizable,
   replay,
 } from '../../explore/index.ts';
+import { fullOptions } from '../../explore/options.ts';
 
 const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
 
@@ -67,6 +68,26 @@ test('a promise that is made for an object says so too, and one that has somethi
   };
   const judged = await played({ client: locked, promises: ['released-by-holder', 'fair', 'no-orphan'] });
   expect(judged.reasons.map(({ kind }) => kind)).not.toContain('unjudged');
+});
+
+test("'defaults' stands for the promises of the defaults, and a report names those that are left out, and how to add them", async () => {
+  const usual = await played({ client: goesIn });
+  expect(usual.unchecked).toEqual([]);
+  expect(String(usual)).not.toContain('not checked');
+  const mine = (): undefined => undefined;
+  const alone = await played({ client: goesIn, promises: [mine, 'fair'] });
+  expect(alone.unchecked).toEqual(usual.asked.promises);
+  expect(String(alone).replace(/\s+/g, ' ')).toContain(
+    "not checked, because `promises` names others ('defaults' in it adds these): mutual-exclusion, fencing,",
+  );
+  const both = await played({ client: goesIn, promises: ['defaults', mine, 'fair'] });
+  expect(both.unchecked).toEqual([]);
+  expect(both.asked.promises).toEqual([...usual.asked.promises, 'fair', 'mine']);
+  // What the word stands for is not what the user has named: only `fair` is missed where it has nothing to judge.
+  expect(both.reasons.filter(({ kind }) => kind === 'unjudged')).toHaveLength(1);
+  expect(() => fullOptions({ name: 'x', client: goesIn, promises: ['default' as never] })).toThrow(
+    "'defaults'",
+  );
 });
 
 test('a cache that expires while the survey looks on is no lock that stays closed', async () => {
