@@ -1,7 +1,7 @@
 /** Finds the code that calls a function: its file, its line, and its package. */
 
 /** A place in a file. */
-export interface Place {
+export interface CodePlace {
   /** A path, or a file: URL. */
   readonly file: string;
   /** Counted from 1. */
@@ -13,7 +13,7 @@ export interface Place {
  * @param called the function, on the stack
  * @param depth how many callers are looked at
  */
-export function callerOf(called: (...args: never[]) => unknown, depth: number): Place | undefined {
+export function callerOf(called: (...args: never[]) => unknown, depth: number): CodePlace | undefined {
   const { prepareStackTrace, stackTraceLimit } = Error;
   const at: { stack?: unknown } = {};
   try {
@@ -43,7 +43,7 @@ export function packageOf(file: string): { readonly name: string; readonly path:
 }
 
 /** A place in words: `bluebird (js/release/async.js:61)`, or `test/stock.js:7`. */
-export function placeText({ file, line }: Place): string {
+export function placeText({ file, line }: CodePlace): string {
   const found = packageOf(file);
   if (found !== undefined) return `${found.name} (${found.path}:${line})`;
   const path = file.startsWith('file:') ? decodeURIComponent(new URL(file).pathname) : file;

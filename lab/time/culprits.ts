@@ -1,5 +1,5 @@
 /** Finds which code has started real I/O in a world, for the error that names it. */
-import { callerOf, type Place, placeText } from './caller.ts';
+import { type CodePlace, callerOf, placeText } from './caller.ts';
 import { present } from './current-world.ts';
 
 /** How many callers are looked at: between a package and Node's function there are a few of Node's own. */
@@ -35,7 +35,7 @@ interface Remote {
 }
 
 /** What the inspector answers, as far as it is used here. */
-interface Answer {
+interface InspectorAnswer {
   readonly result?: Remote & readonly { readonly name: string; readonly value?: Remote }[];
   readonly objects?: Remote;
   readonly internalProperties?: readonly { readonly name: string; readonly value?: Remote }[];
@@ -59,7 +59,7 @@ const CALLBACKS = `function (since) {
  * Where the callbacks of real timers were written that wait and were made after what runs now was queued. Nothing else than the inspector
  * tells of timers that a module made with functions which it has kept. Empty where a runtime has no inspector.
  */
-function realTimers(name: keyof typeof PROTOTYPE): Place[] {
+function realTimers(name: keyof typeof PROTOTYPE): CodePlace[] {
   const since = process.getBuiltinModule?.('node:async_hooks')?.executionAsyncId?.();
   const { Session } = process.getBuiltinModule?.('node:inspector') ?? {};
   if (since === undefined || Session === undefined) return [];
@@ -80,13 +80,17 @@ interface InspectorSession {
     event: string,
     listener: (message: { readonly params: { scriptId: string; url: string } }) => void,
   ): void;
-  post(method: string, params: object, answered: (error: Error | null, answer: Answer) => void): void;
+  post(
+    method: string,
+    params: object,
+    answered: (error: Error | null, answer: InspectorAnswer) => void,
+  ): void;
 }
 
-function callbacksIn(session: InspectorSession, prototype: string, since: number): Place[] {
+function callbacksIn(session: InspectorSession, prototype: string, since: number): CodePlace[] {
   const urls = new Map<string, string>();
-  const ask = (method: string, params: object = {}): Answer => {
-    let got: Answer = {};
+  const ask = (method: string, params: object = {}): InspectorAnswer => {
+    let got: InspectorAnswer = {};
     session.post(method, params, (_, answer) => {
       got = answer ?? {};
     });

@@ -86,7 +86,7 @@ test("'defaults' stands for the promises of the defaults, and a report names tho
   // What the word stands for is not what the user has named: only `fair` is missed where it has nothing to judge.
   expect(both.reasons.filter(({ kind }) => kind === 'unjudged')).toHaveLength(1);
   expect(() => fullOptions({ name: 'x', client: goesIn, promises: ['default' as never] })).toThrow(
-    "'defaults'",
+    'did you mean defaults?',
   );
 });
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 test.skipIf(!mayDownload).each(forms)(
-  'in a project of type %s, the test for %s of %s is green',
+  'in a project of type %s, the test for %s of %s is green (needs a network)',
   (system, runner, library) => {
     const inFolder = (command: string): string =>
       project.runBoth('sh', '-c', `cd ${system} && NODE_OPTIONS= NO_COLOR=1 ${command}`);
