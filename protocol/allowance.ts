@@ -170,6 +170,15 @@ export function allocate(bytes: number): void {
   if ((allowance.left -= bytes) < 0) allowance.look(bytes);
 }
 
+/**
+ * Counts a part that is about to be added to a text. The text as a whole is copied when it is sent, so there must be room for
+ * that too. To count the whole with each part used up the allowance, and every LRANGE of 100,000 elements collected garbage.
+ * @throws OverLimit when the request may not allocate the whole once more
+ */
+export function allocatePart(bytes: number, whole: number): void {
+  if ((allowance.left -= bytes) < 0) allowance.look(whole);
+}
+
 /** Counts bytes outside of the heap: those of buffers, and of texts that are made from long ones. */
 export function allocateOutside(bytes: number): void {
   allocate(bytes * OUTSIDE);

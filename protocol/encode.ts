@@ -1,5 +1,5 @@
 /** Encodes replies as RESP2 or RESP3, and requests for the replication stream, as Redis writes them. */
-import { allocate } from './allowance.ts';
+import { allocatePart } from './allowance.ts';
 import { Assembler } from './assembler.ts';
 import { type Bytes, formatDouble } from './bytes.ts';
 import {
@@ -171,11 +171,11 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
   }
 }
 
-/** Adds a part of a list. The text as a whole is counted: its bytes are copied when it is sent. */
+/** Adds a part of a list. */
 function extended(before: Assembler | undefined, part: Bytes): Assembler {
   const text = before ?? assembler.clear();
   text.add(part);
-  allocate(text.length);
+  allocatePart(part.length, text.length);
   return text;
 }
 

@@ -1,6 +1,7 @@
 /** What one request may allocate, on a heap that the test makes up, and on the heap of this process. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { allocate, allowance, memoryRule, OverLimit, UNLIMITED_MEMORY } from '../../../protocol/allowance.ts';
+import { encodeReply } from '../../../protocol/encode.ts';
 import { connectInMemory } from '../../../server/host/in-memory.ts';
 import { nodeHost } from '../../../server/host/node.ts';
 import { createNode } from '../../../server/index.ts';
@@ -59,6 +60,14 @@ describe('on a heap of 64 MB', () => {
     expect(() => heap.keep(17 * MB)).toThrow('exceeds the memory limit of one request');
     expect(heap.collections).toBe(0);
     heap.keep(1000);
+  });
+
+  test('the parts of a long reply are counted once', () => {
+    const items = Array.from({ length: 100_000 }, (_, i) => `element:${i}`);
+    expect(encodeReply(items, 2).length).toBeGreaterThan(MB);
+    expect(heap.collections).toBe(0);
+    const long = Array.from({ length: 20_000 }, () => 'x'.repeat(1000));
+    expect(() => encodeReply(long, 2)).toThrow(OverLimit);
   });
 
   test('garbage of earlier requests does not hide what a request keeps', () => {
