@@ -4,11 +4,15 @@ import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
 import { FieldTimes } from './field-times.ts';
 import { IndexedKeys } from './random-map.ts';
+import { LARGE, ReusedMap } from './reused.ts';
 
 /** Two to this many fields are kept in one array. Creating a Map takes three times as long. */
 const PAIRS_MAX = 8;
 /** The array of every new hash. It stays empty. */
 const NO_PAIRS: Bytes[] = [];
+
+/** Many fields and their values. */
+type FieldTable = Map<Bytes, Bytes> | ReusedMap<Bytes, Bytes>;
 
 /** What few hashes need. Other hashes have only the limits. */
 class Extras {
@@ -38,7 +42,7 @@ export class HashValue {
   /** The field, while there is exactly one, as in most locks: it needs no array. */
   #only: Bytes | undefined;
   /** The value of the only field; alternating fields and values, while there are few; a Map, once there were many. */
-  #store: Bytes | Bytes[] | Map<Bytes, Bytes> = NO_PAIRS;
+  #store: Bytes | Bytes[] | FieldTable = NO_PAIRS;
   #bytes = 0;
   /** The limits, or the extras, which have them too. */
   #more: Extras | Readonly<EncodingLimits>;
@@ -106,7 +110,7 @@ export class HashValue {
     else if (Array.isArray(store)) this.keep(withoutPair(store, field));
     else {
       this.extras?.index?.delete(field);
-      store.delete(field);
+      this.deletable(store).delete(field);
     }
     return true;
   }
@@ -189,7 +193,7 @@ export class HashValue {
     const store = this.#store;
     copy.#only = this.#only;
     if (typeof store === 'string') copy.#store = store;
-    else copy.#store = Array.isArray(store) ? store.slice() : new Map(store);
+    else copy.#store = Array.isArray(store) ? store.slice() : new Map(store.entries());
     if (this.large) copy.outgrow();
     copy.#bytes = this.#bytes;
     if (this.times !== undefined) {
@@ -248,13 +252,22 @@ export class HashValue {
     if (value === undefined || typeof store === 'string') return;
     if (Array.isArray(store)) this.keep([...withoutPair(store, field), field, value]);
     else {
-      store.delete(field);
-      store.set(field, value);
+      const fields = this.deletable(store);
+      fields.delete(field);
+      fields.set(field, value);
     }
   }
 
+  /** The fields, in a table from which many can be deleted. */
+  private deletable(store: FieldTable): FieldTable {
+    if (!(store instanceof Map) || store.size < LARGE) return store;
+    const fields = new ReusedMap(store);
+    this.#store = fields;
+    return fields;
+  }
+
   /** The fields and values in a form with an order. */
-  private get inOrder(): Bytes[] | Map<Bytes, Bytes> {
+  private get inOrder(): Bytes[] | FieldTable {
     const store = this.#store;
     return typeof store === 'string' ? [this.#only!, store] : store;
   }

@@ -1,12 +1,13 @@
 /** Keys that can be picked by number, for RANDOMKEY, SPOP, SRANDMEMBER and HRANDFIELD. */
 import type { Bytes } from '../../protocol/bytes.ts';
+import { LARGE, ReusedMap } from './reused.ts';
 
 /**
  * Keys with O(1) add, delete, has and at. Numbers run from 0 to size - 1 without gaps, because a deletion moves the
  * last key into the gap. Iteration is in insertion order, whatever the numbers are.
  */
 export class IndexedKeys {
-  readonly #positions = new Map<Bytes, number>();
+  #positions: Map<Bytes, number> | ReusedMap<Bytes, number> = new Map();
   readonly #keys: Bytes[] = [];
 
   constructor(keys: Iterable<Bytes> = []) {
@@ -35,6 +36,8 @@ export class IndexedKeys {
   delete(key: Bytes): boolean {
     const position = this.#positions.get(key);
     if (position === undefined) return false;
+    if (this.#positions instanceof Map && this.size >= LARGE)
+      this.#positions = new ReusedMap(this.#positions);
     this.#positions.delete(key);
     const last = this.#keys.pop()!;
     if (last !== key) {

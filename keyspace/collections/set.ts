@@ -3,11 +3,12 @@ import { type Bytes, parseInteger } from '../../protocol/bytes.ts';
 import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
 import { IndexedKeys } from './random-map.ts';
+import { LARGE, ReusedSet } from './reused.ts';
 
 type Integer = number | bigint;
 
-/** The common part of Set and IndexedKeys, whose `add` return different values. */
-type MemberTable = Set<Bytes> | IndexedKeys;
+/** The common part of Set, ReusedSet and IndexedKeys, whose `add` return different values. */
+type MemberTable = Set<Bytes> | ReusedSet<Bytes> | IndexedKeys;
 
 /** The value of a key of type set. */
 export class SetValue {
@@ -90,7 +91,7 @@ export class SetValue {
   delete(member: Bytes): boolean {
     const integers = this.#integers;
     if (integers === undefined) {
-      if (!this.#members!.delete(member)) return false;
+      if (!this.#deletable().delete(member)) return false;
       this.#roll?.delete(member);
       this.#bytes -= member.length;
       return true;
@@ -162,10 +163,17 @@ export class SetValue {
     return members;
   }
 
+  /** The members, in a table from which many can be deleted. */
+  #deletable(): MemberTable {
+    const members = this.#members!;
+    if (members instanceof Set && members.size >= LARGE) this.#members = new ReusedSet(members);
+    return this.#members!;
+  }
+
   #numbered(): IndexedKeys {
     const members = this.#members!;
     if (members instanceof IndexedKeys) return members;
-    const numbered = new IndexedKeys(members);
+    const numbered = new IndexedKeys(members.values());
     this.#members = numbered;
     return numbered;
   }

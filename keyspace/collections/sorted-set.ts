@@ -3,6 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { MemberRoll, type Step } from '../key-roll.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from './encoding.ts';
 import { RankedIndex, type ScoredMember } from './ranked-index.ts';
+import { LARGE, ReusedMap } from './reused.ts';
 
 export type { ScoredMember };
 
@@ -17,7 +18,7 @@ export function isPackedInteger(score: number): boolean {
 /** The value of a key of type zset. */
 export class SortedSet {
   readonly type = 'zset';
-  #scores = new Map<Bytes, number>();
+  #scores: Map<Bytes, number> | ReusedMap<Bytes, number> = new Map();
   #index = new RankedIndex();
   #large = false;
   #bytes = 0;
@@ -99,6 +100,7 @@ export class SortedSet {
     const score = this.#scores.get(member);
     if (score === undefined) return false;
     this.#bytes -= member.length;
+    if (this.#scores instanceof Map && this.#scores.size >= LARGE) this.#scores = new ReusedMap(this.#scores);
     this.#scores.delete(member);
     this.#roll?.delete(member);
     this.#index.delete(member, score);
@@ -168,7 +170,7 @@ export class SortedSet {
 
   copy(): SortedSet {
     const copy = new SortedSet(this.#limits);
-    copy.#scores = new Map(this.#scores);
+    copy.#scores = new Map(this.#scores.entries());
     copy.#index = this.#index.copy();
     copy.#large = this.#large;
     copy.#bytes = this.#bytes;
