@@ -313,9 +313,11 @@ function serverCommand(argv: readonly string[]): void {
   }
 }
 
-/** Ends the single executable, which cannot load the files of other programs. */
-function refuseInExecutable(command: string): never {
-  console.error(`lostlock: ${command} loads your code, so it needs Node.js: npx lostlock ${command}`);
+/** Ends the single executable, which cannot load the files of other programs. @param instead what it can do */
+function refuseInExecutable(command: string, instead = ''): never {
+  console.error(
+    `lostlock: ${command} loads your code, so it needs Node.js: npx lostlock ${command}${instead}`,
+  );
   process.exit(2);
 }
 
@@ -327,9 +329,12 @@ function refuseHelpInExecutable(): never {
   process.exit(2);
 }
 
-/** True for `explore` with a program behind `--`, or one that attaches itself: both need no code of a file. */
+/**
+ * True for `explore` with a program behind `--`, or one that attaches itself: both need no code of a file. In the single executable,
+ * `explore --help` is about programs as well.
+ */
 function isOfProgram(argv: readonly string[]): boolean {
-  return argv.includes('--') || argv.includes('--attach');
+  return argv.includes('--') || argv.includes('--attach') || (isSea() && argv.includes('--help'));
 }
 
 /** Runs the command that the first word names. A function, because the executable is CommonJS, which has no await here. */
@@ -340,7 +345,7 @@ async function main(argv: readonly string[]): Promise<void> {
   } else if (argv[0] === 'explore' && isOfProgram(argv)) {
     process.exitCode = await (await import('./explore/programs.ts')).exploreProgram(argv.slice(1));
   } else if (argv[0] === 'explore') {
-    if (isSea()) refuseInExecutable('explore');
+    if (isSea()) refuseInExecutable('explore', '; a program needs none: lostlock explore -- PROGRAM');
     const { exploreAsWorker, exploreCommand } = await import('./explore/command.ts');
     if (process.env.LOSTLOCK_EXPLORE_WORKER !== undefined) exploreAsWorker();
     else process.exitCode = await exploreCommand(argv.slice(1));

@@ -260,6 +260,22 @@ class _AsyncEntry:
         await self._inside.__aexit__(*how)
 
 
+class _AsyncOperation:
+    """An Operation for asyncio."""
+
+    def __init__(self, operation):
+        self._operation = operation
+
+    async def ok(self, value=None):
+        await _later(self._operation.ok, value)
+
+    async def failed(self):
+        await _later(self._operation.failed)
+
+    async def unknown(self):
+        await _later(self._operation.unknown)
+
+
 class AsyncWorld:
     """A World for asyncio: the same attributes, and coroutines in place of methods."""
 
@@ -277,6 +293,9 @@ class AsyncWorld:
     def enter(self, resource, **how):
         return _AsyncEntry(lambda: self._world.enter(resource, **how))
 
+    async def invoke(self, operation, value=None, of=None):
+        return _AsyncOperation(await _later(self._world.invoke, operation, value, of))
+
     async def note(self, text):
         await _later(self._world.note, text)
 
@@ -293,22 +312,36 @@ async def _later(act, *words):
 class _Beat:
     """Tells the engine how late this process is, so that a machine that stands still is not taken for a finding."""
 
-    def __init__(self, url):
+    def __init__(self, url, gone):
+        """gone: called in a thread of its own when the engine has gone in the middle of a world."""
         self._url = url
+        self._gone = gone
         self._tokens = set()
         self._plays = threading.Event()
+        self._over = False
         threading.Thread(target=self._run, name="lostlock's beat", daemon=True).start()
 
     def _run(self):
-        line = Resp.from_url(self._url)
+        try:
+            line = Resp.from_url(self._url)
+            while self._wait():
+                self._tell(line)
+            line.close()
+        except (LostlockError, OSError):
+            self._gone()
+
+    def _wait(self):
+        """Waits for a world: between two of them, the engine does not need the beat. Returns False when there are no more."""
+        while not self._tokens and not self._over:
+            self._plays.clear()
+            if not self._tokens and not self._over:
+                self._plays.wait()
+        return not self._over
+
+    def _tell(self, line):
+        """Looks at the clock while worlds are played."""
         late, told, last = 0.0, 0.0, time.monotonic()
-        while True:
-            if not self._tokens:
-                # Between two worlds, the engine does not need it.
-                self._plays.clear()
-                if not self._tokens:
-                    self._plays.wait()
-                late, last = 0.0, time.monotonic()
+        while self._tokens:
             time.sleep(_BEATS_EVERY)
             now = time.monotonic()
             late, last = max(late, now - last - _BEATS_EVERY), now
@@ -316,13 +349,8 @@ class _Beat:
                 continue
             told = now
             for token in list(self._tokens):
-                try:
+                with contextlib.suppress(WorldOver):
                     line.command("LAB", "BEAT", token, "LATE", round(late * 1000, 1))
-                except WorldOver:
-                    pass
-                except (LostlockError, OSError):
-                    # Without the engine there is nothing left to do, whatever the code waits for.
-                    os._exit(1)
             late, last = 0.0, time.monotonic()
 
     def begins(self, token):
@@ -332,13 +360,11 @@ class _Beat:
     def ends(self, token):
         self._tokens.discard(token)
 
-
-class _NoBeat:
-    def begins(self, token):
-        pass
-
-    def ends(self, token):
-        pass
+    def close(self):
+        """Ends the thread."""
+        self._over = True
+        self._tokens.clear()
+        self._plays.set()
 
 
 def _play_one(client, line, told, beat):
@@ -386,15 +412,29 @@ def _play_many(client, url, beat):
         _play_one(client, line, told, beat)
 
 
-def play_one_line(client, url):
-    """Plays one client at a time in the thread that calls it, until the engine at this URL ends."""
-    _play_many(client, url, _NoBeat())
+def play_in_threads(client, url, count):
+    """Plays so many clients at a time in threads of this process, until the engine at this URL ends."""
+    beat = _Beat(url, gone=_nothing)
+
+    def one():
+        # The engine ends when it is done, and the connection with it.
+        with contextlib.suppress(LostlockError, OSError):
+            _play_many(client, url, beat)
+
+    threads = [threading.Thread(target=one, name=f"lostlock's client {i + 1}", daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    beat.close()
 
 
 def play_in_loop(client, url, count):
     """Plays so many clients at a time as tasks of one event loop, until the engine at this URL ends."""
     import asyncio
     import concurrent.futures
+
+    beat = _Beat(url, gone=_nothing)
 
     async def one():
         line = await _later(_line_to, url)
@@ -403,12 +443,15 @@ def play_in_loop(client, url, count):
             if told is None:
                 return
             world, error = World(line, told), None
+            beat.begins(told["token"])
             try:
                 await client(AsyncWorld(world))
             except WorldOver:
                 continue
             except Exception as thrown:  # Whatever the code throws is what the world is judged by.
                 error = _text_of(thrown)
+            finally:
+                beat.ends(told["token"])
             with contextlib.suppress(WorldOver):
                 await _later(world._say, "DONE", *([] if error is None else [error]))
 
@@ -418,7 +461,19 @@ def play_in_loop(client, url, count):
         asyncio.get_running_loop().set_default_executor(pool)
         await asyncio.gather(*(one() for _ in range(count)))
 
-    asyncio.run(all_of_them())
+    try:
+        asyncio.run(all_of_them())
+    finally:
+        beat.close()
+
+
+def _nothing():
+    pass
+
+
+def _exit():
+    # Without the engine there is nothing left to do, whatever the code waits for.
+    os._exit(1)
 
 
 def judge(promises, url):
@@ -481,7 +536,7 @@ def play(client, url=None, threads=1):
     url = url or os.environ.get("LOSTLOCK_LAB")
     if not url:
         raise SystemExit("LOSTLOCK_LAB is not set: start this program with 'lostlock explore --clients 3 -- python FILE'")
-    beat = _Beat(url)
+    beat = _Beat(url, gone=_exit)
     others = [threading.Thread(target=_play_many, args=(client, url, beat), daemon=True) for _ in range(threads - 1)]
     for other in others:
         other.start()

@@ -63,6 +63,7 @@ class Explorations:
         lease=None,
         replicas=None,
         primaries=None,
+        on=None,
         accept=None,
         seed=None,
         fresh=False,
@@ -77,6 +78,7 @@ class Explorations:
         how: 'processes' (the client must be importable), 'threads' or 'asyncio' (it may be anything, and cannot be killed).
         seconds, worlds: how much to play; the default is the setting lostlock_seconds, and less than pytest-timeout allows.
         lease: in seconds, the lease that the client is told to use.
+        on: real servers in place of lostlock's nodes, such as 'redis-server', or the path of one.
         allow: the reasons for which an inconclusive report passes. check: False returns the report whatever it says.
         """
         __tracebackhide__ = True
@@ -101,6 +103,7 @@ class Explorations:
             ("worlds", worlds),
             ("replicas", replicas),
             ("primaries", primaries),
+            ("on", on),
             ("seed", seed),
             ("side-by-side", side_by_side),
             ("name", self._request.node.name),
@@ -261,12 +264,9 @@ def run():
 
 def _attach(url, client, how, clients, side_by_side):
     """Plays the clients in threads of this process, or as tasks of one event loop, until the engine ends."""
+    play = lostlock.play_in_threads if how == "threads" else lostlock.play_in_loop
     count = (clients + 1) * side_by_side
-    if how == "threads":
-        for _ in range(count):
-            threading.Thread(target=_quietly, args=(lostlock.play_one_line, client, url), daemon=True).start()
-    else:
-        threading.Thread(target=_quietly, args=(lostlock.play_in_loop, client, url, count), daemon=True).start()
+    threading.Thread(target=_quietly, args=(play, client, url, count), daemon=True).start()
 
 
 def _quietly(play, *words):

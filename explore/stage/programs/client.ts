@@ -9,6 +9,9 @@ import type { Crew, WorldDesk } from './crew.ts';
 import { ClientMessages, type Speaker } from './messages.ts';
 import type { ProgramProcess, ReservedCall } from './process.ts';
 
+/** How often a program that runs sends a beat at least, in milliseconds. */
+const BEATS_EACH = 250;
+
 /** What a client needs of its stage. */
 export interface ProgramWorld {
   readonly desk: WorldDesk;
@@ -50,6 +53,8 @@ export class ProgramClient extends StageClient implements Speaker {
   #stopped = false;
   /** When its process last went on, in milliseconds. */
   #wentOn = -Infinity;
+  /** When its process was last heard of, in milliseconds. */
+  #heard = -Infinity;
   /** True from a stop until the client acts again: what it believed before does not count meanwhile. */
   #asleep = false;
   #waiting: (() => void)[] = [];
@@ -124,6 +129,7 @@ export class ProgramClient extends StageClient implements Speaker {
           ...{ token, client: session.name, urls: this.urls, seed: world.seed, lease: world.lease },
           probe: name === PROBE,
         };
+        this.#heard = this.run.now();
         reserved.give(handed);
       });
     } finally {
@@ -135,6 +141,7 @@ export class ProgramClient extends StageClient implements Speaker {
   /** The world has ended: its messages reach nothing any more, those that wait are answered, and its process goes on. */
   leave(): void {
     this.#left = true;
+    this.#noteSilence();
     this.#messages?.end();
     if (this.#token !== undefined) this.#world.desk.over(this.#token);
     this.#reserved?.release();
@@ -144,6 +151,13 @@ export class ProgramClient extends StageClient implements Speaker {
       this.#process.onEnd = () => {};
     }
     this.continueProcess();
+  }
+
+  /** A process that should have sent a beat stands still, or did so too late for it. */
+  #noteSilence(): void {
+    if (this.#process?.beats !== true || this.end !== undefined || !this.alive || this.#stopped) return;
+    const silent = this.run.now() - Math.max(this.#heard, this.#wentOn) - BEATS_EACH;
+    this.#world.beat(this.name, silent, false);
   }
 
   protected async sleep(ms: number): Promise<void> {
@@ -210,6 +224,8 @@ export class ProgramClient extends StageClient implements Speaker {
   }
 
   beat(late: number): void {
+    this.#heard = this.run.now();
+    if (this.#process !== undefined) this.#process.beats = true;
     // A beat that is late because we stopped the process is no stall of the machine.
     const isOurs = this.#stopped || this.run.now() - this.#wentOn < late + 50;
     this.#world.beat(this.name, late, isOurs);

@@ -41,6 +41,8 @@ export interface ReservedCall {
 /** A process of a program. */
 export class ProgramProcess {
   readonly port: ProgramPort;
+  /** True when it has sent a beat: then its silence says something. */
+  beats = false;
   /** Called with each line that it prints. */
   onLine: (text: string) => void = () => {};
   /** Called when it has ended, unless `kill` has ended it. @param how in words */

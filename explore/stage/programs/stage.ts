@@ -338,10 +338,10 @@ export class ProgramStage implements Stage, ProgramWorld {
 
   /** Ends the nodes. The processes live on. */
   async close(): Promise<void> {
-    this.watch.end();
     this.#options.signal?.removeEventListener('abort', this.#interrupt);
     this.#run?.abort();
     for (const client of this.#clients) client.leave();
+    this.watch.end();
     await Promise.all(this.sets.map((set) => set.close()));
   }
 }

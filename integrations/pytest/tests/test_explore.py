@@ -120,6 +120,35 @@ def test_clients_are_threads_of_this_process(explore):
     assert "client-death" not in report.text
 
 
+@pytest.mark.parametrize("how", ["threads", "asyncio"])
+def test_a_world_in_which_this_process_stands_still_is_discarded(explore, how):
+    played = []
+
+    def stall(world):
+        played.append(world.client)
+        # The first time is the world without faults, which must be good.
+        if played.count("A") == 2:
+            # No other thread runs meanwhile.
+            sum(range(3 * 10**7))
+
+    def client(world):
+        stall(world)
+        with world.enter("stock", shared=True):
+            world.sleep(0.01)
+
+    async def task(world):
+        stall(world)
+        async with world.enter("stock", shared=True):
+            await world.sleep(0.01)
+
+    report = explore(
+        client if how == "threads" else task, clients=1, how=how, faults=["restart-disk"], promises=["mutual-exclusion"], lease=1.5,
+        worlds=2, side_by_side=1, check=False,
+    )
+    assert report.worlds == 2
+    assert report.data["coverage"]["programs"]["discarded"] > 0
+
+
 def test_clients_are_tasks_of_an_event_loop(explore):
     threads = set()
 
@@ -128,6 +157,8 @@ def test_clients_are_tasks_of_an_event_loop(explore):
         async with world.enter("stock", shared=True) as stock:
             await world.sleep(0.01)
             await stock.write()
+        operation = await world.invoke("add", world.client)
+        await operation.ok()
 
     report = explore(
         client, clients=2, how="asyncio", faults=["restart-disk"], promises=["mutual-exclusion"], lease=1.5, worlds=2,
