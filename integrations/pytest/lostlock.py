@@ -70,7 +70,7 @@ class Resp:
                 self._socket.sendall(request)
                 reply = self._read()
         except OSError as error:
-            raise LostlockError(f"the engine is gone: {error}") from error
+            raise LostlockError(f"the connection is gone: {error}") from error
         if isinstance(reply, LostlockError):
             if str(reply).startswith("WORLDOVER"):
                 raise WorldOver(str(reply))
@@ -86,21 +86,32 @@ class Resp:
         line = self._input.readline()
         if not line.endswith(b"\r\n"):
             raise LostlockError("the server closed the connection")
-        kind, rest = line[:1], line[1:-2].decode()
+        kind, rest = line[:1], line[1:-2].decode(errors="replace")
         if kind == b"-":
             return LostlockError(rest)
-        if kind == b":":
+        if kind in b":(":
             return int(rest)
-        if kind == b"$":
-            if rest == "-1":
-                return None
-            return self._input.read(int(rest) + 2)[:-2].decode(errors="replace")
-        if kind == b"*":
-            return None if rest == "-1" else [self._read() for _ in range(int(rest))]
+        if kind == b",":
+            return float(rest)
+        if kind == b"#":
+            return rest == "t"
+        if kind == b"_" or (kind in b"$*" and rest == "-1"):
+            return None
+        if kind in b"$=!":
+            text = self._input.read(int(rest) + 2)[:-2].decode(errors="replace")
+            if kind == b"!":
+                return LostlockError(text)
+            # A verbatim string begins with its format, such as `txt:`.
+            return text[4:] if kind == b"=" else text
+        if kind in b"*~>":
+            return [self._read() for _ in range(int(rest))]
         if kind == b"%":
             return {self._read(): self._read() for _ in range(int(rest))}
-        if kind == b"_":
-            return None
+        if kind == b"|":
+            # Attributes come before a reply, and are no part of it.
+            for _ in range(2 * int(rest)):
+                self._read()
+            return self._read()
         return rest
 
 
