@@ -10,6 +10,9 @@ import { idMillis, type StreamId } from './id.ts';
 export const DURATION_MAX = 86_400;
 export const PRODUCER_IDS_MAX = 10_000;
 
+/** How often Redis forgets the ids whose time is over, in milliseconds. */
+const SWEEP_PERIOD = 1000;
+
 /** How long and how many ids a stream remembers. */
 export interface IdempotenceLimits {
   /** stream-idmp-duration: how long an id is remembered, in seconds. */
@@ -30,6 +33,8 @@ export class Idempotence {
   duplicates = 0n;
   // For each producer its ids, oldest first, and the entries that they were added as.
   #producers: Map<Bytes, Map<Bytes, StreamId>> | undefined;
+  // The last sweep that is done.
+  #sweptAt: Millis = 0;
 
   constructor({ streamIdmpDuration, streamIdmpMaxSize }: IdempotenceLimits) {
     this.duration = streamIdmpDuration;
@@ -38,14 +43,13 @@ export class Idempotence {
 
   /** The entry that a producer added under this id; undefined if the stream does not remember one. */
   find(producer: Bytes, id: Bytes, now: Millis): StreamId | undefined {
-    const ids = this.#producers?.get(producer);
-    if (ids === undefined) return undefined;
-    this.#forgetOld(producer, ids, now);
-    return ids.get(id);
+    this.sweep(now);
+    return this.#producers?.get(producer)?.get(id);
   }
 
   /** Remembers an id that is not known yet, and forgets the producer's oldest one if there are too many. */
-  record(producer: Bytes, id: Bytes, entry: StreamId): void {
+  record(producer: Bytes, id: Bytes, entry: StreamId, now: Millis): void {
+    this.sweep(now);
     this.restore(producer, id, entry);
     this.added++;
     const ids = this.#producers!.get(producer)!;
@@ -80,27 +84,31 @@ export class Idempotence {
     return [...(this.#producers ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** Forgets the ids that have expired. */
-  expire(now: Millis): void {
-    for (const [producer, ids] of this.#producers ?? []) this.#forgetOld(producer, ids, now);
+  /**
+   * Forgets the ids that had expired at the last sweep. Redis sweeps once a second, and an id is known until then,
+   * however old its entry is. Here the sweep is done when the ids are looked at.
+   */
+  sweep(now: Millis): void {
+    const at = now - (now % SWEEP_PERIOD);
+    if (at <= this.#sweptAt) return;
+    this.#sweptAt = at;
+    const last = BigInt(at) - BigInt(this.duration) * 1000n;
+    for (const [producer, ids] of this.#producers ?? []) {
+      for (const [id, entry] of ids) {
+        if (idMillis(entry) > last) break;
+        ids.delete(id);
+      }
+      if (ids.size === 0) this.#producers?.delete(producer);
+    }
   }
 
   copy(): Idempotence {
     const copy = new Idempotence({ streamIdmpDuration: this.duration, streamIdmpMaxSize: this.maxSize });
     copy.added = this.added;
     copy.duplicates = this.duplicates;
+    copy.#sweptAt = this.#sweptAt;
     if (this.#producers !== undefined)
       copy.#producers = new Map([...this.#producers].map(([name, ids]) => [name, new Map(ids)]));
     return copy;
-  }
-
-  /** Redis does this in its periodic tasks. Here it is done when the ids are looked at. */
-  #forgetOld(producer: Bytes, ids: Map<Bytes, StreamId>, now: Millis): void {
-    const last = BigInt(now) - BigInt(this.duration) * 1000n;
-    for (const [id, entry] of ids) {
-      if (idMillis(entry) > last) break;
-      ids.delete(id);
-    }
-    if (ids.size === 0) this.#producers?.delete(producer);
   }
 }

@@ -290,6 +290,11 @@ export interface Dialect {
   readonly syncFlush: 'frees at once' | 'frees in another thread';
   /** Whether FUNCTION FLUSH ASYNC frees the interpreter of functions with them, which only INFO shows. */
   readonly flushedInterpreter: 'kept' | 'freed';
+  /**
+   * Whether SCRIPT FLUSH and FUNCTION FLUSH ask CONFIG GET for a parameter of Lua when they make a new interpreter. The
+   * request counts as one of the client's, in INFO commandstats and in the slow log too.
+   */
+  readonly newInterpreter: 'asks nothing' | 'asks CONFIG GET';
   /** Whether a RESP3 client gets the messages that its own command causes before or after the reply. */
   readonly ownMessages: 'before the reply' | 'after the reply';
   /** Whether XREADGROUP counts as a change when it reads the consumer's own entries again. */

@@ -106,6 +106,7 @@ export const redis70: Dialect = {
   transactionSelect: 'before MULTI',
   syncFlush: 'frees at once',
   flushedInterpreter: 'kept',
+  newInterpreter: 'asks nothing',
   ownMessages: 'before the reply',
   readHistory: 'counts as a change',
   noSequenceLeft: 'ERR Elements are too large to be stored',

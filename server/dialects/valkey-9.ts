@@ -49,6 +49,7 @@ export const valkey9: Dialect = {
   msetexEvents: 'set first',
   spoiltTransaction: 'drops its commands',
   linesEnd: 'CR LF',
+  newInterpreter: 'asks CONFIG GET',
   emptyDatabases: 'reported',
   lastFields: 'HDEL and UNLINK',
   subcommandInScript: 'by its name',

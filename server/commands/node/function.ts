@@ -14,7 +14,7 @@ import { type Argv, countedKeys, noted } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 import { unknownWords } from '../stream/group.ts';
-import { ANY_READ, ANY_USE, FIRST_KEY, keyCount, RUN, RUN_RO } from './scripting.ts';
+import { ANY_READ, ANY_USE, FIRST_KEY, keyCount, RUN, RUN_RO, startInterpreter } from './scripting.ts';
 
 const TIPS = ['request_policy:all_shards', 'response_policy:all_succeeded'];
 
@@ -44,7 +44,8 @@ function restore(client: Caller, argv: Argv<-3>): Reply {
   return OK;
 }
 
-function flush({ server }: Caller, argv: Argv<-2>): Reply {
+function flush(client: Caller, argv: Argv<-2>): Reply {
+  const { server } = client;
   if (argv.length > 3) {
     unknownWords('function', argv[1]);
   }
@@ -57,6 +58,7 @@ function flush({ server }: Caller, argv: Argv<-2>): Reply {
     countFlushed(server.stats, server.functions.counts.functions, interpreters);
   }
   server.functions.flush();
+  startInterpreter(client);
   server.world.dirty++;
   return OK;
 }

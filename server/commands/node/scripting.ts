@@ -3,12 +3,14 @@
 import { asciiUpper, type Bytes, cString } from '../../../protocol/bytes.ts';
 import { fail } from '../../../protocol/errors.ts';
 import { OK } from '../../../protocol/reply.ts';
+import { call } from '../../call.ts';
 import { IN_MULTI } from '../../clients/client.ts';
 import { countFlushed, flushesLazily } from '../../data/lazy-free.ts';
 import type { Caller } from '../../server.ts';
 import { integer, wordAt } from '../../table/arguments.ts';
 import { type Argv, countedKeys, type Flag, noted } from '../../table/command.ts';
 import type { Outcome } from '../../table/outcome.ts';
+import { commandOf } from '../../table/resolve.ts';
 import { defineCommands, defineContainer } from '../define.ts';
 
 /** The number of hexadecimal digits of a SHA-1. Text of another length is never a known script. */
@@ -38,6 +40,18 @@ function evaluateSha(readonly: boolean) {
     const keys = keyCount(argv);
     return client.server.scripts.evalSha(client, { argv, firstKey: FIRST_KEY, keys, readonly });
   };
+}
+
+/**
+ * Counts what a new interpreter asks of the node after SCRIPT FLUSH or FUNCTION FLUSH. The module of Lua in Valkey 9 reads
+ * a parameter with a request of the client that flushes.
+ */
+export function startInterpreter(client: Caller): void {
+  const { server } = client;
+  if (server.dialect.newInterpreter === 'asks nothing') return;
+  const request = ['CONFIG', 'GET', 'lua-enable-insecure-api'];
+  const command = commandOf(server.commands, request);
+  if (command !== undefined) call(server, client, command, request);
 }
 
 /** Returns a function that finds the flags declared by the script of an EVAL, or of an EVALSHA if `sha` is set. */
@@ -153,6 +167,7 @@ export const scriptingCommands = [
           const { scripts, stats } = client.server;
           if (flushesLazily(client.server, mode)) countFlushed(stats, scripts.size);
           scripts.flush();
+          startInterpreter(client);
           return OK;
         },
       },

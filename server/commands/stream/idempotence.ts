@@ -81,7 +81,7 @@ function xidmprecord(client: Caller, [, name, producer, id, text]: Argv<5>): Rep
   const known = stream.idempotence.find(producer, id, client.server.now);
   if (known === entry) return OK;
   if (known !== undefined) fail('ERR IID already exists for this producer with a different stream ID');
-  stream.idempotence.record(producer, id, entry);
+  stream.idempotence.record(producer, id, entry, client.server.now);
   client.db.world.dirty++;
   return OK;
 }

@@ -93,7 +93,7 @@ function groupDetails(
 
 /** What a stream remembers about idempotent producers. */
 function producersInfo({ idempotence }: StreamValue, now: Millis): Reply[] {
-  idempotence.expire(now);
+  idempotence.sweep(now);
   const producers = idempotence.producers();
   return [
     'idmp-duration',

@@ -214,7 +214,7 @@ function xadd(client: Caller, argv: Argv<-2>): Reply {
   const stream = found ?? new StreamValue(server.encoding);
   if (found === undefined) db.put(name, stream);
   stream.append(id, fields);
-  if (producer !== undefined) stream.idempotence.record(producer.name, produced!, id);
+  if (producer !== undefined) stream.idempotence.record(producer.name, produced!, id, server.now);
   db.changed(name, 'xadd');
   if (wanted.trim !== undefined && trimmed(client, stream, wanted.trim) > 0) db.changed(name, 'xtrim', 0);
   if (server.effects.feeding) {

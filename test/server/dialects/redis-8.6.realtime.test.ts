@@ -77,6 +77,24 @@ function ask(client: TestClient, ...argv: string[]): string {
   return String(client.received()[0]?.[1]);
 }
 
+test('an id whose time is over is known until the next second, as redis-server 8.6.2 sweeps once a second', () => {
+  const host = new TestHost();
+  const client = new TestClient(createNode(host, { dialect: 'redis-8.6' }));
+  const tracked = (): string => {
+    client.send(['XINFO', 'STREAM', 's']);
+    return /pids-tracked\D+(\d+)/.exec(JSON.stringify(client.received()[0]))?.[1] ?? '';
+  };
+  ask(client, 'XADD', 's', '7-0', 'f', 'v');
+  ask(client, 'XADD', 's', '8-0', 'f', 'v');
+  expect(ask(client, 'XIDMPRECORD', 's', 'p', 'a', '7-0')).toBe('OK');
+  expect(tracked()).toBe('1');
+  expect(ask(client, 'XIDMPRECORD', 's', 'p', 'a', '8-0')).toMatch(/^ERR IID already exists/);
+  expect(ask(client, 'XADD', 's', 'IDMP', 'p', 'a', '*', 'f', 'v')).toBe('7-0');
+  host.advance(1000);
+  expect(tracked()).toBe('0');
+  expect(ask(client, 'XIDMPRECORD', 's', 'p', 'a', '8-0')).toBe('OK');
+});
+
 test('an idempotent id adds no second entry while it is remembered: after COPY, RESTORE and a failover either', () => {
   const step = fc.oneof(
     {

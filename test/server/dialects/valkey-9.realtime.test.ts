@@ -94,3 +94,27 @@ test('a polygon may have more corners than a function takes arguments', async ()
   expect((await client.read()).raw).toBe('*0\r\n');
   client.close();
 });
+
+test('SCRIPT FLUSH and FUNCTION FLUSH ask for a parameter, as the interpreters of valkey-server 9.1.2 do', () => {
+  const asked = (dialect: 'valkey-8.1' | 'valkey-9', requests: readonly string[]): string[] => {
+    const client = new Conversation(createNode(new TestHost(), { dialect }));
+    client.ask('CONFIG SET slowlog-log-slower-than 0');
+    client.ask('CONFIG RESETSTAT');
+    client.ask('SLOWLOG RESET');
+    for (const each of requests) client.ask(each);
+    const stats = /config\|get:calls=\d+/.exec(client.ask('INFO commandstats'))?.[0] ?? 'none';
+    const commands = /tot-cmds=\d+/.exec(client.ask('CLIENT INFO'))?.[0] ?? '';
+    return [stats, commands, ...client.ask('SLOWLOG GET').matchAll(/CONFIG|FLUSH/g)].map(String);
+  };
+  expect(asked('valkey-9', ['SCRIPT FLUSH', 'FUNCTION FLUSH ASYNC'])).toEqual([
+    'config|get:calls=2',
+    'tot-cmds=8',
+    ...['FLUSH', 'CONFIG', 'FLUSH', 'CONFIG'],
+  ]);
+  expect(asked('valkey-9', ['MULTI', 'SCRIPT FLUSH SYNC', 'EXEC', 'SCRIPT FLUSH nosuch'])).toEqual([
+    'config|get:calls=1',
+    'tot-cmds=9',
+    ...['FLUSH', 'FLUSH', 'CONFIG'],
+  ]);
+  expect(asked('valkey-8.1', ['SCRIPT FLUSH'])).toEqual(['none', 'tot-cmds=5', 'FLUSH']);
+});
