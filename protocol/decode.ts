@@ -157,7 +157,7 @@ export class RequestDecoder {
   #inline(line: Bytes): Bytes[] | undefined {
     this.#expecting = START;
     this.isInline = true;
-    const argv = splitInline(line);
+    const argv = splitInline(line, this.#limits.words);
     if (argv === undefined) this.#fail('unbalanced quotes in request');
     return argv === undefined || argv.length === 0 ? undefined : argv;
   }

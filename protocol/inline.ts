@@ -4,12 +4,29 @@ import type { Bytes } from './bytes.ts';
 const ESCAPES: Readonly<Record<string, Bytes>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' };
 const HEX = /^[0-9a-fA-F]{2}$/;
 
+/** How a server splits lines into words, where servers differ. */
+export interface WordRules {
+  /**
+   * Whether a quote may close within a word. If so, the last quote of a line closes even behind a backslash. Otherwise a
+   * closing quote must be followed by a blank or the end of the line.
+   */
+  readonly closesWithin: boolean;
+  /** Whether bytes 0xff are left out of words. */
+  readonly drops: boolean;
+}
+
+export const REDIS_WORDS: WordRules = { closesWithin: false, drops: false };
+export const VALKEY_8_WORDS: WordRules = { closesWithin: false, drops: true };
+export const VALKEY_9_WORDS: WordRules = { closesWithin: true, drops: true };
+
 const TAB = 9;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const DOUBLE = 34;
 const SINGLE = 39;
+/** What Valkey takes for the end of its input, and leaves out. */
+const DROPPED = 255;
 
 /**
  * C's isspace. Of these, \v and \f separate arguments only where blanks are skipped; they do not end an unquoted word.
@@ -25,42 +42,55 @@ function endsWord(code: number): boolean {
 
 /**
  * The arguments of a line: unquoted words, "double quotes" with \n \r \t \b \a \xHH and \<any>, 'single quotes' with \'.
- * A closing quote must be followed by a blank or the end of the line. Undefined for unbalanced quotes.
+ * Undefined for unbalanced quotes.
  */
-export function splitInline(line: Bytes): Bytes[] | undefined {
+export function splitInline(line: Bytes, rules = REDIS_WORDS): Bytes[] | undefined {
   const argv: Bytes[] = [];
   let at = 0;
   for (;;) {
     while (at < line.length && isBlank(line.charCodeAt(at))) at++;
     if (at === line.length) return argv;
-    const word = readWord(line, at);
+    const word = readWord(line, at, rules);
     if (word === undefined) return undefined;
     argv.push(word.text);
     at = word.end;
   }
 }
 
-function readWord(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
+function readWord(line: Bytes, start: number, rules: WordRules): { text: Bytes; end: number } | undefined {
+  let text = '';
   let end = start;
-  for (; end < line.length; end++) {
+  while (end < line.length) {
     const code = line.charCodeAt(end);
     if (endsWord(code)) break;
-    if (code !== DOUBLE && code !== SINGLE) continue;
-    const quoted = code === DOUBLE ? readDouble(line, end + 1) : readSingle(line, end + 1);
+    if (code !== DOUBLE && code !== SINGLE) {
+      if (code !== DROPPED || !rules.drops) text += line.charAt(end);
+      end++;
+      continue;
+    }
+    const quoted = (code === DOUBLE ? readDouble : readSingle)(line, end + 1, rules);
     if (quoted === undefined) return undefined;
-    if (quoted.end < line.length && !isBlank(line.charCodeAt(quoted.end))) return undefined;
-    return { text: line.slice(start, end) + quoted.text, end: quoted.end };
+    text += quoted.text;
+    end = quoted.end;
+    if (rules.closesWithin || end === line.length) continue;
+    return isBlank(line.charCodeAt(end)) ? { text, end } : undefined;
   }
-  return { text: line.slice(start, end), end };
+  return { text, end };
 }
 
-function readDouble(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
+/** True for a backslash whose next byte it changes: not for one before the last quote of a line, where that quote closes. */
+function escapes(line: Bytes, at: number, quote: Bytes, rules: WordRules): boolean {
+  const isLastQuote = at + 2 === line.length && line.charAt(at + 1) === quote;
+  return line.charAt(at) === '\\' && !(isLastQuote && rules.closesWithin);
+}
+
+function readDouble(line: Bytes, start: number, rules: WordRules): { text: Bytes; end: number } | undefined {
   let text = '';
   for (let at = start; at < line.length; at++) {
     const char = line.charAt(at);
     if (char === '"') return { text, end: at + 1 };
-    if (char !== '\\') {
-      text += char;
+    if (!escapes(line, at, '"', rules)) {
+      if (char !== '\xff' || !rules.drops) text += char;
       continue;
     }
     const escaped = line.charAt(++at);
@@ -75,12 +105,13 @@ function readDouble(line: Bytes, start: number): { text: Bytes; end: number } | 
   return undefined;
 }
 
-function readSingle(line: Bytes, start: number): { text: Bytes; end: number } | undefined {
+function readSingle(line: Bytes, start: number, rules: WordRules): { text: Bytes; end: number } | undefined {
   let text = '';
   for (let at = start; at < line.length; at++) {
     const char = line.charAt(at);
     if (char === "'") return { text, end: at + 1 };
-    if (char === '\\' && line.charAt(at + 1) === "'") at++;
+    if (line.charAt(at + 1) === "'" && escapes(line, at, "'", rules)) at++;
+    else if (char === '\xff' && rules.drops) continue;
     text += line.charAt(at);
   }
   return undefined;

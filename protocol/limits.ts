@@ -1,4 +1,5 @@
 /** The limits of a client's requests. */
+import type { WordRules } from './inline.ts';
 
 /** Limits of a stream. The decoder reads this object at each header, so the limits may change at any time. */
 export interface DecodeLimits {
@@ -8,4 +9,6 @@ export interface DecodeLimits {
   authenticated: boolean;
   /** Whether CR must be followed by LF, behind each header and each argument. */
   checksLines?: boolean;
+  /** How inline requests are split: as Redis does if it is left out. */
+  words?: WordRules;
 }

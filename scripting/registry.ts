@@ -24,7 +24,7 @@ export class CompiledScript extends Program {
   #resumable: LuaFunction | undefined;
 
   constructor(sha1: Bytes, source: Bytes, texts: ScriptTexts) {
-    const { declared, flags, body } = readShebang(source, texts.engine);
+    const { declared, flags, body } = readShebang(source, texts);
     super(sha1, flags);
     this.source = source;
     this.declared = declared;

@@ -1,6 +1,7 @@
 /** Parses the `#!lua flags=…` line at the beginning of a script. */
 import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { fail } from '../protocol/errors.ts';
+import { splitInline } from '../protocol/inline.ts';
 import type { ScriptTexts } from './runtime/texts.ts';
 
 /** All flags, in the order in which Redis lists them. */
@@ -21,22 +22,26 @@ export interface Shebang {
   readonly body: Bytes;
 }
 
+type ShebangTexts = Pick<ScriptTexts, 'engine' | 'words'>;
+
 /**
  * Parses the line.
- * @param lookUp when the name of the engine is checked
+ * @param texts when the name of the engine is checked, and how the line is split
  * @throws ReplyError for another engine, an unknown option or flag, or a script without a second line
  */
-export function readShebang(source: Bytes, lookUp: ScriptTexts['engine']): Shebang {
+export function readShebang(source: Bytes, { engine: lookUp, words: rules }: ShebangTexts): Shebang {
   if (!source.startsWith('#!')) return { declared: false, flags: new Set(), body: source };
   const end = source.indexOf('\n');
-  if (end < 0) fail('ERR Invalid script shebang');
-  const [engine = '', ...options] = source.slice(0, end).split(/[ \t\n\v\f\r]+/);
+  const line = source.slice(0, end);
+  if (end < 0 || line.includes('\0')) fail('ERR Invalid script shebang');
+  const words = splitInline(line, rules);
+  if (words === undefined) fail('ERR Invalid engine in script shebang');
+  const [engine = '', ...options] = words;
   if (engine !== '#!lua' && lookUp === 'first and as written') {
     fail(`ERR Unexpected engine in script shebang: ${engine}`);
   }
   const flags = new Set<Bytes>();
   for (const option of options) {
-    if (option === '') continue;
     if (!option.startsWith('flags=')) fail(`ERR Unknown lua shebang option: ${option}`);
     const list = option.slice('flags='.length);
     if (list === '') continue;

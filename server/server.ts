@@ -300,6 +300,7 @@ export class Server {
       maxBulk: this.settings['proto-max-bulk-len'],
       authenticated: this.acl.open,
       checksLines: this.dialect.linesEnd === 'CR LF',
+      words: this.dialect.scriptTexts.words,
     };
   }
 

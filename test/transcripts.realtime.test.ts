@@ -6,7 +6,7 @@ import { testBeside } from './support/beside/each.ts';
 import { isLongRun, sampleOf } from './support/long.ts';
 import { INSTALLED } from './support/oracles.ts';
 import { startRedisServer } from './support/redis-server.ts';
-import { GAPS, type Gap, gapOf, withoutGaps } from './transcripts/gaps.ts';
+import { GAPS, type Gap, gapOf, isFatalFor, withoutGaps } from './transcripts/gaps.ts';
 import { OwnTarget } from './transcripts/own.ts';
 import { FIRST } from './transcripts/recording.ts';
 import { RECORDABLE, RedisTarget } from './transcripts/redis.ts';
@@ -94,7 +94,7 @@ describe('the recordings', () => {
         await using redis = await startRedisServer({ ...RECORDABLE, program });
         const target = await RedisTarget.open(redis.path);
         for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-          expect(written(next, await play(next, target))).toBe(recorded(next, name));
+          expect(written(next, await play(next, target, isFatalFor(name)))).toBe(recorded(next, name));
         }
         target.close();
       };

@@ -1,5 +1,6 @@
 /** What servers word or check differently in scripts. */
 import type { Bytes } from '../../protocol/bytes.ts';
+import { REDIS_WORDS, type WordRules } from '../../protocol/inline.ts';
 
 /** What the scripts of one server have, their errors, and when it checks what. */
 export interface ScriptTexts {
@@ -23,6 +24,8 @@ export interface ScriptTexts {
   readonly setReplNeeds: 'two arguments' | 'one argument';
   /** When the name of the engine in a script's first line is looked up: before its options, or after them and in any case. */
   readonly engine: 'first and as written' | 'last and in any case';
+  /** How the first line of scripts and libraries is split, and an inline request. */
+  readonly words: WordRules;
   /**
    * When the names of a library's functions are checked: when each is registered, as an error of the library, or when all
    * are, with errors of their own.
@@ -56,6 +59,7 @@ export const REDIS_7_0: ScriptTexts = {
   badLevel: 'Invalid debug level.',
   setReplNeeds: 'two arguments',
   engine: 'first and as written',
+  words: REDIS_WORDS,
   errorPlace: 'with its name',
   functionNames: 'when registered',
 };

@@ -1,5 +1,6 @@
 /** Valkey 8.1 (https://valkey.io/docs/), compared with valkey-server 8.1.1. */
 
+import { VALKEY_8_WORDS } from '../../protocol/inline.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
 import { infoFields } from '../figures/info-fields.ts';
@@ -58,6 +59,7 @@ export const valkey81: Dialect = {
     noCommand: 'Please specify at least one argument for this call',
     badArgument: 'Command arguments must be strings or integers',
     engine: 'last and in any case',
+    words: VALKEY_8_WORDS,
     functionNames: 'when loaded',
   },
   killed: {

@@ -2,6 +2,7 @@
 import { VALKEY_9 } from '../../keyspace/rdb/formats.ts';
 import { cString } from '../../protocol/bytes.ts';
 import { SYNTAX } from '../../protocol/errors.ts';
+import { VALKEY_9_WORDS } from '../../protocol/inline.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import { clusterValkey9 } from './cluster.ts';
@@ -25,6 +26,7 @@ export const valkey9: Dialect = {
   scriptTexts: {
     ...valkey81.scriptTexts,
     errorPlace: 'without its name',
+    words: VALKEY_9_WORDS,
     names: [...versionNames('REDIS', '7.2.4'), ...versionNames('VALKEY', '9.1.2'), ['SERVER_NAME', 'valkey']],
   },
   rdbFormat: VALKEY_9,

@@ -71,7 +71,7 @@ export class Functions {
    * @throws ReplyError when the code does not load or a name is taken; nothing is changed then
    */
   load(code: Bytes, replace: boolean): Bytes {
-    const header = readLibraryHeader(code);
+    const header = readLibraryHeader(code, this.#server.scripts.texts.words);
     const { name } = header;
     const present = this.#libraries.get(name);
     if (present !== undefined && !replace) fail(`ERR Library '${name}' already exists`);

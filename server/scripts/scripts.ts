@@ -167,7 +167,7 @@ export class Scripts implements ScriptHost {
     }
     if (!script.startsWith('#!')) return undefined;
     try {
-      return readShebang(script, this.texts.engine).flags;
+      return readShebang(script, this.texts).flags;
     } catch {
       // The script does not compile, and will be refused for that.
       return undefined;

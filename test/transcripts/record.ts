@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dialectNames } from '../../server/dialects/index.ts';
 import { oracleOf } from '../support/oracles.ts';
 import { startRedisServer } from '../support/redis-server.ts';
+import { isFatalFor } from './gaps.ts';
 import { FIRST, recording } from './recording.ts';
 import { RECORDABLE, RedisTarget } from './redis.ts';
 import { parseTranscript, play, type Section } from './transcript.ts';
@@ -35,7 +36,8 @@ for (const [name, program] of programs) {
   await using server = await startRedisServer({ ...RECORDABLE, program });
   const target = await RedisTarget.open(server.path);
   for (const { sections, played } of transcripts) {
-    for (const [i, section] of sections.entries()) played[i]?.set(name, await play(section, target));
+    for (const [i, section] of sections.entries())
+      played[i]?.set(name, await play(section, target, isFatalFor(name)));
   }
   target.close();
 }
