@@ -8,7 +8,7 @@ import { desync, leaderOf } from './election.ts';
 import { hurryHello } from './hello.ts';
 import type { FailoverState, Primary, Replica } from './instances.ts';
 import { switchAddress } from './primaries.ts';
-import { changeRole } from './reconfigure.ts';
+import { changeRole, dismissClients, handOver } from './reconfigure.ts';
 import { selectReplica } from './selection.ts';
 import type { Sentinel } from './sentinel.ts';
 
@@ -48,8 +48,10 @@ export function continueFailover(sentinel: Sentinel, primary: Primary): void {
   const { state } = primary.failover;
   if (state === 'wait_start') awaitElection(sentinel, primary);
   else if (state === 'select_slave') choose(sentinel, primary);
-  else if (state === 'send_slaveof_noone') promote(sentinel, primary);
-  else if (state === 'wait_promotion') checkTimeout(sentinel, primary);
+  else if (state === 'send_slaveof_noone') {
+    if (primary.failover.isCoordinated) coordinate(sentinel, primary);
+    else promote(sentinel, primary);
+  } else if (state === 'wait_promotion') checkTimeout(sentinel, primary);
   else if (state === 'reconf_slaves') reconfigureNext(sentinel, primary);
 }
 
@@ -85,10 +87,23 @@ function choose(sentinel: Sentinel, primary: Primary): void {
 
 function promote(sentinel: Sentinel, primary: Primary): void {
   const replica = primary.failover.promoted;
-  if (replica === undefined || replica.link.disconnected || !changeRole(replica, undefined)) {
+  if (replica === undefined || replica.link.disconnected || !changeRole(sentinel, replica, undefined)) {
     checkTimeout(sentinel, primary);
     return;
   }
+  sentinel.event('notice', '+failover-state-wait-promotion', replica);
+  go(sentinel, primary, 'wait_promotion');
+}
+
+/** Tells the primary to hand over. It needs at least a second for that. */
+function coordinate(sentinel: Sentinel, primary: Primary): void {
+  const left = primary.failoverTimeout - (sentinel.now - primary.failover.changedAt);
+  if (left < 1000) {
+    abort(sentinel, primary, '-failover-abort-master-timeout');
+    return;
+  }
+  const replica = primary.failover.promoted;
+  if (replica === undefined || primary.link.disconnected || !handOver(primary, replica.address, left)) return;
   sentinel.event('notice', '+failover-state-wait-promotion', replica);
   go(sentinel, primary, 'wait_promotion');
 }
@@ -107,6 +122,10 @@ export function promoted(sentinel: Sentinel, replica: Replica): void {
   sentinel.flush();
   sentinel.event('warning', '+promoted-slave', replica);
   sentinel.crashIfAsked(2);
+  if (primary.failover.isCoordinated) {
+    dismissClients(primary);
+    dismissClients(replica);
+  }
   sentinel.event('warning', '+failover-state-reconf-slaves', primary);
   hurryHello(sentinel, primary);
 }
@@ -125,7 +144,7 @@ function reconfigureNext(sentinel: Sentinel, primary: Primary): void {
       replica.reconfiguration = 'done';
     }
     if (replica.reconfiguration === 'sent' || replica.reconfiguration === 'inprog') continue;
-    if (replica.link.disconnected || !changeRole(replica, fresh?.address)) continue;
+    if (replica.link.disconnected || !changeRole(sentinel, replica, fresh?.address)) continue;
     replica.reconfiguration = 'sent';
     replica.sentAt = sentinel.now;
     sentinel.event('notice', '+slave-reconf-sent', replica);
@@ -149,7 +168,7 @@ function detectEnd(sentinel: Sentinel, primary: Primary): void {
   for (const replica of replicas) {
     if (replica.isPromoted || replica.reconfiguration === 'done' || replica.reconfiguration === 'sent')
       continue;
-    if (replica.link.disconnected || !changeRole(replica, fresh.address)) continue;
+    if (replica.link.disconnected || !changeRole(sentinel, replica, fresh.address)) continue;
     sentinel.event('notice', '+slave-reconf-sent-be', replica);
     replica.reconfiguration = 'sent';
   }
@@ -167,6 +186,7 @@ function abort(sentinel: Sentinel, primary: Primary, why: string): void {
   const { failover } = primary;
   sentinel.event('warning', why, primary);
   failover.isForced = false;
+  failover.isCoordinated = false;
   go(sentinel, primary, 'none');
   if (failover.promoted !== undefined) failover.promoted.isPromoted = false;
   failover.promoted = undefined;

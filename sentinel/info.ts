@@ -23,6 +23,7 @@ export function readInfo(sentinel: Sentinel, instance: DataInstance, text: Bytes
   if (sentinel.isTilted || !(instance instanceof Replica)) return;
   if (role === 'master') foundPrimary(sentinel, instance);
   if (role !== 'slave') return;
+  endHandover(sentinel, instance);
   if (!follows(instance)) fixUpstream(sentinel, instance);
   followReconfiguration(sentinel, instance);
 }
@@ -36,6 +37,7 @@ function takeFields(sentinel: Sentinel, instance: DataInstance, text: Bytes): Ro
     const colon = line.indexOf(':');
     const [field, value] = [line.slice(0, colon), line.slice(colon + 1)];
     const number = parseSafeInteger(value) ?? 0;
+    if (field === 'master_failover_state') takeHandover(sentinel, instance, value);
     if (field === 'run_id') takeRunId(sentinel, instance, value);
     else if (field === 'role' && (value === 'master' || value === 'slave')) role = value;
     else if (field === 'master_link_down_since_seconds') instance.linkDownFor = number * 1000;
@@ -53,6 +55,13 @@ function takeFields(sentinel: Sentinel, instance: DataInstance, text: Bytes): Ro
     else if (field === 'replica_announced') instance.isAnnounced = number !== 0;
   }
   return role;
+}
+
+function takeHandover({ now }: Sentinel, instance: DataInstance, state: Bytes): void {
+  const isHandingOver = state !== 'no-failover';
+  if (isHandingOver === instance.isHandingOver) return;
+  instance.isHandingOver = isHandingOver;
+  instance.handingOverChangedAt = now;
 }
 
 function takeRunId(sentinel: Sentinel, instance: DataInstance, runId: Bytes): void {
@@ -86,7 +95,7 @@ function foundPrimary(sentinel: Sentinel, replica: Replica): void {
   const patience = sentinel.periods['publish-period'] * 4;
   if (replica.isPromoted || !looksSane(sentinel, group) || !wasUpFor(sentinel, replica, patience)) return;
   if (sentinel.now - replica.roleReportedAt <= patience) return;
-  if (changeRole(replica, group.address)) sentinel.event('notice', '+convert-to-slave', replica);
+  if (changeRole(sentinel, replica, group.address)) sentinel.event('notice', '+convert-to-slave', replica);
 }
 
 function follows({ upstream, group }: Replica): boolean {
@@ -99,7 +108,17 @@ function fixUpstream(sentinel: Sentinel, replica: Replica): void {
   const patience = group.failoverTimeout;
   if (!looksSane(sentinel, group) || !wasUpFor(sentinel, replica, patience)) return;
   if (sentinel.now - upstream.changedAt <= patience) return;
-  if (changeRole(replica, group.address)) sentinel.event('notice', '+fix-slave-config', replica);
+  if (changeRole(sentinel, replica, group.address)) sentinel.event('notice', '+fix-slave-config', replica);
+}
+
+/** Ends the FAILOVER of a replica that has been in it for too long. */
+function endHandover(sentinel: Sentinel, replica: Replica): void {
+  const { group } = replica;
+  if (!sentinel.traits.coordinates || replica.isHandingOver !== true) return;
+  const patience = group.failoverTimeout;
+  if (!looksSane(sentinel, group) || !wasUpFor(sentinel, replica, patience)) return;
+  if (sentinel.now - replica.handingOverChangedAt <= patience) return;
+  if (changeRole(sentinel, replica, group.address)) sentinel.event('notice', '+fix-slave-config', replica);
 }
 
 /** True when the replica was not down in the last `ms` milliseconds. */

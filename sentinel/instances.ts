@@ -59,6 +59,9 @@ export abstract class DataInstance extends Instance {
   priority = 100;
   offset = 0;
   isAnnounced = true;
+  /** Whether the node is in a FAILOVER of its own, as INFO says; undefined if it does not say. */
+  isHandingOver: boolean | undefined;
+  handingOverChangedAt: Millis = 0;
 
   constructor(role: Role, name: Bytes, address: Address, downAfter: number, now: Millis) {
     super(name, address, downAfter, now);
@@ -82,6 +85,8 @@ export type FailoverState =
 export class FailoverProgress {
   state: FailoverState = 'none';
   isForced = false;
+  /** The primary itself hands over to the replica. */
+  isCoordinated = false;
   epoch = 0;
   changedAt: Millis = 0;
   /** When the last attempt began, or when another Sentinel got this one's vote. */

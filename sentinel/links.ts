@@ -114,7 +114,17 @@ export function sendPeriodic(sentinel: Sentinel, instance: Instance): void {
   }
   const pingPeriod = Math.min(instance.downAfter, periods['ping-period']);
   if (now - link.pongAt > pingPeriod && now - link.pingedAt > pingPeriod / 2) ping(sentinel, instance);
-  if (now - instance.publishedAt > periods['publish-period']) sayHello(sentinel, instance);
+  if (now - instance.publishedAt > periods['publish-period'] && !isPaused(sentinel, instance)) {
+    sayHello(sentinel, instance);
+  }
+}
+
+/** True for a node that is about to hand over: it would hold back a PUBLISH. */
+function isPaused({ traits }: Sentinel, instance: Instance): boolean {
+  if (!traits.coordinates || !(instance instanceof DataInstance)) return false;
+  if (instance.isHandingOver === true) return true;
+  if (!(instance instanceof Primary) || !instance.failover.isCoordinated) return false;
+  return !['reconf_slaves', 'update_config'].includes(instance.failover.state);
 }
 
 /** Replicas are asked more often while their primary is down, is being replaced, or has lost them. */

@@ -1,5 +1,6 @@
 /** The state of a Sentinel: its id and epoch, the primaries that it monitors, and the events that it publishes. */
 import type { Bytes, Millis } from '../protocol/bytes.ts';
+import type { SentinelTraits } from '../server/dialects/sentinel.ts';
 import type { Connection, Host, PendingConnection, Receiver } from '../server/host/host.ts';
 import { silence } from '../server/host/silence.ts';
 import type { LogLevel } from '../server/ports.ts';
@@ -20,6 +21,7 @@ export interface SentinelHome {
   readonly host: Host;
   readonly now: Millis;
   readonly settings: Settings;
+  readonly dialect: { readonly sentinel: SentinelTraits };
   readonly pubsub: { publish(channel: Bytes, text: Bytes): number };
   log(level: LogLevel, text: string): void;
   /** Runs work as one execution unit. */
@@ -62,6 +64,11 @@ export class Sentinel implements Dialler {
   constructor(home: SentinelHome, id: Bytes) {
     this.home = home;
     this.id = id;
+  }
+
+  /** How Sentinels of the server that it answers as behave. */
+  get traits(): SentinelTraits {
+    return this.home.dialect.sentinel;
   }
 
   get host(): Host {

@@ -77,6 +77,7 @@ function* flagsOf(instance: Instance, showsReboot: boolean): Iterable<string> {
     yield `reconf_${instance.reconfiguration}`;
   }
   if (instance instanceof Primary && instance.failover.isForced) yield 'force_failover';
+  if (instance instanceof Primary && instance.failover.isCoordinated) yield 'coordinated_failover';
   if (instance.scriptKillSent) yield 'script_kill_sent';
   if (showsReboot && instance instanceof Primary && instance.rebootedAt !== undefined) yield 'master_reboot';
 }

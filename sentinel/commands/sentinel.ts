@@ -1,6 +1,6 @@
 /** SENTINEL (https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/#sentinel-commands). */
-import { asciiLower, type Bytes } from '../../protocol/bytes.ts';
-import { fail } from '../../protocol/errors.ts';
+import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { fail, wrongArity } from '../../protocol/errors.ts';
 import { globMatch } from '../../protocol/glob.ts';
 import { NULL_ARRAY, OK, type Reply, ReplyError, SimpleString } from '../../protocol/reply.ts';
 import type { Since } from '../../server/dialects/since.ts';
@@ -13,6 +13,7 @@ import {
   type Flag,
 } from '../../server/table/command.ts';
 import { hostOf, isSame } from '../address.ts';
+import { askOthers } from '../down.ts';
 import { vote } from '../election.ts';
 import { startFailover } from '../failover.ts';
 import type { DataInstance, Instance, Primary } from '../instances.ts';
@@ -66,21 +67,44 @@ function isDownByAddress(client: SentinelCaller, argv: Argv<6>): Reply {
   return [isDown ? 1 : 0, voted.leader ?? '*', voted.epoch];
 }
 
-/** Replaces a primary without asking the other Sentinels. Throws Redis' error if that is not possible now. */
-export function forceFailover(server: SentinelServer, name: Bytes): void {
+/**
+ * Replaces a primary without asking the other Sentinels, or, if the primary is to hand over itself, once they have elected
+ * this one. Throws Redis' error if that is not possible now.
+ */
+export function forceFailover(
+  server: SentinelServer,
+  name: Bytes,
+  how: 'forced' | 'coordinated' = 'forced',
+): void {
   const { sentinel } = server;
   const primary = sentinel.primaries.get(name) ?? fail(NO_SUCH);
+  if (how === 'coordinated' && primary.isHandingOver === undefined) {
+    fail('NOGOODPRIMARY Primary does not support FAILOVER command');
+  }
   if (primary.failover.isUnderWay) fail('INPROG Failover already in progress');
   if (selectReplica(sentinel, primary) === undefined) {
     fail('NOGOODSLAVE No suitable replica to promote');
   }
   server.log('warning', `Executing user requested FAILOVER of '${primary.name}'`);
+  if (sentinel.traits.coordinates) {
+    primary.downSince = sentinel.now;
+    primary.isDown = true;
+  }
   startFailover(sentinel, primary);
-  primary.failover.isForced = true;
+  if (how === 'forced') primary.failover.isForced = true;
+  else {
+    primary.failover.isCoordinated = true;
+    askOthers(sentinel, primary, true);
+  }
 }
 
-function failover({ server }: SentinelCaller, argv: Argv<3>): Reply {
-  forceFailover(server, argv[2]);
+function failover({ server }: SentinelCaller, argv: Argv<-3>): Reply {
+  if (argv.length > 4) throw wrongArity('sentinel|failover');
+  const [, , name, option] = argv;
+  if (!server.sentinel.primaries.has(name)) fail(NO_SUCH);
+  if (option !== undefined && asciiUpper(option) !== 'COORDINATED')
+    fail('ERR Unknown failover option specified');
+  forceFailover(server, name, option === undefined ? 'forced' : 'coordinated');
   return OK;
 }
 
@@ -217,6 +241,7 @@ export const sentinelCommand = defineContainer(
       since: '2.8.4',
       complexity: '',
       arity: 3,
+      changes: [{ since: { valkey: '9.0.0' }, arity: -3 }],
       run: failover,
     }),
     flushconfig: entry({

@@ -36,7 +36,17 @@ export const sentinelSyntax: SyntaxTable = {
     words: 'parameter_value:{parameter value}...',
     changes: [{ since: '7.2.0', words: '[data:{parameter value}...]' }],
   },
-  failover: named(),
+  failover: {
+    words: 'master-name',
+    changes: [
+      { since: VALKEY, words: 'primary-name' },
+      {
+        since: { valkey: '9.0.0' },
+        words: 'primary-name [coordinated:COORDINATED@valkey-9.0.0]',
+        history: ['9.0.0 Takes COORDINATED.'],
+      },
+    ],
+  },
   'get-master-addr-by-name': renamed({ words: 'master-name' }, 'GET-PRIMARY-ADDR-BY-NAME'),
   'get-primary-addr-by-name': 'primary-name',
   'info-cache': 'nodename...',

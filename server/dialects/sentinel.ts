@@ -8,11 +8,23 @@ export interface SentinelTraits {
   readonly showsReboot: boolean;
   /** Whether INFO counts how often the Sentinel was in TILT mode. */
   readonly countsTilts: boolean;
+  /**
+   * Whether SENTINEL FAILOVER takes COORDINATED, so that the primary itself hands over with FAILOVER. A Sentinel that knows
+   * this also finds a primary down while it replaces it on request, and ends a FAILOVER of a node that it reconfigures.
+   */
+  readonly coordinates: boolean;
 }
 
 /** Redis 7.0. */
-export const sentinel70: SentinelTraits = { config: 'one parameter', showsReboot: false, countsTilts: false };
+export const sentinel70: SentinelTraits = {
+  config: 'one parameter',
+  showsReboot: false,
+  countsTilts: false,
+  coordinates: false,
+};
 /** Redis 7.2, and Valkey. */
 export const sentinel72: SentinelTraits = { ...sentinel70, config: 'several parameters', showsReboot: true };
+/** Valkey 9. */
+export const sentinelValkey9: SentinelTraits = { ...sentinel72, coordinates: true };
 /** Redis 8.2. */
 export const sentinel82: SentinelTraits = { ...sentinel72, countsTilts: true };

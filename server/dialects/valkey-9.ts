@@ -7,6 +7,7 @@ import { versionNames } from '../../scripting/runtime/texts.ts';
 import { infoFields } from '../figures/info-fields.ts';
 import { clusterValkey9 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
+import { sentinelValkey9 } from './sentinel.ts';
 import { valkey81 } from './valkey-8.1.ts';
 
 export const valkey9: Dialect = {
@@ -40,6 +41,7 @@ export const valkey9: Dialect = {
   fieldCommands: 'valkey',
   sizesInScript: 'of the reply',
   cluster: clusterValkey9,
+  sentinel: sentinelValkey9,
   sharedQueryBuffer: 'for whole requests',
   expiredFields: 'together',
   looseScores: false,

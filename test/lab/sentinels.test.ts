@@ -1,6 +1,9 @@
 /** Sentinels in the lab: they decide on failovers under the same links and clocks as the nodes. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Pair, type PairOptions, startPair } from '../../index.ts';
+import { MapReply } from '../../protocol/reply.ts';
+import { describeInstance } from '../../sentinel/commands/fields.ts';
+import { forceFailover } from '../../sentinel/commands/sentinel.ts';
 
 const open: Pair[] = [];
 afterEach(async () => {
@@ -58,6 +61,64 @@ describe('Sentinels of a pair', () => {
     await expect(pair.failover({ to: 'redis-1' })).rejects.toThrow(
       /failover\.to is 'redis-1'; allowed: no value/,
     );
+  });
+
+  test('SENTINEL FAILOVER COORDINATED of Valkey 9 has the primary hand over, after an election, and loses nothing', async () => {
+    const pair = await start({ dialect: 'valkey-9' });
+    const a = pair.client('A');
+    const sentinel = pair.sentinel('sentinel-2').server;
+    const old = pair.primary;
+    await pair.run(async () => {
+      await a.set('lock', 'A');
+      for (const replica of pair.replicas) pair.linkTo(replica.name).hold();
+      await a.set('other', 'A');
+    });
+    const primary = sentinel.sentinel.primaries.get('mymaster')!;
+    const flags = (): string[] => {
+      const fields = describeInstance(primary, sentinel.now, true);
+      return String(fields instanceof MapReply && fields.items[fields.items.indexOf('flags') + 1]).split(',');
+    };
+    await until(pair, () => pair.sentinel('sentinel-2').knowsEverybody(2));
+    // Sentinels are asked for their vote once, and need a connection for that.
+    await until(pair, () => [...primary.sentinels.values()].every(({ link }) => !link.disconnected));
+    expect(primary.isHandingOver).toBe(false);
+    sentinel.unit(() => forceFailover(sentinel, 'mymaster', 'coordinated'));
+    sentinel.settle();
+    expect(flags()).toEqual(['s_down', 'master', 'failover_in_progress', 'coordinated_failover']);
+    expect(() => sentinel.unit(() => forceFailover(sentinel, 'mymaster'))).toThrow(/^INPROG/);
+    await until(pair, () => old.server.replication.failover.state !== 'no-failover');
+    // The primary takes no writes until a replica has what it has.
+    const late = a.set('lock', 'B');
+    await pair.advance(500);
+    expect(pair.failovers).toEqual([]);
+    for (const replica of pair.replicas) pair.linkTo(replica.name).release();
+    await until(pair, () => pair.failovers.length > 0);
+    expect([pair.failovers[0]?.from, pair.failovers[0]?.lost]).toEqual(['redis-1', []]);
+    await until(pair, () => old.server.primary?.port === pair.primary.port);
+    expect(await pair.run(() => late)).toBe('OK');
+    expect(await pair.client('B').mget('lock', 'other')).toEqual(['B', 'A']);
+    expect(
+      typesOf(pair, 'sentinel-2').filter((type) => /vote|elected|wait-promotion|promoted/.test(type)),
+    ).toEqual(['+vote-for-leader', '+elected-leader', '+failover-state-wait-promotion', '+promoted-slave']);
+  });
+
+  test('a coordinated failover that cannot end in time is given up, and the primary goes on', async () => {
+    const pair = await start({ dialect: 'valkey-9', sentinels: { count: 1, failoverTimeout: 3000 } });
+    const sentinel = pair.sentinel('sentinel-1').server;
+    const primary = sentinel.sentinel.primaries.get('mymaster')!;
+    const a = pair.client('A');
+    await until(pair, () => primary.isHandingOver === false);
+    for (const replica of pair.replicas) pair.linkTo(replica.name).hold();
+    await a.set('lock', 'A');
+    sentinel.unit(() => forceFailover(sentinel, 'mymaster', 'coordinated'));
+    sentinel.settle();
+    await until(pair, () => typesOf(pair, 'sentinel-1').includes('-failover-abort-slave-timeout'));
+    expect(await a.set('lock', 'B')).toBe('OK');
+    expect([pair.primary.name, pair.primary.server.replication.failover.state]).toEqual([
+      'redis-1',
+      'no-failover',
+    ]);
+    expect(primary.failover.isCoordinated).toBe(false);
   });
 
   test('a partition leaves the old primary with its client: two holders, and the same trace for the same seed', async () => {

@@ -1,10 +1,11 @@
 /** Sentinels of lostlock and a real redis-sentinel in one quorum, on real servers, through the death of the primary. */
 import { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startServer } from '../../index.ts';
 import type { SentinelEvent } from '../../sentinel/sentinel.ts';
 import type { LostlockSentinel } from '../../start/running/sentinel.ts';
 import { startSentinel } from '../../start/sentinel.ts';
+import { oracleOf } from '../support/oracles.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { hasSentinel, startRealSentinel } from '../support/redis-sentinel.ts';
 import { findProgram, startRedisServer } from '../support/redis-server.ts';
@@ -105,3 +106,70 @@ test.skipIf(!hasSentinel)(
     }
   },
 );
+
+const valkey9 = oracleOf('valkey-9');
+
+describe.skipIf(valkey9 === undefined)('SENTINEL FAILOVER COORDINATED (needs valkey-9)', () => {
+  const program = valkey9 ?? '';
+
+  /** Fails over until the Sentinel takes the request, and waits for what it announces then. */
+  async function coordinate(port: number, wanted: number): Promise<void> {
+    const ask = new Redis(port, '127.0.0.1');
+    try {
+      await expect(ask.call('SENTINEL', 'FAILOVER', 'mymaster', 'x')).rejects.toThrow(
+        'ERR Unknown failover option specified',
+      );
+      const begun = (): Promise<boolean> =>
+        ask.call('SENTINEL', 'FAILOVER', 'mymaster', 'coordinated').then(
+          () => true,
+          () => false,
+        );
+      await until(begun, { what: 'a replica that may be promoted', limitMs });
+      const announced = async (): Promise<boolean> => (await addressAt(port)).includes(String(wanted));
+      await until(announced, { what: 'the replica to be announced', limitMs });
+    } finally {
+      ask.disconnect();
+    }
+  }
+
+  test('a Sentinel of lostlock has a real primary hand over', async () => {
+    const quick = ['--repl-diskless-sync-delay', '0'];
+    await using first = await startRedisServer({ program, tcp: true, args: quick });
+    const follow = ['--replicaof', '127.0.0.1', String(first.port)];
+    await using second = await startRedisServer({ program, tcp: true, args: [...quick, ...follow] });
+    const monitored = { host: '127.0.0.1', port: first.port };
+    const place = { host: '127.0.0.1', port: 0, primary: monitored, dialect: 'valkey-9' } as const;
+    const sentinel = await startSentinel(place, { downAfter: 30_000, quorum: 1 });
+    Object.assign(sentinel.node.sentinel.periods, { 'info-period': 500, 'tilt-trigger': 600_000 });
+    const writer = new Redis(first.port, '127.0.0.1');
+    try {
+      await writer.set('lock', 'A');
+      await coordinate(sentinel.port, second.port);
+      const [old, fresh] = [new Redis(first.port, '127.0.0.1'), new Redis(second.port, '127.0.0.1')];
+      expect(await fresh.get('lock')).toBe('A');
+      expect(((await fresh.role()) as unknown[])[0]).toBe('master');
+      expect(((await old.role()) as unknown[])[0]).toBe('slave');
+      // The handover continued one history; a forced failover would have begun with REPLICAOF NO ONE.
+      expect(await old.call('INFO', 'stats')).toMatch(/sync_partial_ok:0/);
+      expect(await fresh.call('INFO', 'stats')).toMatch(/sync_partial_ok:1/);
+      old.disconnect();
+      fresh.disconnect();
+    } finally {
+      writer.disconnect();
+      await sentinel.stop();
+    }
+  });
+
+  test('a real Sentinel has a primary of lostlock hand over', async () => {
+    await using server = await startServer({ replicas: 1, dialect: 'valkey-9' });
+    const real = await startRealSentinel(program, [`sentinel monitor mymaster 127.0.0.1 ${server.port} 1`]);
+    const [replica] = server.replicas;
+    try {
+      await coordinate(real.port, replica!.port);
+      expect(replica!.node.role).toBe('primary');
+      expect(server.node.replication.id).toBe(replica!.node.replication.id);
+    } finally {
+      await real.stop();
+    }
+  });
+});
