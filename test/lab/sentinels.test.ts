@@ -99,7 +99,13 @@ describe('Sentinels of a pair', () => {
     expect(await pair.client('B').mget('lock', 'other')).toEqual(['B', 'A']);
     expect(
       typesOf(pair, 'sentinel-2').filter((type) => /vote|elected|wait-promotion|promoted/.test(type)),
-    ).toEqual(['+vote-for-leader', '+elected-leader', '+failover-state-wait-promotion', '+promoted-slave']);
+    ).toEqual([
+      '+vote-for-leader',
+      '+elected-leader',
+      '+selected-slave',
+      '+failover-state-wait-promotion',
+      '+promoted-slave',
+    ]);
   });
 
   test('a coordinated failover that cannot end in time is given up, and the primary goes on', async () => {
