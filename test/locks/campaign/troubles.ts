@@ -20,6 +20,8 @@ export interface Trouble {
 interface StruckHolder {
   readonly actor: { readonly name: string };
   readonly rules: { readonly byOwner: boolean };
+  /** False for a lease of a chosen length: nothing asks for the hold again until it is extended or released. */
+  readonly renewed: boolean;
   readonly askedAt: number;
   readonly grantedAt: number;
 }
@@ -66,14 +68,17 @@ export class Troubles {
 
   #struck(holder: StruckHolder, set: number, now: number): boolean {
     const since = now - this.#leaseMs * 1000;
-    const near = this.#all.filter(
+    const here = this.#all.filter(
       (each) =>
         each.from <= now &&
-        each.to >= since &&
         (each.client ?? holder.actor.name) === holder.actor.name &&
         (each.set ?? set) === set,
     );
-    if (near.some(({ kind }) => kind === 'lost')) return true;
+    // A hold that is not renewed may learn of it only when it is extended.
+    const lostSince = holder.renewed ? since : Math.min(since, holder.grantedAt);
+    const hasLost = here.some(({ kind, to }) => kind === 'lost' && to >= lostSince);
+    if (hasLost) return true;
+    const near = here.filter(({ to }) => to >= since);
     const slow = near.filter(({ kind }) => kind === 'slow');
     if (slow.some(({ from }) => from <= holder.grantedAt)) return true;
     const cuts = near.filter(({ kind }) => kind === 'cut');
