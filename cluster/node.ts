@@ -241,6 +241,31 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     return outcome;
   }
 
+  get introduction(): readonly (readonly Bytes[])[] {
+    if (!this.#server.dialect.cluster.passesOn) return [];
+    return [['REPLCONF', 'set-cluster-node-id', this.cluster.myself.id]];
+  }
+
+  get isNeeded(): boolean {
+    const { myself } = this.cluster;
+    return myself.isPrimary && myself.slots.size > 0;
+  }
+
+  passOn(): Bytes | undefined {
+    const { myself } = this.cluster;
+    if (!myself.isPrimary) return undefined;
+    const { replication, effects, databases } = this.#server;
+    const heirs = replication.online().flatMap((follower) => {
+      const member = myself.replicas.find(({ id }) => id === follower.nodeId);
+      return member === undefined ? [] : [{ member, offset: follower.acknowledged }];
+    });
+    const [heir] = heirs.sort((a, b) => b.offset - a.offset);
+    if (heir === undefined) return undefined;
+    const { id } = heir.member;
+    effects.propagateOwn(databases[0]!, ['CLUSTER', 'FAILOVER', 'FORCE', 'REPLICAID', id]);
+    return id;
+  }
+
   areTogether(slot: number, other: number): boolean {
     return this.cluster.owners[slot] === this.cluster.owners[other];
   }

@@ -34,6 +34,12 @@ export interface Membership {
   areTogether(slot: number, other: number): boolean;
   /** Sends a message to the other nodes; one of a shard channel to those of the same shard. */
   publish(channel: Bytes, text: Bytes, sharded: boolean): void;
+  /** The commands with which the node describes itself to its primary, besides those outside of a cluster. */
+  readonly introduction: readonly (readonly Bytes[])[];
+  /** Whether the cluster needs the node: it is a primary with slots. */
+  readonly isNeeded: boolean;
+  /** Tells the replica that has most of the stream to take over, because the node ends. Returns its id, if there is one. */
+  passOn(): Bytes | undefined;
   /** The slots that the node serves, as ranges with both ends included. */
   ownSlots(): (readonly [first: number, last: number])[];
   /** How many connections there are to other nodes, in both directions. */

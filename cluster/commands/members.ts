@@ -2,7 +2,7 @@
 import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { OK, type Reply, SimpleString } from '../../protocol/reply.ts';
-import type { Client } from '../../server/clients/client.ts';
+import { type Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { empty } from '../../server/commands/node/server.ts';
 import { promote } from '../../server/replication/role.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
@@ -64,12 +64,25 @@ export function forget(cluster: Cluster, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-/** REPLICATE: the node becomes a replica. */
+/** Makes a replica a primary without data and slots. */
+function leavePrimary(cluster: Cluster): void {
+  const { myself, server } = cluster;
+  if (myself.isPrimary) return;
+  cluster.makePrimary(myself);
+  promote(server);
+  empty(server, server.databases);
+}
+
+/** REPLICATE: the node becomes a replica, or with NO ONE an empty primary of a shard of its own. */
 export function replicate(cluster: Cluster, argv: readonly Bytes[]): Reply {
   if (argv.length > 3) {
     const [, , no = '', one = ''] = argv;
-    if (argv.length > 4 || asciiUpper(no) !== 'NO' || asciiUpper(one) !== 'ONE') fail(SYNTAX);
-    fail('ERR lostlock does not make a replica an empty primary: use CLUSTER RESET, or CLUSTER FAILOVER');
+    if (argv.length > 4 || asciiUpper(no) !== 'NO' || asciiUpper(one) !== 'ONE') refuseMore(argv);
+    if (cluster.myself.isReplica) {
+      leavePrimary(cluster);
+      cluster.myself.shardId = cluster.server.randomHex(40);
+    }
+    return OK;
   }
   const { myself } = cluster;
   const primary = named(cluster, wordAt(argv, 2));
@@ -148,11 +161,7 @@ export function reset(cluster: Cluster, argv: readonly Bytes[]): Reply {
   if (myself.isPrimary && cluster.hasAnyKeys) {
     fail("ERR CLUSTER RESET can't be called with master nodes containing keys");
   }
-  if (myself.isReplica) {
-    cluster.makePrimary(myself);
-    promote(server);
-    empty(server, server.databases);
-  }
+  leavePrimary(cluster);
   cluster.migrating.clear();
   cluster.importing.clear();
   cluster.endHandover();
@@ -170,11 +179,23 @@ export function reset(cluster: Cluster, argv: readonly Bytes[]): Reply {
   return OK;
 }
 
-/** FAILOVER: this replica takes over; FORCE without the consent of its primary, TAKEOVER without anybody's. */
-export function failover(cluster: Cluster, argv: readonly Bytes[]): Reply {
+/**
+ * FAILOVER: this replica takes over; FORCE without the consent of its primary, TAKEOVER without anybody's. A primary that
+ * ends names the replica that is to take over.
+ */
+export function failover(cluster: Cluster, argv: readonly Bytes[], client?: Client): Reply {
   const how = asciiLower(argv[2] ?? '');
-  refuseMore(argv);
-  if (argv.length === 3 && how !== 'force' && how !== 'takeover') fail(SYNTAX);
+  const { passesOn } = cluster.server.dialect.cluster;
+  if (
+    passesOn &&
+    argv.length === 5 &&
+    client?.has(PRIMARY_LINK) &&
+    asciiUpper(argv[3] ?? '') === 'REPLICAID'
+  ) {
+    if (argv[4] !== cluster.myself.id) return OK;
+  } else if (passesOn && argv.length > 3) fail(SYNTAX);
+  else refuseMore(argv);
+  if (argv.length >= 3 && how !== 'force' && how !== 'takeover') fail(SYNTAX);
   const { myself } = cluster;
   const { primary } = myself;
   if (myself.isPrimary) fail('ERR You should send CLUSTER FAILOVER to a replica');

@@ -36,7 +36,7 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   countkeysinslot: slots.countKeys,
   delslots: (cluster, argv) => slots.changeSlots(cluster, argv, false),
   delslotsrange: (cluster, argv) => slots.changeRanges(cluster, argv, false),
-  failover: members.failover,
+  failover: (cluster, argv, client) => members.failover(cluster, argv, client),
   flushslot: slots.flushSlot,
   flushslots: slots.flushSlots,
   forget: members.forget,

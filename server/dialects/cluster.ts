@@ -33,6 +33,8 @@ export interface ClusterTraits {
   readonly replicatesSetSlot: boolean;
   /** How nodes move slots by themselves: by CLUSTER MIGRATESLOTS at the source, CLUSTER MIGRATION at the target, or not. */
   readonly movesSlots: 'not' | 'from the source' | 'to the target';
+  /** Whether a primary that ends can tell a replica to take over (SHUTDOWN FAILOVER). */
+  readonly passesOn: boolean;
   /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
   readonly routesSpoiltTransactions: boolean;
   /** Whether a node that loses a slot to a newer epoch forgets that it was moving the slot away. */
@@ -55,6 +57,7 @@ export const cluster70: ClusterTraits = {
   setSlotTakesTimeout: false,
   replicatesSetSlot: false,
   movesSlots: 'not',
+  passesOn: false,
   routesSpoiltTransactions: true,
   forgetsMoveOfLostSlot: false,
 };
@@ -86,6 +89,7 @@ export const clusterValkey9: ClusterTraits = {
   ...clusterValkey81,
   showsShardIds: true,
   movesSlots: 'from the source',
+  passesOn: true,
   databases: 'as configured',
   slotsWithoutCluster: true,
 };

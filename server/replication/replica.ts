@@ -32,6 +32,7 @@ export interface ReplicaNode extends ClientNode, SnapshotNode, Units {
   readonly primary: SnapshotNode['primary'];
   /** The commands that describe this replica, sent before PSYNC. */
   readonly introduction: readonly (readonly Bytes[])[];
+  readonly cluster: { readonly introduction: ReplicaNode['introduction'] } | undefined;
   readonly host: Host;
   readonly replication: SnapshotNode['replication'] & {
     readonly failover: { readonly state: string; answered(accepted: boolean): void };
@@ -185,7 +186,8 @@ export class ReplicaSide {
 
   // Like Redis, the replica sends AUTH and all REPLCONF at once after the reply to PING.
   #shakeHands(): void {
-    const { settings, introduction } = this.#server;
+    const { settings, cluster } = this.#server;
+    const introduction = [...this.#server.introduction, ...(cluster?.introduction ?? [])];
     const password = settings[PASSWORD];
     const user = settings[USER];
     const address = settings['replica-announce-ip'];

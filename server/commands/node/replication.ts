@@ -35,6 +35,10 @@ function replicaof(client: Caller, argv: Argv<-3>): Reply {
   return OK;
 }
 
+function unknownOption(option = ''): never {
+  return fail(`ERR Unrecognized REPLCONF option: ${option}`);
+}
+
 function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
   if (argv.length % 2 === 0) fail(SYNTAX);
   const { replication } = client.server;
@@ -70,8 +74,12 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
       case 'rdb-filter-only':
         replication.follower(client).leavesOut = leftOut(value);
         break;
+      case 'set-cluster-node-id':
+        if (!client.server.dialect.cluster.passesOn) return unknownOption(argv[at]);
+        replication.follower(client).nodeId = value;
+        break;
       default:
-        fail(`ERR Unrecognized REPLCONF option: ${argv[at]}`);
+        unknownOption(argv[at]);
     }
   }
   return OK;

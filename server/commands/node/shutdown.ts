@@ -8,11 +8,17 @@ import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 
 /**
- * Saves the dataset before the node ends, if it is to be saved.
+ * Saves the dataset before the node ends, if it is to be saved, and tells a replica to take over, if one is to.
  * @param words SHUTDOWN's options, in capitals
- * @returns false if it cannot be saved, so that the node must go on
+ * @returns false if it cannot be saved, or if the cluster needs the node, so that it must go on
  */
 export function prepareShutdown(server: Server, words: ReadonlySet<Bytes>): boolean {
+  const { cluster } = server;
+  if (words.has('SAFE') && cluster?.isNeeded) {
+    const how = words.has('FORCE') ? 'Exit anyway' : "Can't exit";
+    server.log('warning', `This is a primary with slots, which the cluster may need. ${how}.`);
+    if (!words.has('FORCE')) return false;
+  }
   const saves = words.has('SAVE') || (server.settings.save !== '' && !words.has('NOSAVE'));
   try {
     if (saves) server.dumpFile.saveUncounted();
@@ -21,6 +27,10 @@ export function prepareShutdown(server: Server, words: ReadonlySet<Bytes>): bool
     if (!words.has('FORCE')) return false;
   }
   server.log('notice', 'User requested shutdown');
+  if (words.has('FAILOVER') && cluster !== undefined) {
+    const heir = cluster.passOn();
+    server.log('notice', heir === undefined ? 'No replica can take over' : `Replica ${heir} takes over`);
+  }
   return true;
 }
 
@@ -38,12 +48,17 @@ export function shutdownBySignal(server: Server, signal: 'SIGTERM' | 'SIGINT'): 
 function shutDown(client: Caller, argv: readonly Bytes[]): Outcome {
   const { server } = client;
   const words = new Set(argv.slice(1).map(asciiUpper));
-  for (const word of words) if (!['SAVE', 'NOSAVE', 'NOW', 'FORCE', 'ABORT'].includes(word)) fail(SYNTAX);
+  const options = ['SAVE', 'NOSAVE', 'NOW', 'FORCE', 'ABORT'];
+  if (server.dialect.cluster.passesOn) options.push('SAFE', 'FAILOVER');
+  for (const word of words) if (!options.includes(word)) fail(SYNTAX);
   if (words.has('ABORT')) {
     if (words.size > 1 || argv.length > 2) fail(SYNTAX);
     fail('ERR No shutdown in progress.');
   }
   if (words.has('SAVE') && words.has('NOSAVE')) fail(SYNTAX);
+  if (words.has('FAILOVER') && server.cluster === undefined) {
+    fail('ERR SHUTDOWN FAILOVER is only supported in cluster mode.');
+  }
   if (server.slowScript.active && !words.has('NOSAVE')) fail(server.slowScript.busyText);
   if (!prepareShutdown(server, words)) fail('ERR Errors trying to SHUTDOWN. Check logs.');
   client.close();

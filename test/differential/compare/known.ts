@@ -292,12 +292,19 @@ const CONSUMER: Rule = {
     pending: { every: { each: ['exact', 'near', 'exact'] } },
   },
 };
-/** XINFO STREAM FULL: the times of delivery. */
+/**
+ * XINFO STREAM FULL: the times of delivery, and how many ids of producers are tracked: each server forgets the old ones
+ * once a second, at moments of its own.
+ */
 export const streamInfo: Rule = {
-  fields: { groups: { every: { fields: { pending: PENDING, consumers: { every: CONSUMER } } } } },
+  fields: {
+    'pids-tracked': 'shape',
+    'iids-tracked': 'shape',
+    groups: { every: { fields: { pending: PENDING, consumers: { every: CONSUMER } } } },
+  },
 };
 
-const DELIVERED = 'times of delivery are those of each server';
+const DELIVERED = 'times of delivery, and of forgetting the ids of producers, are those of each server';
 loose.xpending = [PENDING, DELIVERED];
 loose['xinfo|stream'] = [streamInfo, DELIVERED];
 loose['xinfo|consumers'] = [{ every: { fields: { idle: 'near', inactive: 'near' } } }, DELIVERED];
