@@ -3,6 +3,7 @@ import '../lab/router.ts';
 import { badOption, checkFlag, checkNames, checkString } from '../base/options.ts';
 import { checkTimelineFile, writeTimeline } from '../lab/timeline/write.ts';
 import type { Timeline } from '../page/format.ts';
+import { keepCompiled } from '../start/running/kept-code.ts';
 import { anchored } from './anchors/choose.ts';
 import { playText } from './anchors/play-text.ts';
 import { replayText } from './anchors/replay-text.ts';
@@ -74,7 +75,9 @@ export async function explore(options: ExploreOptions | ProgramOptions): Promise
   if ('program' in options) return await (await import('./programs/explore.ts')).explorePrograms(options);
   const full = await loadedOptions(options);
   startWatchdog(full.budget.ms);
-  return await captured((output) => new Explorer(full, output).explore());
+  const report = await captured((output) => new Explorer(full, output).explore());
+  keepCompiled();
+  return report;
 }
 
 /** What a replayed world shows. */

@@ -1,4 +1,6 @@
 /** startPair, startServers and startCluster as the package exports them. They load the lab on the first call. */
+import { realSoon } from '../server/host/real-time.ts';
+import { keepCompiled } from '../start/running/kept-code.ts';
 import type * as clusters from './cluster.ts';
 import type * as lab from './pair.ts';
 // Imported at once, because it saves Node's own functions before anything can replace them.
@@ -9,8 +11,11 @@ function later<M extends object, K extends keyof M>(load: () => Promise<M>, name
   // Kept, because each import() asks the module loader again, which takes longer than to start a node.
   let loaded: M | undefined;
   const start = async (...args: unknown[]): Promise<unknown> => {
+    const isFirst = loaded === undefined;
     loaded ??= await load();
-    return (loaded[name] as (...all: unknown[]) => Promise<unknown>)(...args);
+    const started = await (loaded[name] as (...all: unknown[]) => Promise<unknown>)(...args);
+    if (isFirst) realSoon(keepCompiled);
+    return started;
   };
   return start as M[K];
 }

@@ -1,11 +1,11 @@
 /** startServer as the package exports it. It loads the server on the first call. */
 
+import { realSoon } from '../server/host/real-time.ts';
+import { keepCompiled } from './running/kept-code.ts';
 import type { LostlockServer } from './running/server.ts';
 import type * as starting from './start.ts';
 import type { StartOptions, ThreadOptions } from './start-options.ts';
 import type { ThreadedServer } from './thread/threaded-server.ts';
-// Imported at once, because it saves Node's own timers before anything can replace them.
-import '../server/host/real-time.ts';
 
 // Kept, because each import() asks the module loader again.
 let loaded: typeof starting | undefined;
@@ -19,6 +19,10 @@ export function startServer(options?: StartOptions): Promise<LostlockServer>;
 export async function startServer(
   options: StartOptions | ThreadOptions = {},
 ): Promise<LostlockServer | ThreadedServer> {
-  loaded ??= await import('./start.ts');
-  return loaded.startServer(options as StartOptions);
+  if (loaded !== undefined) return await loaded.startServer(options as StartOptions);
+  loaded = await import('./start.ts');
+  const server = await loaded.startServer(options as StartOptions);
+  // What starting has compiled is kept, too.
+  realSoon(keepCompiled);
+  return server;
 }

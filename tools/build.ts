@@ -56,7 +56,8 @@ const entryPoints = [
 ]
   .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
   .map((name) => ({ in: `${name}.ts`, out: name }))
-  .concat({ in: 'cli/command.ts', out: 'command' }); // cli.ts knows this name.
+  // The program and the files of chunks know these names (cli/cli.ts, tools/build/parts.ts).
+  .concat({ in: 'cli/command.ts', out: 'command' }, { in: 'start/running/kept-code.ts', out: 'kept' });
 
 const code = await pageCode();
 const thread = await traceCode();
@@ -143,9 +144,9 @@ async function withoutBlanks(code: string): Promise<string> {
   return (await transform(code, { minifyWhitespace: true, lineLimit: 160, target: 'node20' })).code.trimEnd();
 }
 
-/** The files that Node starts are not imported. */
+/** The files that Node starts, and the one that loads files of chunks, are not imported. */
 function isProgram(path: string): boolean {
-  return /\/(command|worker)\.js$/.test(path);
+  return /\/(command|kept|worker)\.js$/.test(path);
 }
 
 /** Leaves the command out of the program that starts it, and names its file in the package. */

@@ -2,7 +2,7 @@
  * Puts the chunks that esbuild writes into a few files, by what loads them. A chunk is a function there, a part, which runs when
  * it is first asked for (docs/decisions/0077-a-light-package.md).
  */
-import { basename } from 'node:path';
+import { basename, posix } from 'node:path';
 import type { Metafile } from 'esbuild';
 
 type Outputs = Metafile['outputs'];
@@ -10,7 +10,7 @@ type Outputs = Metafile['outputs'];
 /** The files of dist/chunks/, and which outputs of esbuild they serve. A chunk goes into the first file that fits. */
 const FILES: readonly (readonly [name: string, serves: RegExp])[] = [
   ['options', /^locks\/index$/],
-  ['base', /^(index|lab\/router)$/],
+  ['base', /^(index|kept|lab\/router)$/],
   ['server', /^(chunks\/start-\w+|start\/thread\/worker)$/],
   ['adapters', /^adapters\/(?!ioredis)/],
   ['runners', /^runners\//],
@@ -18,6 +18,9 @@ const FILES: readonly (readonly [name: string, serves: RegExp])[] = [
   ['explore', /^(explore\/index|chunks\/(explore|programs)-\w+)$/],
   ['cli', /./],
 ];
+
+/** Those that are so large that the code V8 compiles of them is kept (start/running/kept-code.ts). */
+const LARGE: readonly string[] = ['server', 'runners', 'lab', 'explore', 'cli'];
 
 /** `index` for `.dist/index.js`. */
 const nameOf = (path: string): string => path.replace(/^\.?dist\/(.*)\.js$/, '$1');
@@ -51,15 +54,31 @@ const partOf = (path: string): string =>
 /** Replaces what a CommonJS module requires of chunks by the parts in their files. @param own the file that the module goes into */
 export function withParts(code: string, files: ReadonlyMap<string, string>, own?: string): string {
   const byName = new Map([...files].map(([path, file]) => [partOf(path), file]));
-  return code.replace(
+  const large = new Map<string, string>();
+  const parts = code.replace(
     /\brequire\("(\.{1,2}\/(?:[\w-]+\/|\.\.\/)*)([\w-]+)\.cjs"\)/g,
     (whole, folder: string, name: string) => {
       const part = partOf(name);
       const file = byName.get(part);
       if (file === undefined) return whole;
-      return file === own ? `__parts.${part}()` : `require("${folder}${file}.cjs").${part}()`;
+      if (file === own) return `__parts.${part}()`;
+      if (!LARGE.includes(file)) return `require("${folder}${file}.cjs").${part}()`;
+      large.set(file, folder);
+      return `__${file}().${part}()`;
     },
   );
+  // A bundler finds the name of the file.
+  const loading = [...large].map(
+    ([file, folder]) =>
+      `const __${file} = () => require("${keptCode(folder)}").loadKept("${file}.cjs", () => require("${folder}${file}.cjs"));\n`,
+  );
+  return loading.join('') + parts;
+}
+
+/** Where the file is that loads large files, seen from a file that sees dist/chunks/ in this folder. */
+function keptCode(folder: string): string {
+  const path = posix.join(folder, '..', 'kept.cjs');
+  return path.startsWith('.') ? path : `./${path}`;
 }
 
 /**

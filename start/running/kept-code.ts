@@ -1,0 +1,146 @@
+/**
+ * Keeps the code that V8 compiles of the package's files for the next process. V8 takes more than half of the time of a process' first
+ * server to compile them (docs/decisions/0085-kept-code.md).
+ */
+import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, sep } from 'node:path';
+import { LOSTLOCK_VERSION } from '../../base/version.ts';
+import { isNode } from './runtime.ts';
+
+/** What a kept file begins with: the hash of the source. V8 itself compares only the source's length. */
+const HASH = 'sha256';
+const HASH_BYTES = 32;
+
+type CommonJs = NodeJS.Module & { require: NodeJS.Require };
+type Extensions = NodeJS.RequireExtensions;
+
+/** Writes what V8 has compiled of each file that was not kept. */
+const compiled: (() => void)[] = [];
+
+/** Files that are loaded already. */
+const loaded = new Set<string>();
+
+/**
+ * Loads a CommonJS file of the package, and what it loads in its folder and below, now and later. What V8 compiles of them is read from a
+ * folder for temporary files, and written there when the process ends. The variables of Node's own cache apply: a folder
+ * in `NODE_COMPILE_CACHE`, and `NODE_DISABLE_COMPILE_CACHE=1`. Without a folder that is safe, it only loads the file.
+ */
+export function requireKept(file: string): void {
+  const require = process.getBuiltinModule('node:module').createRequire(file);
+  const folder = safeFolder();
+  if (folder !== undefined) {
+    const own = dirname(file) + sep;
+    hook(require.extensions, folder, (path) => path.startsWith(own));
+    // At the end, the functions that ran are compiled as well.
+    process.once('exit', keepCompiled);
+  }
+  require(file);
+}
+
+/**
+ * Loads a file of dist/chunks/ with `load`, which requires it, and uses kept code as `requireKept` does. Does nothing else where another
+ * loader than Node's reads the file: in a bundle, in Jest, on Bun and Deno. `keepCompiled` writes what was compiled.
+ * @param name the file's name
+ */
+export function loadKept<M>(name: string, load: () => M): M {
+  if (loaded.has(name)) return load();
+  loaded.add(name);
+  const file = join(import.meta.dirname, name);
+  const extensions = extensionsOf(file);
+  // A loader that someone else has installed reads the file.
+  if (extensions === undefined || extensions['.cjs'] !== undefined) return load();
+  const folder = safeFolder();
+  if (folder === undefined) return load();
+  hook(extensions, folder, (path) => path === file);
+  try {
+    return load();
+  } finally {
+    delete extensions['.cjs'];
+  }
+}
+
+/** Writes what V8 has compiled up to now, also of functions that have run since. Returns at once when there is nothing to write. */
+export function keepCompiled(): void {
+  for (const write of compiled.splice(0)) write();
+}
+
+/** The loaders of Node's require(); undefined where a file is not loaded by them into the realm of the process. */
+function extensionsOf(file: string): Extensions | undefined {
+  if (!isNode || file === basename(file)) return undefined;
+  try {
+    // In a test, Jest runs our code in another realm. What it compiles there has that realm's globals.
+    if (process.getBuiltinModule('node:vm').runInThisContext('globalThis') !== globalThis) return undefined;
+    return process.getBuiltinModule('node:module').createRequire(file).extensions;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes require() load files with kept code. @param isOurs says which */
+function hook(extensions: Extensions, folder: string, isOurs: (path: string) => boolean): void {
+  const plain = extensions['.js']!;
+  extensions['.cjs'] = (module, path) => {
+    if (isOurs(path)) run(module as CommonJs, path, folder);
+    else plain(module, path);
+  };
+}
+
+/** Runs a CommonJS file as Node does. */
+function run(module: CommonJs, path: string, folder: string): void {
+  const { constants, Script } = process.getBuiltinModule('node:vm');
+  const node = process.getBuiltinModule('node:module');
+  const source = readFileSync(path);
+  const hash = process.getBuiltinModule('node:crypto').createHash(HASH).update(source).digest();
+  // V8 rejects the code of another version of V8, and of a process with other flags.
+  const tag = process.getBuiltinModule('node:v8').cachedDataVersionTag().toString(36);
+  const kept = join(folder, `${basename(path)}-${LOSTLOCK_VERSION}-${tag}-${process.version}`);
+  const cachedData = read(kept, hash);
+  const script = new Script(node.wrap(source.toString()), {
+    filename: path,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData !== undefined && { cachedData }),
+  });
+  if (cachedData === undefined || script.cachedDataRejected === true)
+    compiled.push(() => write(kept, Buffer.concat([hash, script.createCachedData()])));
+  const body = script.runInThisContext() as (...parts: unknown[]) => void;
+  body.call(module.exports, module.exports, (id: string) => module.require(id), module, path, dirname(path));
+}
+
+/**
+ * A folder that only this user writes to, because its code runs in this process; undefined if there is none, and when kept code is
+ * turned off.
+ */
+function safeFolder(): string | undefined {
+  if (process.env.NODE_DISABLE_COMPILE_CACHE === '1') return undefined;
+  const user = process.getuid?.();
+  try {
+    const folder = process.env.NODE_COMPILE_CACHE || join(tmpdir(), `lostlock-code-${user ?? 'user'}`);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    return user === undefined || (uid === user && (mode & 0o022) === 0) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What was kept of the source with this hash. */
+function read(kept: string, hash: Buffer): Buffer | undefined {
+  try {
+    const bytes = readFileSync(kept);
+    return hash.equals(bytes.subarray(0, HASH_BYTES)) ? bytes.subarray(HASH_BYTES) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the file as a whole, because other processes may start at the same time. */
+function write(kept: string, bytes: Buffer): void {
+  const unfinished = `${kept}.${process.pid}`;
+  try {
+    writeFileSync(unfinished, bytes, { mode: 0o600 });
+    renameSync(unfinished, kept);
+  } catch {
+    // The next process compiles again.
+  }
+}
