@@ -1,6 +1,7 @@
 /** The code of clients in a file of its own, with fresh modules for each life where that can be had. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { present } from '../../lab/time/current-world.ts';
+import { importModule } from '../../start/running/import-module.ts';
 import type { ClientCode } from '../client.ts';
 import { type ExploreOptions, type FullOptions, fullOptions, loadedAs, sharedText } from '../options.ts';
 import { SharedModules } from './files.ts';
@@ -30,7 +31,7 @@ export async function codeOfFile(
     await checkQuick(file, fresh);
   } catch (error) {
     if (!(error instanceof SharedModules)) throw error;
-    const shared = found((await import(pathToFileURL(file).href)) as Record<string, unknown>);
+    const shared = found((await importModule(pathToFileURL(file).href)) as Record<string, unknown>);
     loadedAs.set(shared, sharedText(error.message));
     return shared;
   }

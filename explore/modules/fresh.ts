@@ -6,6 +6,7 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
+import { importModule } from '../../start/running/import-module.ts';
 import { isNode, runtimeName } from '../../start/running/runtime.ts';
 import { CommonFiles, type CommonModules, namespaceOf } from './common.ts';
 import { kindOf, SharedModules, sourceOf, withoutWarning } from './files.ts';
@@ -156,7 +157,7 @@ function resolved(word: string, from: string): string {
 
 /** A module that is loaded once, for all clients and worlds. */
 async function otherModule(target: string): Promise<Linked> {
-  const exported = (await import(target).catch((error: unknown) => {
+  const exported = (await importModule(target).catch((error: unknown) => {
     throw new SharedModules(`${target} cannot be loaded: ${(error as Error).message}`);
   })) as Record<string, unknown>;
   const names = Object.keys(exported);
@@ -179,7 +180,7 @@ function compiled(source: string, url: string, cachedData?: Buffer): Linked {
     Object.assign(meta, { url, filename: fileURLToPath(url), dirname: dirname(fileURLToPath(url)) });
   };
   const importModuleDynamically = (word: string): Promise<unknown> =>
-    import(resolved(word, fileURLToPath(url)));
+    importModule(resolved(word, fileURLToPath(url)));
   const options = { identifier: url, initializeImportMeta, importModuleDynamically };
   return withoutWarning(
     () => new Text(source, cachedData === undefined ? options : { ...options, cachedData }),

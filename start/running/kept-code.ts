@@ -12,6 +12,9 @@ import { isNode } from './runtime.ts';
 const HASH = 'sha256';
 const HASH_BYTES = 32;
 
+/** The file of dist/chunks/ with import-module.ts. */
+const IMPORTING = 'import.cjs';
+
 type CommonJs = NodeJS.Module & { require: NodeJS.Require };
 type Extensions = NodeJS.RequireExtensions;
 
@@ -31,7 +34,7 @@ export function requireKept(file: string): void {
   const folder = safeFolder();
   if (folder !== undefined) {
     const own = dirname(file) + sep;
-    hook(require.extensions, folder, (path) => path.startsWith(own));
+    hook(require.extensions, folder, (path) => path.startsWith(own) && basename(path) !== IMPORTING);
     // At the end, the functions that ran are compiled as well.
     process.once('exit', keepCompiled);
   }
@@ -86,9 +89,9 @@ function hook(extensions: Extensions, folder: string, isOurs: (path: string) => 
   };
 }
 
-/** Runs a CommonJS file as Node does. */
+/** Runs a CommonJS file as Node does, but without import(). */
 function run(module: CommonJs, path: string, folder: string): void {
-  const { constants, Script } = process.getBuiltinModule('node:vm');
+  const { Script } = process.getBuiltinModule('node:vm');
   const node = process.getBuiltinModule('node:module');
   const source = readFileSync(path);
   const hash = process.getBuiltinModule('node:crypto').createHash(HASH).update(source).digest();
@@ -98,7 +101,6 @@ function run(module: CommonJs, path: string, folder: string): void {
   const cachedData = read(kept, hash);
   const script = new Script(node.wrap(source.toString()), {
     filename: path,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData !== undefined && { cachedData }),
   });
   if (cachedData === undefined || script.cachedDataRejected === true)

@@ -1,4 +1,4 @@
-/** The code that the command line keeps for its next start. */
+/** The code that V8 compiles of the package's files, which is kept for the next process. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -13,12 +13,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built.ts';
 
 let folder: string;
 let kept: string;
 let file: string;
+
+beforeAll(ensureBuilt, 120_000);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lostlock-kept-'));
@@ -30,11 +33,16 @@ beforeEach(() => {
   writeFileSync(join(folder, 'other.cjs'), "exports.name = require('node:path').basename(__filename);");
 });
 
+/** The option `client` of an exploration. */
+const CLIENT = `client: async ({ name, redis, resource }) => {
+  if ((await redis.set('lock', name, 'NX')) === 'OK') resource('stock').enter().leave();
+}`;
+
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Loads the file in a process of its own, and returns what it prints. */
 function load(environment: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: kept }): string {
-  const script = `import { requireKept } from '${resolve('cli/kept-code.ts')}'; requireKept(process.argv[1]);`;
+  const script = `import { requireKept } from '${resolve('start/running/kept-code.ts')}'; requireKept(process.argv[1]);`;
   const flags = ['--import', './test/support/loader/register.mjs', '--input-type=module', '-e', script, file];
   const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, flags, {
@@ -51,12 +59,15 @@ const names = (): string[] =>
         .filter((name) => name.endsWith(process.version))
         .sort()
     : [];
+/** The name of the kept file of a source. */
+const nameOf = (source: string): RegExp =>
+  new RegExp(`^${source}-${manifest.version}-\\w+-${process.version}$`.replaceAll('.', '\\.'));
 /** A file that is written again is another one. */
 const identities = (): number[] => names().map((name) => statSync(join(kept, name)).ino);
 
 test('the code of the package is kept at the end, and read at the next start', () => {
   expect(load()).toBe('1 other.cjs');
-  expect(names()).toEqual([`command.cjs-${process.version}`, `part.cjs-${process.version}`]);
+  expect(names()).toEqual(['command.cjs', 'part.cjs'].map((name) => expect.stringMatching(nameOf(name))));
   const before = identities();
   expect(load()).toBe('1 other.cjs');
   expect(identities()).toEqual(before);
@@ -74,7 +85,7 @@ test('a file that has changed is compiled again, also when it is as long as befo
 
 test('what V8 rejects is written again', () => {
   load();
-  const path = join(kept, `part.cjs-${process.version}`);
+  const path = join(kept, names()[1]!);
   const whole = readFileSync(path);
   for (const length of [0, 20, 32, 100]) {
     writeFileSync(path, whole.subarray(0, length));
@@ -102,8 +113,7 @@ test('without a variable, the code is kept in a folder of this user for temporar
   expect(readdirSync(join(folder, name!))).toHaveLength(2);
 });
 
-test('the command line keeps its code', async () => {
-  await ensureBuilt();
+test('the command line keeps its code', () => {
   const run = (...words: string[]) =>
     spawnSync(process.execPath, ['dist/cli.js', ...words], {
       encoding: 'utf8',
@@ -112,11 +122,74 @@ test('the command line keeps its code', async () => {
   const first = run('--version');
   expect([first.stdout, first.stderr]).toEqual([expect.stringMatching(/^lostlock \d/), '']);
   const before = identities();
-  expect(names()).toContain(`command.cjs-${process.version}`);
+  expect(names()).toContainEqual(expect.stringMatching(nameOf('command.cjs')));
   expect(run('--version').stdout).toMatch(/^lostlock \d/);
   expect(identities()).toEqual(before);
-  // Commands that load files of their user are ES modules.
-  rmSync(kept, { recursive: true });
-  expect(run('explore', '--help').stdout).toContain('explore');
-  expect(names()).not.toContain(`command.cjs-${process.version}`);
+  // A command that loads a file of its user.
+  writeFileSync(join(folder, 'set.explore.mjs'), `export const lock = { name: 'lock', ${CLIENT} };`);
+  const explore = ['explore', join(folder, 'set.explore.mjs'), '--worlds', '20', '--seed', '1'];
+  const [cold, warm] = [run(...explore), run(...explore)];
+  expect(names()).toContainEqual(expect.stringMatching(nameOf('explore.cjs')));
+  expect(cold.stdout).toMatch(/worlds/);
+  expect(warm.status).toBe(cold.status);
+});
+
+/** Runs a program of a user in a process of its own. Returns what it prints. */
+function user(program: string, environment: NodeJS.ProcessEnv = {}, ...flags: string[]): string {
+  const path = join(folder, 'user.cjs');
+  writeFileSync(path, program);
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, path], {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_COMPILE_CACHE: kept, ...environment },
+  });
+  return (stdout + stderr).trim();
+}
+
+const SERVING = `const { startServer } = require('${resolve('dist/index.cjs')}');
+  startServer()
+    .then(async (server) => {
+      console.log(server.port > 0, Object.keys(require.extensions).join());
+      await server.stop();
+    });`;
+const SERVED = 'true .js,.json,.node';
+
+test("a program's first server keeps its code, and leaves require() as it was", () => {
+  expect(user(SERVING)).toBe(SERVED);
+  expect(names()).toEqual([expect.stringMatching(nameOf('server.cjs'))]);
+  const before = identities();
+  expect(user(SERVING)).toBe(SERVED);
+  expect(identities()).toEqual(before);
+  // V8 rejects the code of a process with other flags.
+  expect(user(SERVING, {}, '--no-opt')).toBe(SERVED);
+  expect(names()).toHaveLength(2);
+  expect(user(SERVING, { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe(SERVED);
+});
+
+test('kept code is what runs', () => {
+  user(SERVING);
+  const rejected = `const { Script } = require('node:vm');
+    const { runInThisContext } = Script.prototype;
+    Script.prototype.runInThisContext = function (...given) {
+      console.log('rejected:', this.cachedDataRejected);
+      return runInThisContext.apply(this, given);
+    };
+    ${SERVING}`;
+  expect(user(rejected)).toContain('rejected: false');
+});
+
+test('a program whose require() someone else has changed is not touched', () => {
+  const program = `const plain = require.extensions['.js'];
+    require.extensions['.cjs'] = (module, path) => plain(module, path);
+    ${SERVING}`;
+  expect(user(program)).toBe('true .js,.json,.node,.cjs');
+  expect(names()).toEqual([]);
+});
+
+test('the lab and an exploration keep their code', () => {
+  user(`const { startPair } = require('${resolve('dist/index.cjs')}');
+    startPair().then((pair) => pair.close());`);
+  expect(names()).toContainEqual(expect.stringMatching(nameOf('lab.cjs')));
+  user(`const { explore } = require('${resolve('dist/explore/index.cjs')}');
+    explore({ name: 'lock', ${CLIENT}, budget: { worlds: 5 } });`);
+  expect(names()).toContainEqual(expect.stringMatching(nameOf('explore.cjs')));
 });
