@@ -7,6 +7,9 @@ import { hosting } from './hosting.ts';
 import { COMMANDS } from './loads/commands.ts';
 import { CONNECTIONS, type Load, SIZES, STRUCTURES, WIRE } from './loads/loads.ts';
 import { lua } from './lua.ts';
+import { firstTests } from './package/first-test.ts';
+import { installing } from './package/install.ts';
+import { starting } from './package/starting.ts';
 import { platform } from './platform/index.ts';
 import type { Chapter } from './report.ts';
 import { roundTrips } from './round-trips.ts';
@@ -73,6 +76,11 @@ export function allChapters(extent: Extent, smoke: boolean): Chapters {
       title: 'Loading an entry, above a bare node',
       beside: 'the goal',
       rows: entries(smoke ? 1 : 21),
+    }),
+    package: async () => ({
+      title: 'Installing, starting, and the first test: what a user waits for',
+      beside: 'the other, or the goal',
+      rows: [...(await installing(smoke ? 1 : 5)), ...starting(smoke ? 1 : 15), ...firstTests(smoke ? 1 : 7)],
     }),
     // Last, and loaded only then, because it replaces the timers and clocks that the other chapters use.
     lab: async () => ({

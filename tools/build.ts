@@ -57,11 +57,7 @@ const entryPoints = [
   .map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, '$1'))
   .map((name) => ({ in: `${name}.ts`, out: name }))
   // The program and the files of chunks know these names (cli/cli.ts, tools/build/parts.ts).
-  .concat(
-    { in: 'cli/command.ts', out: 'command' },
-    { in: 'start/running/kept-code.ts', out: 'kept' },
-    { in: 'start/running/import-module.ts', out: 'import' },
-  );
+  .concat({ in: 'cli/command.ts', out: 'command' }, { in: 'start/running/kept-code.ts', out: 'kept' });
 
 const code = await pageCode();
 const thread = await traceCode();
@@ -97,13 +93,10 @@ for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) 
   const code = await withoutBlanks(withParts(toCommonJs(module), files, file));
   if (file !== undefined) {
     // Node would need a loader of ours for it, and warns of that (start/running/import-module.ts).
-    if (/(?:await |=>|return |\()import\(/.test(code) && file !== 'import') throw new Error(`${file}.cjs has an import()`);
+    if (/(?:await |=>|return |\()import\(/.test(code) && file !== 'import')
+      throw new Error(`${file}.cjs has an import()`);
     parts.set(file, (parts.get(file) ?? new Map<string, string>()).set(path, code));
     rmSync(path);
-    continue;
-  }
-  if (entryPoint === 'start/running/import-module.ts') {
-    rmSync(path); // The file of chunks is what is loaded.
     continue;
   }
   const footer = entryPoint === 'adapters/ioredis-mock.ts' ? [DEFAULT_IS_MODULE, MARK] : [MARK];

@@ -25,7 +25,6 @@ import { reportText } from '../../explore/report-text.ts';
 import { seeText } from '../../explore/story/text.ts';
 import { startWatchdog } from '../../explore/watchdog.ts';
 import { checkTimelineFile } from '../../lab/timeline/write.ts';
-import { importModule } from '../../start/running/import-module.ts';
 import { isDebugged, isNode } from '../../start/running/runtime.ts';
 import { prepareOutput, refusalIn, UsageError } from '../usage.ts';
 import { type Chosen, chosenFrom, HELP } from './arguments.ts';
@@ -132,6 +131,7 @@ async function inOwnProcess(
 /** The explorations that a file exports: objects with `name` and `client`, and arrays of them. */
 async function load(file: string): Promise<ExploreOptions[]> {
   if (!existsSync(file)) throw new UsageError(`there is no file ${file}`);
+  const { importModule } = await import('../../start/running/import-module.ts');
   const exported = await importModule(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
     throw aboutTypeScript(file, error) ?? new UsageError(`${file} cannot be loaded: ${stackOfUser(error)}`);
   });

@@ -1,7 +1,6 @@
 /** The code of clients in a file of its own, with fresh modules for each life where that can be had. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { present } from '../../lab/time/current-world.ts';
-import { importModule } from '../../start/running/import-module.ts';
 import type { ClientCode } from '../client.ts';
 import { type ExploreOptions, type FullOptions, fullOptions, loadedAs, sharedText } from '../options.ts';
 import { SharedModules } from './files.ts';
@@ -31,6 +30,7 @@ export async function codeOfFile(
     await checkQuick(file, fresh);
   } catch (error) {
     if (!(error instanceof SharedModules)) throw error;
+    const { importModule } = await import('../../start/running/import-module.ts');
     const shared = found((await importModule(pathToFileURL(file).href)) as Record<string, unknown>);
     loadedAs.set(shared, sharedText(error.message));
     return shared;

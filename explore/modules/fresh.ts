@@ -6,7 +6,6 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
-import { importModule } from '../../start/running/import-module.ts';
 import { isNode, runtimeName } from '../../start/running/runtime.ts';
 import { CommonFiles, type CommonModules, namespaceOf } from './common.ts';
 import { kindOf, SharedModules, sourceOf, withoutWarning } from './files.ts';
@@ -157,6 +156,7 @@ function resolved(word: string, from: string): string {
 
 /** A module that is loaded once, for all clients and worlds. */
 async function otherModule(target: string): Promise<Linked> {
+  const { importModule } = await import('../../start/running/import-module.ts');
   const exported = (await importModule(target).catch((error: unknown) => {
     throw new SharedModules(`${target} cannot be loaded: ${(error as Error).message}`);
   })) as Record<string, unknown>;
@@ -179,8 +179,10 @@ function compiled(source: string, url: string, cachedData?: Buffer): Linked {
   const initializeImportMeta = (meta: Record<string, unknown>): void => {
     Object.assign(meta, { url, filename: fileURLToPath(url), dirname: dirname(fileURLToPath(url)) });
   };
-  const importModuleDynamically = (word: string): Promise<unknown> =>
-    importModule(resolved(word, fileURLToPath(url)));
+  const importModuleDynamically = async (word: string): Promise<unknown> => {
+    const { importModule } = await import('../../start/running/import-module.ts');
+    return await importModule(resolved(word, fileURLToPath(url)));
+  };
   const options = { identifier: url, initializeImportMeta, importModuleDynamically };
   return withoutWarning(
     () => new Text(source, cachedData === undefined ? options : { ...options, cachedData }),

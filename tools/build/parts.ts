@@ -9,9 +9,9 @@ type Outputs = Metafile['outputs'];
 
 /** The files of dist/chunks/, and which outputs of esbuild they serve. A chunk goes into the first file that fits. */
 const FILES: readonly (readonly [name: string, serves: RegExp])[] = [
-  // Apart, because kept code cannot import (start/running/kept-code.ts).
-  ['import', /^import$/],
   ['options', /^locks\/index$/],
+  // Apart, because kept code cannot import (start/running/kept-code.ts).
+  ['import', /^chunks\/import-module-\w+$/],
   ['base', /^(index|kept|lab\/router)$/],
   ['server', /^(chunks\/start-\w+|start\/thread\/worker)$/],
   ['adapters', /^adapters\/(?!ioredis)/],

@@ -61,6 +61,7 @@ export const others: readonly FreshProject[] = [
   },
   {
     name: 'first test in Jest with jsdom',
+    isNative: true,
     packages: ['jest@30.5.2', 'jest-environment-jsdom@30.5.2', ioredis],
     files: {
       'jest.config.json': JSON.stringify({ testEnvironment: 'jsdom', testTimeout: 60_000 }),

@@ -12,6 +12,8 @@ export interface FreshProject {
   readonly installer?: 'pnpm' | 'yarn';
   /** The runtime that runs it once, below node_modules, in place of each version of Node. */
   readonly runtime?: readonly [program: string];
+  /** It needs programs that npm installs for this machine's libc, and so does not run on musl here. */
+  readonly isNative?: boolean;
   /** What the output says when all is well. */
   readonly expected: RegExp;
   /** It prints the same as all projects that say so. */

@@ -1,7 +1,7 @@
 /**
  * `npm run test:fresh`: makes a fresh folder for each runner and compiler, installs the packed package as a newcomer would,
- * and runs what the documentation tells newcomers to write. `-- --node 20,22,24,26` chooses the Node versions, which npm fetches,
- * and `-- --only jest` the projects whose names have that word. Prints how long the first run took, with the installation.
+ * and runs what the documentation tells newcomers to write. `-- --node 20,22,24,26,musl` chooses the Node versions, which npm fetches;
+ * `musl` is a Node 24 for musl (musl.ts). `-- --only jest` chooses the projects whose names have that word. Prints how long the first run took, with the installation.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,13 @@ import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../../support/built.ts';
+import { muslNode } from './musl.ts';
 import { nodeProgram, ownVersion } from './node-versions.ts';
 import type { FreshProject } from './project.ts';
 import { projects } from './projects.ts';
+
+/** The name of the Node that is built for musl. */
+const MUSL = 'musl';
 
 const LIMIT_MS = 240_000;
 const PNPM = 'pnpm@10.34.9';
@@ -100,14 +104,15 @@ function failure(project: FreshProject, folder: string, node: string): string | 
 async function tryProject(
   project: FreshProject,
   root: string,
-  nodes: ReadonlyMap<number, string>,
+  nodes: ReadonlyMap<string, string>,
 ): Promise<number> {
   const folder = join(root, project.name.replaceAll(/\W+/g, '-'));
   const started = Date.now();
   await install(project, folder, join(root, `lostlock-${manifest.version}.tgz`));
   let failed = 0;
   let first: number | undefined;
-  const wanted = project.runtime === undefined ? [...nodes] : [...nodes].slice(0, 1);
+  const able = [...nodes].filter(([version]) => version !== MUSL || project.isNative !== true);
+  const wanted = project.runtime === undefined ? able : able.slice(0, 1);
   for (const [version, node] of wanted) {
     const wrong = failure(project, folder, node);
     first ??= (Date.now() - started) / 1000;
@@ -129,7 +134,9 @@ const root = mkdtempSync(join(tmpdir(), 'lostlock-fresh-'));
 try {
   execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', root], { stdio: 'ignore' });
   const nodes = new Map(
-    values.node.split(',').map((version) => [Number(version), nodeProgram(Number(version))]),
+    values.node
+      .split(',')
+      .map((version) => [version, version === MUSL ? muslNode() : nodeProgram(Number(version))] as const),
   );
   const only = values.only?.toLowerCase() ?? '';
   const chosen = projects.filter(({ name }) => name.toLowerCase().includes(only));
