@@ -18,11 +18,13 @@ const FILES: readonly (readonly [name: string, serves: RegExp])[] = [
   ['runners', /^runners\//],
   ['lab', /^chunks\/(pair|cluster|ioredis)-\w+$/],
   ['explore', /^(explore\/index|chunks\/(explore|programs)-\w+)$/],
+  // What `npx lostlock` needs when it starts a server.
+  ['serve', /^chunks\/(serve|command-line)-\w+$/],
   ['cli', /./],
 ];
 
 /** Those that are so large that the code V8 compiles of them is kept (start/running/kept-code.ts). */
-const LARGE: readonly string[] = ['server', 'runners', 'lab', 'explore', 'cli'];
+const LARGE: readonly string[] = ['server', 'runners', 'lab', 'explore', 'serve', 'cli'];
 
 /** `index` for `.dist/index.js`. */
 const nameOf = (path: string): string => path.replace(/^\.?dist\/(.*)\.js$/, '$1');
