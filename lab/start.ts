@@ -1,6 +1,6 @@
 /** startPair, startServers and startCluster as the package exports them. They load the lab on the first call. */
 import { realSoon } from '../server/host/real-time.ts';
-import { keepCompiled } from '../start/running/kept-code.ts';
+import { hasCompiled, keepCompiled } from '../start/running/kept-code.ts';
 import type * as clusters from './cluster.ts';
 import type * as lab from './pair.ts';
 // Imported at once, because it saves Node's own functions before anything can replace them.
@@ -14,7 +14,7 @@ function later<M extends object, K extends keyof M>(load: () => Promise<M>, name
     const isFirst = loaded === undefined;
     loaded ??= await load();
     const started = await (loaded[name] as (...all: unknown[]) => Promise<unknown>)(...args);
-    if (isFirst) realSoon(keepCompiled);
+    if (isFirst && hasCompiled()) realSoon(keepCompiled);
     return started;
   };
   return start as M[K];

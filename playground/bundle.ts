@@ -125,7 +125,10 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
     }`,
   ],
   // A browser keeps the code that it compiles by itself.
-  [/[\\/]running[\\/]kept-code\.ts$/, 'export const keepCompiled = () => {};'],
+  [
+    /[\\/]running[\\/]kept-code\.ts$/,
+    'export const hasCompiled = () => false; export const keepCompiled = () => {};',
+  ],
   // LOLWUT only draws, and the drawings are long.
   [/[\\/]server[\\/]commands[\\/]node[\\/]lolwut\.ts$/, 'export const lolwutCommands = [];'],
   ...Object.entries(laterCommands).map(

@@ -1,7 +1,7 @@
 /** startServer as the package exports it. It loads the server on the first call. */
 
 import { realSoon } from '../server/host/real-time.ts';
-import { keepCompiled } from './running/kept-code.ts';
+import { hasCompiled, keepCompiled } from './running/kept-code.ts';
 import type { LostlockServer } from './running/server.ts';
 import type * as starting from './start.ts';
 import type { StartOptions, ThreadOptions } from './start-options.ts';
@@ -23,6 +23,6 @@ export async function startServer(
   loaded = await import('./start.ts');
   const server = await loaded.startServer(options as StartOptions);
   // What starting has compiled is kept, too.
-  realSoon(keepCompiled);
+  if (hasCompiled()) realSoon(keepCompiled);
   return server;
 }

@@ -63,6 +63,9 @@ export function loadKept<M>(name: string, load: () => M): M {
   }
 }
 
+/** True when V8 has compiled what `keepCompiled` would write. */
+export const hasCompiled = (): boolean => compiled.length > 0;
+
 /** Writes what V8 has compiled up to now, also of functions that have run since. Returns at once when there is nothing to write. */
 export function keepCompiled(): void {
   for (const write of compiled.splice(0)) write();

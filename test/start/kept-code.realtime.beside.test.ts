@@ -127,7 +127,7 @@ test('the command line keeps its code', () => {
   expect(identities()).toEqual(before);
   // A command that loads a file of its user.
   writeFileSync(join(folder, 'set.explore.mjs'), `export const lock = { name: 'lock', ${CLIENT} };`);
-  const explore = ['explore', join(folder, 'set.explore.mjs'), '--worlds', '20', '--seed', '1'];
+  const explore = ['explore', join(folder, 'set.explore.mjs'), '--worlds', '4', '--seed', '1'];
   const [cold, warm] = [run(...explore), run(...explore)];
   expect(names()).toContainEqual(expect.stringMatching(nameOf('explore.cjs')));
   expect(cold.stdout).toMatch(/worlds/);
