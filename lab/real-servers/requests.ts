@@ -22,6 +22,9 @@ const MOST = 10_000;
 /** These commands run scripts, which may write to any key. */
 const SCRIPTS: ReadonlySet<Bytes> = new Set(['eval', 'evalsha', 'fcall']);
 
+/** Errors of scripts that have not run, so that they have written nothing. */
+const HAS_NOT_RUN = /^-(NOSCRIPT|BUSY|LOADING|MASTERDOWN|NOAUTH|NOPERM) /;
+
 /** Behind these commands, what the connection receives are not only replies. */
 const LISTENING: ReadonlySet<Bytes> = new Set(['subscribe', 'psubscribe', 'ssubscribe', 'monitor']);
 
@@ -35,6 +38,7 @@ class SeenRequest {
   end: number | undefined;
   /** When the reply arrived. */
   repliedAt = Infinity;
+  readonly #askedAt = nodeClock.now();
   /** True for a reply that is usual for a request that has written nothing. */
   idle = false;
   /** What the request has written, as far as the stream has been seen. */
@@ -51,6 +55,12 @@ class SeenRequest {
     this.isScript = [...this.names].some((name) => SCRIPTS.has(name));
   }
 
+  /** True when it cannot cause a write any more. One whose connection has broken gets no reply. */
+  isOver(now: number): boolean {
+    const last = this.end === undefined && this.connection.ended ? this.#askedAt : this.repliedAt;
+    return now - last > LATEST;
+  }
+
   /** True when it has written this command to this key, or anything where no command is given. */
   wrote(command: readonly Bytes[] | undefined): boolean {
     if (this.effects.length === 0) return this.unseen && !this.idle;
@@ -63,8 +73,12 @@ class SeenRequest {
   fits(effects: readonly Effect[], keys: readonly Bytes[]): number {
     if (!this.isScript && !keys.every((key) => this.words.has(key))) return 0;
     let score = this.idle ? 0 : 0.5;
+    // It may have been lost with its connection.
+    if (this.end === undefined && this.connection.ended) score -= 0.25;
     for (const { argv } of effects) {
-      if (this.names.has(asciiLower(argv[0] ?? ''))) score += 0.5;
+      const isNamed = this.names.has(asciiLower(argv[0] ?? ''));
+      // A script runs commands of any name.
+      if (isNamed || this.isScript) score += isNamed ? 0.5 : 0.25;
       for (const word of argv.slice(1)) if (this.words.has(word)) score++;
     }
     return score;
@@ -158,7 +172,7 @@ export class SeenRequests {
     if (keys.length === 0 && !touched.some((each) => each.databases.length > 0 || each.libraries))
       return NOBODY;
     const now = nodeClock.now();
-    this.#open = this.#open.filter(({ repliedAt }) => !(now - repliedAt > LATEST));
+    this.#open = this.#open.filter((request) => !request.isOver(now));
     let [best, most]: [SeenRequest | undefined, number] = [undefined, 0];
     for (const request of this.#open) {
       const score = request.fits(effects, keys);
@@ -232,9 +246,10 @@ class Conversation implements ConnectionTap {
       request.end = end;
       request.repliedAt = nodeClock.now();
       request.idle = /^(:0|\$-1|_|\*-1)$/.test(head);
-      if (request.isScript || !head.startsWith('-')) this.#requests.answered(request);
       // A script may have written before its error.
-      if (!request.isScript && head.startsWith('-')) this.#requests.drop(request);
+      const hasFailed = head.startsWith('-') && (!request.isScript || HAS_NOT_RUN.test(head));
+      if (hasFailed) this.#requests.drop(request);
+      else this.#requests.answered(request);
     }
   }
 
