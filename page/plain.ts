@@ -104,9 +104,12 @@ export function overlapTitle(run: Pick<Timeline, 'holds'>, overlap: TimelineOver
 
 /** The verdict of a run in a few words. */
 export function verdictWord(
-  { safe, holders }: TimelineVerdict,
+  { safe, holders, why }: TimelineVerdict,
   run: Pick<Timeline, 'holds' | 'overlaps'>,
 ): string {
+  // The harm is the write, wherever its sender was when it came.
+  const [, late] = (!safe && /\ba write of (.+?) arrived at .* after /.exec(why)) || [];
+  if (late !== undefined) return `Broken: a write of ${late} came too late.`;
   const names = holders.join(' and ');
   if (holders.length > 1) {
     if (safe) return `Two holders, but harmless: ${names}.`;

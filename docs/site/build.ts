@@ -143,7 +143,10 @@ for (const page of pages) {
   const isHeat = page.address === 'libraries';
   const plain = adapted(page, text);
   const shown = isHeat ? heatMap(plain, `${base}libraries`) : plain;
-  write(`${page.address}.md`, described(about(page, text), shown, isHeat ? { pageClass: HEAT } : {}));
+  write(
+    `${page.address}.md`,
+    described(about(page, text), shown, isHeat ? { pageClass: HEAT, aside: false } : {}),
+  );
 }
 libraryTimelines(root, join(out, 'public/libraries'));
 write('index.md', home());

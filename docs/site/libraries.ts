@@ -81,8 +81,9 @@ export function heatOf(cell: string): 'broken' | 'limit' | 'held' | 'none' | und
   return /^(?:\[[A-Z2]\]|[A-Z2](?: |$))/.test(cell) ? 'broken' : undefined;
 }
 
-/** The styles of the heat map. It fits the page: its headings run from top to bottom, and its columns are narrow. */
+/** The styles of the heat map. It fits the page: its headings run from top to bottom, its columns are narrow, and no outline is beside it. */
 export const HEAT_STYLES = `
+.${HEAT} .VPDoc.has-sidebar .content, .${HEAT} .VPDoc .content-container { max-width: 960px !important; }
 .${HEAT} .vp-doc table:has(th:nth-child(6)) { font-size: 12px; }
 .${HEAT} .vp-doc table:has(th:nth-child(6)) th, .${HEAT} .vp-doc table:has(th:nth-child(6)) td { padding: 3px; text-align: center; min-width: 20px; line-height: 18px; }
 .${HEAT} .vp-doc table:has(th:nth-child(6)) th { writing-mode: vertical-rl; text-align: left; white-space: nowrap; }

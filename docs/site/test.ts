@@ -111,9 +111,14 @@ async function heatMapErrors(browser: Browser, url: string): Promise<string[]> {
   const [needed = 0, has = 0] = await table.evaluate((each) => [each.scrollWidth, each.clientWidth]);
   if (needed > has) errors.push(`${url}: the heat map is ${needed} pixels wide, and its place ${has}`);
   await table.locator('td.broken a').first().click();
-  await page.waitForLoadState('load');
-  if (!/libraries\/\d+\.html$/.test(page.url()) || (await page.locator('svg').count()) === 0)
-    errors.push(`${url}: its first cell with a finding leads to ${page.url()}`);
+  const isDrawn = await page
+    .waitForURL(/libraries\/\d+\.html$/)
+    .then(() => page.locator('svg').first().waitFor({ state: 'attached' }))
+    .then(
+      () => true,
+      () => false,
+    );
+  if (!isDrawn) errors.push(`${url}: its first cell with a finding leads to ${page.url()}`);
   await page.close();
   return errors;
 }

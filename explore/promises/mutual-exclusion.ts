@@ -39,7 +39,7 @@ function meetingText(first: Visit, second: Visit, acting: Visit, act: VisitAct):
   const { resource } = first;
   if (act === 'arrives')
     return acting === first
-      ? `a write of ${one} arrived at ${resource} after ${other} had entered it`
+      ? `a write of ${one} arrived at ${resource} after ${other} had entered ${second.ended === 'left' ? 'and left it' : 'it'}`
       : `a write of ${other} arrived at ${resource} while ${one} was still inside`;
   if (act === 'writes' && acting === second)
     return `${other} wrote to ${resource} while ${one} was still inside`;

@@ -1,5 +1,6 @@
 /** The timeline of a played world: what the lab recorded, with the visits, the faults and the broken promise. */
 import type { RecordedRun } from '../../lab/timeline/record.ts';
+import { type ResourceSend, withSends } from '../../lab/timeline/resource-sends.ts';
 import { timelineOf } from '../../lab/timeline/timeline.ts';
 import type { StoryStep, Timeline } from '../../page/format.ts';
 import { micros, recordOf } from '../cause/recorded.ts';
@@ -17,7 +18,18 @@ export function playedTimeline(world: PlayedWorld, title: string, breach?: Breac
   if (world.world === undefined) throw new Error('real servers record no timeline');
   const record = recordOf(world, title);
   const run: RecordedRun = { ...record, steps: stepsOf(world, record, breach) };
-  return timelineOf(run);
+  return withSends(timelineOf(run), sendsOf(world, run.end));
+}
+
+/** The writes to resources that have arrived until the end of the record. */
+function sendsOf({ visits }: PlayedWorld, end: number): ResourceSend[] {
+  return visits
+    .flatMap(({ client, resource, writes }) =>
+      writes.flatMap(({ at, sent }) =>
+        sent === undefined ? [] : [{ client, resource, sent: micros(sent), arrived: micros(at) }],
+      ),
+    )
+    .filter(({ arrived }) => arrived <= end);
 }
 
 /** What the lab does not record by itself: what clients say at resources, what faults do, and what is broken. */

@@ -1,6 +1,7 @@
 /** Records the events of a demo story, each in the lane of the node or client that it happens to, and the verdict. */
 
 import type { StoryStep, Timeline } from '../../page/format.ts';
+import type { ResourceSend } from '../timeline/resource-sends.ts';
 
 /** How an event is shown: neutral, good, bad, or done by the test. */
 export type Mood = 'plain' | 'good' | 'bad' | 'hand';
@@ -39,13 +40,16 @@ export interface Played {
 /** Collects a story's events. */
 export class StoryRecorder {
   readonly events: StoryEvent[] = [];
+  /** The writes that have reached resources, in milliseconds since the story began. */
+  readonly sends: { client: string; resource: string; sent: number; arrived: number }[] = [];
   readonly lanes: readonly string[];
-  readonly #now: () => number | undefined;
+  /** Milliseconds since the story began; undefined in real time. */
+  readonly now: () => number | undefined;
 
   /** @param now milliseconds since the story began */
   constructor(lanes: readonly string[], now: () => number | undefined) {
     this.lanes = lanes;
-    this.#now = now;
+    this.now = now;
   }
 
   /** The events in the lanes of resources, which nothing else records, as sentences for a timeline. @param begun in microseconds */
@@ -59,9 +63,15 @@ export class StoryRecorder {
     }));
   }
 
+  /** Those writes, for a timeline. @param begun in microseconds */
+  sendsFrom(begun: number): ResourceSend[] {
+    const moved = (ms: number): number => Math.round(begun + ms * 1000);
+    return this.sends.map((send) => ({ ...send, sent: moved(send.sent), arrived: moved(send.arrived) }));
+  }
+
   /** Records an event. Throws RangeError for a lane that does not exist. */
   note(lane: string, text: string, mood: Mood = 'plain'): void {
     if (!this.lanes.includes(lane)) throw new RangeError(`no lane is called '${lane}'`);
-    this.events.push({ at: this.#now(), lane, text, mood });
+    this.events.push({ at: this.now(), lane, text, mood });
   }
 }

@@ -5,10 +5,13 @@
 import type { Redis } from 'ioredis';
 import { type Pair, startPair } from '../pair.ts';
 import type { Failover } from '../replica-group/replica-group.ts';
+import { withSends } from '../timeline/resource-sends.ts';
 import { type Played, StoryRecorder, type Verdict } from './recorder.ts';
 
 const KEY = 'my:lock';
 const LEASE = 30_000;
+/** How long a write travels to the store, in milliseconds. */
+const TRAVEL = 2;
 
 /** The nodes, clients and recorder of a story. */
 interface ReplicatedScene {
@@ -45,7 +48,8 @@ async function tell({
   // What is still under way arrives, so that no message ends in the middle of a picture.
   await pair.advance(20);
   const steps = recorder.stepsOf(lanes, begun);
-  const timeline = pair.timelineData({ title, verdict, resources: lanes, steps, from: begun });
+  const data = pair.timelineData({ title, verdict, resources: lanes, steps, from: begun });
+  const timeline = withSends(data, recorder.sendsFrom(0));
   return { title, lanes: names, events: recorder.events, verdict, timeline };
 }
 
@@ -178,7 +182,11 @@ export function waitOnAnotherConnection(seed: number): Promise<Played> {
 class Resource {
   readonly accepted: { who: string; token: number }[] = [];
 
-  write({ recorder }: ReplicatedScene, who: string, token: number): boolean {
+  /** A write travels to the store. Settles with what the store makes of it. */
+  async write({ recorder, pair }: ReplicatedScene, who: string, token: number): Promise<boolean> {
+    const sent = recorder.now() ?? 0;
+    await pair.advance(TRAVEL);
+    recorder.sends.push({ client: who, resource: 'store', sent, arrived: recorder.now() ?? 0 });
     const last = this.accepted.at(-1)?.token ?? 0;
     const fine = token >= last;
     if (fine) this.accepted.push({ who, token });
@@ -210,8 +218,8 @@ export function withFence(seed: number): Promise<Played> {
       await failover(scene);
       await lock(scene, 'B', scene.b);
       const second = await fence(scene, 'B', scene.b);
-      resource.write(scene, 'B', second);
-      const late = resource.write(scene, 'A', first);
+      await resource.write(scene, 'B', second);
+      const late = await resource.write(scene, 'A', first);
       return {
         holders: ['A', 'B'],
         safe: !late,
@@ -235,8 +243,8 @@ export function fenceRolledBack(seed: number): Promise<Played> {
       const done = await failover(scene);
       await lock(scene, 'B', scene.b);
       const second = await fence(scene, 'B', scene.b);
-      resource.write(scene, 'B', second);
-      const late = resource.write(scene, 'A', first);
+      await resource.write(scene, 'B', second);
+      const late = await resource.write(scene, 'A', first);
       const why = `Both were given fence ${first}, because the INCR at offset ${done.lost.at(-1)?.offset} was lost too: the store cannot tell them apart.`;
       const sentence =
         'redis-1 told A yes, and gave it fence 1. No copy of either reached redis-2, which took over, told B yes, and gave B fence 1 as well: the store cannot tell A from B.';
@@ -245,10 +253,10 @@ export function fenceRolledBack(seed: number): Promise<Played> {
   });
 }
 
-/** The same failover on an AP and on a CP system, which give up different things. */
+/** The same failover without and with a quorum, which give up different things: a lock, or an answer. */
 export function quorum(seed: number, cp: boolean): Promise<Played> {
   return tell({
-    title: cp ? 'CP: answered only when a majority has it' : 'AP: answered at once',
+    title: cp ? 'Quorum: answered only when a majority has it' : 'No quorum: answered at once',
     seed,
     replicas: 2,
     quorum: cp,

@@ -67,7 +67,7 @@ export const cures: Readonly<Record<string, Cure>> = {
     play: withFence,
   },
   'quorum-ap': {
-    text: 'CP: a write is answered when a majority has it.',
+    text: 'a quorum: a write is answered when a majority has it.',
     play: (seed) => quorum(seed, true),
   },
 };

@@ -45,8 +45,8 @@ export function answerFor(
   }
   if (pair !== undefined) {
     const choices = [
-      ['Without it', pair.without],
-      ['With it', pair.with],
+      ['Without the cure', pair.without],
+      ['With the cure', pair.with],
     ] as const;
     const buttons = choices.map(([label, index]) => {
       const own = runs[index];

@@ -87,10 +87,11 @@ function sentenceOf(
   return made;
 }
 
-/** Red is for what is broken: two holders, and a promise. What only harms is bold, and in a safe run nothing is red. */
+/** Red is for what is broken: two holders, and a promise. What only harms is bold. In a safe run nothing is red, and what would harm is plain. */
 function moodOf(step: StoryStep, isHarmless: boolean): string {
   if (step.mood !== 'bad') return step.mood;
-  return isBroken(step) ? (isHarmless ? 'hand' : 'bad') : 'harm';
+  if (isBroken(step)) return isHarmless ? 'hand' : 'bad';
+  return isHarmless ? 'plain' : 'harm';
 }
 
 /**

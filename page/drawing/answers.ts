@@ -1,5 +1,5 @@
 /** The answer to the question of the page: who holds each lock, and who is inside of each resource, from moment to moment. */
-import type { Timeline, TimelineHold } from '../format.ts';
+import type { Timeline, TimelineHold, TimelineTenure } from '../format.ts';
 
 /** A stretch of time in which the same clients hold a lock. */
 export interface AnswerPart {
@@ -84,12 +84,14 @@ function partsOf(run: Timeline, key: string, kind: TimelineHold['kind']): Answer
     .filter((hold) => hold.key === key && hold.kind === kind)
     .map((hold) => ({ client: hold.client, from: hold.from, to: holdEnd(hold, run.end) }));
   const overlaps = run.overlaps.filter((overlap) => overlap.key === key);
+  const own = kind === 'lock' ? (run.tenures ?? []).filter((tenure) => tenure.key === key) : [];
   const last = Math.max(run.end, ...holds.map(({ to }) => to));
   const edges = new Set([0, last]);
   for (const { from, to } of [...holds, ...overlaps]) {
     edges.add(Math.max(0, from));
     edges.add(Math.min(last, to));
   }
+  for (const { to } of own) if (to !== null && to > 0 && to < last) edges.add(to);
   const sorted = [...edges].sort((a, b) => a - b);
   const parts: AnswerPart[] = [];
   for (const [i, from] of sorted.entries()) {
@@ -98,17 +100,28 @@ function partsOf(run: Timeline, key: string, kind: TimelineHold['kind']): Answer
     const inside = holds.filter((hold) => hold.from <= from && hold.to >= to);
     const holders = [...new Set(inside.map(({ client }) => client))];
     const broken = overlaps.some((overlap) => overlap.from <= from && overlap.to >= to);
+    const text =
+      holders.length === 1 && isGone(own, holders[0], from) ? `${holders[0]}, whose key is gone` : undefined;
+    const part = { from, to, holders, broken, ...(text !== undefined && { text }) };
     const before = parts.at(-1);
-    if (before !== undefined && before.broken === broken && before.holders.join() === holders.join())
-      parts[parts.length - 1] = { ...before, to };
-    else parts.push({ from, to, holders, broken });
+    const isSame =
+      before?.broken === broken && before.text === text && before.holders.join() === holders.join();
+    if (before !== undefined && isSame) parts[parts.length - 1] = { ...before, to };
+    else parts.push(part);
   }
   return parts;
 }
 
-/** The holders in short, where there is little room: `A+B`. */
+/** True when the last grant that a client got before a moment has been deleted by then, although the client believes that it stands. */
+function isGone(tenures: readonly TimelineTenure[], client: string | undefined, at: number): boolean {
+  const last = tenures.findLast((tenure) => tenure.client === client && tenure.from <= at);
+  const isDeleted = last?.ended === 'deleted' || last?.ended === 'flushed' || last?.ended === 'evicted';
+  return isDeleted && last.to !== null && last.to <= at;
+}
+
+/** The holders in short, for narrow parts: `A+B`. */
 export function briefText(part: AnswerPart): string {
-  return part.text === undefined && part.holders.length > 1 ? part.holders.join('+') : partText(part);
+  return part.holders.length > 0 ? part.holders.join('+') : partText(part);
 }
 
 /** The holders in words: `free`, `A`, `A and B`. */

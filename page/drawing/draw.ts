@@ -168,11 +168,13 @@ function drawGaps({ pen, scene, theme, width, x, gutter }: Sheet): void {
     const look = { colour: theme.faint, size: 11 };
     const length = timeText(gap.to - gap.from);
     // The length of what is left out may be wider than its place on the axis.
-    const text = [`${length} left out`, length].find((each) => pen.widthOf(each, look) <= b - a + 8);
-    if (text === undefined) continue;
+    const long = `${length} left out`;
+    const text = pen.widthOf(long, look) <= b - a + 8 ? long : length;
     const size = pen.widthOf(text, look);
-    const left = Math.min(Math.max(gutter + 2, (a + b - size) / 2), width - size - 2);
-    if (left < taken) continue;
+    const middle = Math.min(Math.max(gutter + 2, (a + b - size) / 2), width - size - 2);
+    // Beside the number of its neighbour, as long as it begins below its own place.
+    const left = Math.max(middle, taken);
+    if (left > b || left + size > width - 2) continue;
     pen.text(left, y, text, look);
     taken = left + size + 6;
   }

@@ -45,9 +45,11 @@ function drawPart(sheet: Sheet, part: AnswerPart, kind: AnswerRow['kind'], top: 
     return;
   }
   const colour = part.broken ? bad : other === undefined ? inkOf(scene, theme, holder) : theme.line;
-  if (isFree) pen.lines([a, top + ROW - 8, b, top + ROW - 8], { colour: theme.line, dash: [2, 3] });
-  else pen.rect(a, top, b - a, ROW - 7, colour);
-  const isOnLine = other !== undefined && !part.broken;
+  // A client that believes in a key which is gone: only what it believes is drawn, in pale.
+  const isGone = part.text !== undefined;
+  if (isFree || isGone) pen.lines([a, top + ROW - 8, b, top + ROW - 8], { colour: theme.line, dash: [2, 3] });
+  if (!isFree) pen.rect(a, top, b - a, ROW - 7, colour, isGone ? 0.25 : 1);
+  const isOnLine = isGone || (other !== undefined && !part.broken);
   const ink = isFree ? theme.faint : part.broken ? theme.onBad : isOnLine ? theme.ink : theme.holderInk;
   const look = { colour: ink, size: 13, bold: true };
   const shown = pen.widthOf(text, look) <= b - a - 8 ? text : briefText(part);
@@ -59,7 +61,7 @@ export function drawAnswerNames(sheet: Sheet): void {
   const { scene, theme, gutter } = sheet;
   for (const [i, { key, kind }] of scene.answers.entries()) {
     const name = readable(key);
-    const label = kind === 'lock' ? name : kind === 'votes' ? 'granted by' : `in ${name}`;
+    const label = kind === 'lock' ? name : kind === 'votes' ? 'granted by' : `inside ${name}`;
     const look = {
       colour: kind === 'votes' ? theme.faint : theme.ink,
       size: kind === 'votes' ? 12 : 13,

@@ -10,6 +10,6 @@ export const STORIES: readonly (readonly [name: string, title: string])[] = [
   ['redlock-clock', 'Redlock, and a clock jumps'],
   ['fence', 'a fence at the resource'],
   ['fence-rolled-back', 'the fence is rolled back'],
-  ['quorum-ap', 'AP: answered at once'],
-  ['quorum-cp', 'CP: answered when a majority has it'],
+  ['quorum-ap', 'No quorum: answered at once'],
+  ['quorum-cp', 'Quorum: answered when a majority has it'],
 ];

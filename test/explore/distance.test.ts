@@ -8,6 +8,7 @@ import {
   type FaultName,
   replay,
 } from '../../explore/index.ts';
+import { answerOf } from '../../page/plain.ts';
 
 /** Virtual milliseconds. */
 const [LEASE, RETRY, WORK] = [400, 50, 200];
@@ -48,13 +49,23 @@ describe.each(['client-pause', 'partition', 'delay'] as const)('%s', (fault) => 
     expect(findings.map(({ promise, cause }) => `${promise}: ${cause}`)).toEqual([
       `mutual-exclusion: ${fault}`,
     ]);
-    expect(findings[0]?.what).toBe('a write of A arrived at stock after B had entered it');
-    const { history, story } = await replay(options('sends', [fault]), findings[0]!.replay);
+    expect(findings[0]?.what).toMatch(/^a write of A arrived at stock after B had entered (and left )?it$/);
+    const { history, story, timelineData } = await replay(options('sends', [fault]), findings[0]!.replay);
     const [{ at, sent = 0 } = { at: 0 }] = history.visits[0]!.writes;
     expect(at).toBeGreaterThan(history.visits[1]!.from);
     expect(sent).toBeLessThan(LEASE - 20);
     expect(story).toMatch(/ A +sends a write to stock\n/);
     expect(story).toMatch(/ A +its write arrives at stock\n/);
+    const timeline = await timelineData();
+    const arrival = timeline.story.find(({ text }) => text === 'The write of A arrives at stock.');
+    expect(
+      timeline.messages[(arrival?.about as { message: number } | undefined)?.message ?? -1],
+    ).toMatchObject({
+      from: 'A',
+      to: 'stock',
+      arrived: Math.round(at * 1000),
+    });
+    expect(answerOf(timeline).word).toBe('Broken: a write of A came too late.');
   });
 
   test('does no harm when the resource refuses the smaller fence, nor to a write in the own process', async () => {

@@ -91,7 +91,7 @@ test("a client that waits for the answer to a write that came in time is in nobo
   ledger.leave(first, a);
   at(200);
   expect(ledger.arrive(first, 0)).toBe(true);
-  const what = 'a write of A arrived at r after B had entered it';
+  const what = 'a write of A arrived at r after B had entered and left it';
   expect(ledger.breaches).toEqual([{ promise: 'mutual-exclusion', at: 200, what, visits: [0, 1] }]);
   expect(first.writes).toEqual([
     { at: 1, taken: true, sent: 0 },

@@ -21,10 +21,10 @@ const TOLD = {
   'Redlock on five nodes, and one clock jumps': ['A', 'B'],
   'A fencing token, checked at the resource': ['A', 'B'],
   'The fencing counter is rolled back by the failover': ['A', 'B'],
-  'AP: answered at once': ['A', 'B'],
-  'CP: answered only when a majority has it': ['B'],
+  'No quorum: answered at once': ['A', 'B'],
+  'Quorum: answered only when a majority has it': ['B'],
 };
-const SAFE = ['gives up on 0', 'checked at the resource', 'CP:'];
+const SAFE = ['gives up on 0', 'checked at the resource', 'Quorum:'];
 
 test.each([1, 7, 42, 1000])('with seed %i every story ends with its stated verdict', async (seed) => {
   for (const story of stories) {

@@ -43,6 +43,35 @@ test('a part of two holders has a short form for little room', () => {
   expect([partText(part), briefText(part)]).toEqual(['A and B', 'A+B']);
 });
 
+test('a client whose key was deleted is shown as one that only believes, until its lease is over', async () => {
+  await using pair = await startPair({ clock: 'virtual' });
+  const [a, b] = [pair.client('A'), pair.client('B')];
+  await a.set('my:lock', 'A', 'PX', 1000, 'NX');
+  await pair.advance(100);
+  await b.del('my:lock');
+  await pair.advance(1500);
+  expect(rows(pair.timelineData())).toEqual(['lock my:lock: free | A | A, whose key is gone | free']);
+  const gone = { from: 0, to: 1, holders: ['A'], broken: false, text: 'A, whose key is gone' };
+  expect(briefText(gone)).toBe('A');
+});
+
+test('a write that travels to a resource has an arrow, and the sentence about its arrival is at it', async () => {
+  for (const name of ['fence', 'fence-rolled-back']) {
+    const { messages, story: steps } = await story(name);
+    const told = steps.flatMap(({ text, about, at }) => {
+      const message = about !== undefined && 'message' in about ? messages[about.message] : undefined;
+      return message?.to === 'store' ? [{ text, by: message.from, isThen: message.arrived === at }] : [];
+    });
+    expect(told).toEqual([
+      { text: expect.stringMatching(/the write of B/), by: 'B', isThen: true },
+      { text: expect.stringMatching(/the write of A/), by: 'A', isThen: true },
+    ]);
+    expect(messages.map(({ sent }) => sent)).toEqual(messages.map(({ sent }) => sent).sort((x, y) => x - y));
+    for (const { cause, kind } of messages)
+      if (kind === 'reply' && cause !== undefined) expect(messages[cause]?.kind).toMatch(/request|service/);
+  }
+});
+
 test('the parts of a row follow one another without a hole, from the beginning to the end', async () => {
   for (const name of Object.keys(namedStories)) {
     const run = await story(name);
