@@ -143,7 +143,7 @@ export class Ledger {
     const state = this.#state(visit.resource, 1);
     const allowed = visit.ended === undefined && (visit.fence === undefined || visit.fence >= state.fence);
     state.written = true;
-    this.#take(state, visit, allowed, 'writes', { at: this.now() });
+    this.#take(state, visit, client.name, allowed, 'writes', { at: this.now() });
     return allowed;
   }
 
@@ -169,7 +169,7 @@ export class Ledger {
   arrive(visit: Visit, sent: number): boolean {
     const state = this.#state(visit.resource, 1);
     const allowed = visit.fence === undefined || visit.fence >= state.fence;
-    this.#take(state, visit, allowed, 'arrives', { at: this.now(), sent });
+    this.#take(state, visit, visit.client, allowed, 'arrives', { at: this.now(), sent });
     return allowed;
   }
 
@@ -177,11 +177,12 @@ export class Ledger {
   #take(
     state: ResourceState,
     visit: Visit,
+    client: string,
     allowed: boolean,
     act: 'writes' | 'arrives',
     write: Omit<VisitWrite, 'taken'>,
   ): void {
-    const { client, resource, key } = visit;
+    const { resource, key } = visit;
     const isRepeated = key !== undefined && state.keys.has(key);
     const taken = allowed && !isRepeated;
     visit.writes.push({ ...write, taken });

@@ -3,6 +3,7 @@ import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
 import type { Finding, ProgramCoverage, ReportData } from './report-data.ts';
 import { scalesText } from './search/leases.ts';
+import { sharedCures } from './story/cures.ts';
 import { seeText } from './story/text.ts';
 import { tableLines, wrapped } from './table.ts';
 import { reasonsOf } from './verdict.ts';
@@ -135,6 +136,7 @@ export function reportText(
     '',
     ...coverageLines(report, width),
     ...(sentences.length === 0 ? [] : ['', ...sentences]),
+    ...sharedCures(report.findings.map(({ story }) => story)).flatMap((line) => wrapped(line, width, '  ')),
     ...report.accepted.flatMap((finding) =>
       wrapped(`accepted: ${sentenceOf(finding)}; in ${counted(finding.worlds, 'world')}`, width, '  '),
     ),

@@ -3,6 +3,7 @@ import { badOption, checkNames } from '../base/options.ts';
 import type { Captured } from './capture.ts';
 import { type Asked, type Coverage, type Finding, REPORT_VERSION, type ReportData } from './report-data.ts';
 import { counted, coverageLines, reportText, unchecked } from './report-text.ts';
+import { sharedCures } from './story/cures.ts';
 import { seeText } from './story/text.ts';
 import {
   INCONCLUSIVE_KINDS,
@@ -98,7 +99,8 @@ export class ExploreReport implements ReportData {
       [story, seeText(replay)].filter((part) => part !== '').join('\n'),
     );
     const count = this.findings.length === 1 ? 'a broken promise' : `${this.findings.length} broken promises`;
-    const covered = coverageLines(this, 100).join('\n');
+    const cures = sharedCures(this.findings.map(({ story }) => story)).map((line) => `${line}\n`);
+    const covered = [...cures, ...coverageLines(this, 100)].join('\n');
     throw new Error(
       `${this.name}: ${count} in ${counted(this.worlds, 'world')}\n\n${stories.join('\n\n')}\n\n${covered}`,
     );

@@ -40,6 +40,9 @@ export interface FreedBy {
   readonly tenure: Tenure | undefined;
 }
 
+/** What is said where nothing was freed: one server lets two clients in, as for two permits. */
+export const BOTH_STAND = 'both grants stand';
+
 /**
  * What freed the lock between two grants.
  * @param older the first of the two that was granted
@@ -82,7 +85,7 @@ export function freedBetween(
       ? 'the two hold different locks'
       : isApart
         ? 'different servers granted it to the two'
-        : 'both grants stand';
+        : BOTH_STAND;
   return { ...common, how: 'together', at: next.from / 1000, role: 'second holder', what };
 }
 

@@ -1,5 +1,6 @@
 /** Says in one sentence why a promise broke. */
 import { namesClient } from '../cause/cause.ts';
+import { BOTH_STAND } from '../cause/freed.ts';
 import type { Cause, SilentClient } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';
@@ -61,7 +62,8 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
   }
   if (promise !== 'mutual-exclusion') {
     // What the user looks for may have nothing to do with how the lock changed hands.
-    const isUsual = promise !== 'fencing' && cause.freedBy?.how === 'released';
+    const { how, what: freeing } = cause.freedBy ?? {};
+    const isUsual = (promise !== 'fencing' && how === 'released') || freeing === BOTH_STAND;
     return isUsual ? sentence(what) : `${sentence(what).slice(0, -1)}: ${reason}.`;
   }
   const [older, newer] = [entries[0], entries.at(-1)];

@@ -2,7 +2,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { present } from './current-world.ts';
 
-/** Who has a context that timers must keep. */
+/** Tells whether timers must keep the context of the running code. */
 export const contexts = {
   /** Says whether the running code has a context that the lab itself has set. */
   own: (): boolean => false,

@@ -18,7 +18,7 @@ export function noteStart(kind: string, called: (...args: never[]) => unknown): 
   if (place !== undefined) present.began.set(kind, placeText(place));
 }
 
-/** Who has started a resource, in words; undefined when that is not known. */
+/** The code that has started a resource, in words; undefined when that is not known. */
 export function starterOf(resource: string): string | undefined {
   if (resource === 'Timeout' || resource === 'Immediate') {
     const places = [...new Set(realTimers(resource).map(placeText))];

@@ -80,7 +80,7 @@ class Present {
   readonly excused: Map<string, number>;
   /** Work for Node's thread pool that code in the world has requested. Node does not list it among its resources. */
   readonly refused: string[];
-  /** Who has called functions that start real I/O in a world, in words, by the kind of function. */
+  /** The places that have called functions which start real I/O in a world, by the kind of function. */
   readonly began: Map<string, string>;
   /** Every function that is a stand-in, in any realm. */
   readonly standIns: WeakSet<object>;

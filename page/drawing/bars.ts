@@ -207,7 +207,7 @@ function drawHold(
   inside(sheet, left, y + 5 * unit, Math.min(b, width) - left - 4, text, 13);
 }
 
-/** Who is inside a resource, in its lane: each client has a row. */
+/** Draws a client that is inside a resource, in the resource's lane: each client has a row. */
 function drawVisit(
   sheet: Sheet,
   { client, fence }: RunView['run']['holds'][number],

@@ -90,7 +90,7 @@ export class RunView {
   step: number | undefined;
   /** How many sentences of the story have their numbers in the drawing. */
   numbers = 0;
-  /** Who holds each lock, and who is inside of each resource. */
+  /** The rows above the lanes: the holders of each lock, and the clients inside each resource. */
   readonly answers: readonly AnswerRow[];
   /** When parties were dead or stood still. */
   readonly absences: readonly Absence[];

@@ -38,7 +38,7 @@ test.each([
   expect(rows(await story(name))).toEqual(expected);
 });
 
-test('a part of two holders has a short form for little room', () => {
+test('a part of two holders has a short form for a narrow place', () => {
   const part = { from: 0, to: 1, holders: ['A', 'B'], broken: true };
   expect([partText(part), briefText(part)]).toEqual(['A and B', 'A+B']);
 });

@@ -135,17 +135,19 @@ test.skipIf(chromiumProgram === undefined)(
     const choices = page.locator('.toggle button');
     expect(await choices.count()).toBe(2);
     expect(await page.locator('.toggle').textContent()).toBe(
-      'Without it: Broken: A and B both have it.With it: Held by B alone.',
+      'Without the cure: Broken: A and B both have it.With the cure: Held by B alone.',
     );
     expect(await page.locator('.answer').textContent()).toContain('A asks WAIT 1.');
     await page.click('label:has-text("expert") input');
-    await page.click('.toggle button:text("With it")');
+    await page.click('.toggle button:text("With the cure")');
     expect(await page.locator('label:has-text("expert") input:checked').count()).toBe(1);
     expect(await page.locator('h1').textContent()).toBe(cured?.timeline?.title);
-    expect(await page.locator('.toggle [aria-pressed=true]').textContent()).toBe('With it: Held by B alone.');
+    expect(await page.locator('.toggle [aria-pressed=true]').textContent()).toBe(
+      'With the cure: Held by B alone.',
+    );
     expect(await page.locator('.stage').count()).toBe(1);
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('With it: Held by B alone.');
-    await page.click('.toggle button:text("Without it")');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('With the cure: Held by B alone.');
+    await page.click('.toggle button:text("Without the cure")');
     expect(await page.locator('h1').textContent()).toBe(lost?.timeline?.title);
     expect(said).toEqual([]);
     await page.close();

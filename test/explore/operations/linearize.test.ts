@@ -79,7 +79,7 @@ test('a queue gives each value once, the oldest first', () => {
   ).toBeUndefined();
   expect(misfit('queue', [...filled, take('B', 4, 'a'), take('C', 6, 'a')])).toBe('C dequeue() = a');
   expect(misfit('queue', [...filled, take('B', 4, 'b')])).toBe('B dequeue() = b');
-  // Whoever died in dequeue may have taken it.
+  // The client that died in dequeue may have taken it.
   expect(misfit('queue', [...filled, op('B', 'dequeue', undefined, 4), take('C', 6, 'b')])).toBeUndefined();
 });
 
