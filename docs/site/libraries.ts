@@ -81,7 +81,7 @@ export function heatOf(cell: string): 'broken' | 'limit' | 'held' | 'none' | und
   return /^(?:\[[A-Z2]\]|[A-Z2](?: |$))/.test(cell) ? 'broken' : undefined;
 }
 
-/** The styles of the heat map. It fits the page: its headings run from top to bottom, its columns are narrow, and no outline is beside it. */
+/** The styles of the heat map. It fits the page: headings run from top to bottom, columns are narrow, and no outline is beside it. */
 export const HEAT_STYLES = `
 .${HEAT} .VPDoc.has-sidebar .content, .${HEAT} .VPDoc .content-container { max-width: 960px !important; }
 .${HEAT} .vp-doc table:has(th:nth-child(6)) { font-size: 12px; }

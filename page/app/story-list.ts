@@ -87,7 +87,7 @@ function sentenceOf(
   return made;
 }
 
-/** Red is for what is broken: two holders, and a promise. What only harms is bold. In a safe run nothing is red, and what would harm is plain. */
+/** Red is for what is broken: two holders, and a promise. What only harms is bold. In a safe run nothing is red or bold. */
 function moodOf(step: StoryStep, isHarmless: boolean): string {
   if (step.mood !== 'bad') return step.mood;
   if (isBroken(step)) return isHarmless ? 'hand' : 'bad';
