@@ -1,6 +1,7 @@
 /** Explores: plays worlds by one strategy after another, and turns those that break promises into findings. */
 import { LOSTLOCK_VERSION } from '../base/version.ts';
 import { present } from '../lab/time/current-world.ts';
+import { Random } from '../lab/time/random.ts';
 import { landmarksByPlan, timed } from './anchors/resolve.ts';
 import type { Captured } from './capture.ts';
 import { describe } from './describe.ts';
@@ -27,6 +28,8 @@ import { calmDifferenceOf, differenceOf } from './repeat.ts';
 import { ExploreReport } from './report.ts';
 import type { ExhaustiveCoverage, ReportData } from './report-data.ts';
 import type { Rules } from './run.ts';
+import { CORPUS, fits, isOfShard, type KeptFor, type PlanStore } from './search/corpus.ts';
+import { GUIDED, mutated } from './search/guided.ts';
 import { strategies } from './search/index.ts';
 import { laterOrders } from './search/messages.ts';
 import { EverySingle, everyMoment, momentsAfter } from './search/moments.ts';
@@ -36,7 +39,13 @@ import { brokenAlike, reducible } from './search/same-reason.ts';
 import { Shares } from './search/shares.ts';
 import { type Failing, type Reducible, shrink, withAnchors } from './search/shrink.ts';
 import { momentsOf, statesOf } from './search/states.ts';
-import type { PlayedSoFar, SearchInput, SearchScales, SecondChance } from './search/strategy.ts';
+import {
+  formsOf,
+  type PlayedSoFar,
+  type SearchInput,
+  type SearchScales,
+  type SecondChance,
+} from './search/strategy.ts';
 import { survey } from './search/survey.ts';
 import { NO_FAULT } from './table.ts';
 import { WorldCounts } from './world-counts.ts';
@@ -81,7 +90,11 @@ export class Explorer {
   #calm = 0;
   readonly #states = new Set<string>();
   readonly #strategies: Record<string, number> = {};
+  /** The plans that reached new states. */
   readonly #corpus: WorldPlan[] = [];
+  /** Where such plans are kept from run to run; undefined when they are not. */
+  readonly #store: PlanStore | undefined;
+  readonly #kept = { read: 0, unfit: 0, played: 0, kept: 0 };
   readonly #counts: WorldCounts;
   readonly #labErrors: string[] = [];
   #worlds = 0;
@@ -96,8 +109,10 @@ export class Explorer {
   #all: WritableCoverage | undefined;
   readonly #begun = performance.now();
 
-  constructor(options: FullOptions, output: Captured, watch?: ProgressWatch) {
+  /** @param store where plans are kept from run to run */
+  constructor(options: FullOptions, output: Captured, watch?: ProgressWatch, store?: PlanStore) {
     this.#options = options;
+    this.#store = store;
     this.#output = output;
     this.#watch = watch;
     this.#found = new FoundReasons(options.accept);
@@ -158,8 +173,40 @@ export class Explorer {
     else await this.#searchAll(rules, input, first ?? world);
   }
 
+  /** Plays what earlier runs have kept, and then one change of each such plan. They take half of the budget at most. */
+  async #playKept(rules: Rules, input: SearchInput): Promise<void> {
+    const { shard, budget, faults, bounds } = this.#options;
+    const all = this.#store?.read() ?? [];
+    const limits = { among: input.among, faults, bounds, leaseMs: input.scales.leaseMs };
+    const fitting = all.filter((plan) => fits(plan, limits));
+    this.#kept.read = all.length;
+    this.#kept.unfit = all.length - fitting.length;
+    const forms = formsOf(input);
+    const random = new Random(input.seed, CORPUS);
+    const share = fitting.filter((plan) => isOfShard(plan, shard));
+    for (const plan of share) {
+      if (this.#over || this.#worlds >= budget.worlds / 2) break;
+      await this.#take(rules, plan, CORPUS);
+      this.#kept.played++;
+    }
+    for (const plan of forms.length === 0 ? [] : share) {
+      if (this.#over || this.#worlds >= budget.worlds / 2) return;
+      await this.#take(rules, { ...plan, faults: mutated(input, forms, plan.faults, random) }, GUIDED);
+    }
+  }
+
+  /** Keeps a plan for later runs. What cannot be written is told once. */
+  #keep(plan: WorldPlan, why: KeptFor): void {
+    try {
+      if (this.#store?.keep(plan, why) === true) this.#kept.kept++;
+    } catch (error) {
+      this.#tell('a plan cannot be kept', error, '');
+    }
+  }
+
   /** Plays one fault at each state of the world without faults, and then what the strategies draw. */
   async #searchBroadly(rules: Rules, input: SearchInput): Promise<void> {
+    await this.#playKept(rules, input);
     const { plans: one, cut, left } = singles(input);
     const share = this.#share(one);
     this.#singles = { all: one.length, share: share.length, played: 0, cut };
@@ -320,7 +367,12 @@ export class Explorer {
     const before = this.#states.size;
     for (const state of statesOf(world, leaseMs)) this.#states.add(state);
     if (this.#states.size > before && world.plan.faults.length > 0 && world.breaches.length === 0)
-      this.#corpus.push(world.plan);
+      this.#remember(world.plan);
+  }
+
+  #remember(plan: WorldPlan): void {
+    this.#corpus.push(plan);
+    this.#keep(plan, 'state');
   }
 
   /** A promise is broken: for a known reason, or for a new one, whose world is then made smaller. */
@@ -328,6 +380,7 @@ export class Explorer {
     const { fingerprint } = failing;
     if (this.#found.counted(fingerprint)) return;
     const firstIn = this.#worlds;
+    if (failing.plan.faults.length > 0) this.#keep(failing.plan, 'finding');
     const difference = await this.#playAgain(rules, failing);
     const smallest = reasoned(await this.#reduced(rules, failing));
     const origin = { firstIn, strategy, difference };
@@ -391,6 +444,7 @@ export class Explorer {
       modules: this.#options.modules,
       leases: this.#scales?.leases ?? [],
       scale: this.#scales?.leaseMs ?? 0,
+      ...(this.#store !== undefined && { corpus: { ...this.#kept } }),
       ...(this.#second !== undefined && { pairs: this.#second.plans.length, pairsCut: this.#second.cut }),
       ...(this.#all !== undefined && { exhaustive: { ...this.#all, orders: { ...this.#all.orders } } }),
     };

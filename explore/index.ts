@@ -13,6 +13,7 @@ import { reasonFor } from './faults/index.ts';
 import { sorted } from './findings.ts';
 import { type History, historyOf } from './history.ts';
 import { judge } from './judge.ts';
+import { corpusOf } from './kept-plans.ts';
 import { loadedOptions } from './modules/client-file.ts';
 import type { ExploreOptions, FullOptions } from './options.ts';
 import { decodePlan, type WorldPlan } from './plan.ts';
@@ -46,6 +47,7 @@ export { linearizable } from './promises/linearizable.ts';
 export { type AssertNoneOptions, ExploreReport } from './report.ts';
 export type {
   Asked,
+  CorpusCoverage,
   Coverage,
   ExhaustiveCoverage,
   Finding,
@@ -75,7 +77,8 @@ export async function explore(options: ExploreOptions | ProgramOptions): Promise
   if ('program' in options) return await (await import('./programs/explore.ts')).explorePrograms(options);
   const full = await loadedOptions(options);
   startWatchdog(full.budget.ms);
-  const report = await captured((output) => new Explorer(full, output).explore());
+  const corpus = corpusOf(full);
+  const report = await captured((output) => new Explorer(full, output, undefined, corpus).explore());
   keepCompiled();
   return report;
 }

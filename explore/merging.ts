@@ -50,6 +50,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       scale: surveyed.coverage.scale,
       ...(surveyed.coverage.modules !== undefined && { modules: surveyed.coverage.modules }),
       ...exhaustiveIn(reports, surveyed),
+      ...corpusIn(reports),
     },
     ms: Math.max(...reports.map(({ ms }) => ms)),
     interrupted: reports.some(({ interrupted }) => interrupted),
@@ -59,6 +60,15 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
     },
     ...(unstable !== undefined && { notRepeatable: unstable }),
   });
+}
+
+/** What became of the kept plans in all shards, which have read the same ones. */
+function corpusIn(reports: readonly ReportData[]): Pick<Coverage, 'corpus'> {
+  const all = reports.flatMap(({ coverage }) => coverage.corpus ?? []);
+  if (all.length === 0) return {};
+  const most = (of: 'read' | 'unfit'): number => Math.max(...all.map((each) => each[of]));
+  const sum = (of: 'played' | 'kept'): number => all.reduce((count, each) => count + each[of], 0);
+  return { corpus: { read: most('read'), unfit: most('unfit'), played: sum('played'), kept: sum('kept') } };
 }
 
 /** What the shards of an exhaustive exploration cover together. @param surveyed one that knows its moments */

@@ -91,6 +91,11 @@ export interface ExploreOptions {
    * 0 to 2. Each late message multiplies the worlds by about the number of messages.
    */
   readonly late?: { readonly alone?: number; readonly besideFault?: number };
+  /**
+   * A folder that keeps the plans of worlds that broke a promise, or reached new states, from run to run. It is made when it is not there.
+   * The next exploration of the same name plays them first, then changes of them. Default: none is kept. Not with `exhaustive`.
+   */
+  readonly corpus?: string;
   /** True to end with the first finding. Default false. */
   readonly stopAtFirst?: boolean;
   /** The seed of all random choices; default 1. */
@@ -110,7 +115,16 @@ export interface FullOptions
   extends Required<
     Omit<
       ExploreOptions,
-      'client' | 'modules' | 'faults' | 'clients' | 'budget' | 'promises' | 'signal' | 'exhaustive' | 'late'
+      | 'client'
+      | 'modules'
+      | 'faults'
+      | 'clients'
+      | 'budget'
+      | 'promises'
+      | 'signal'
+      | 'exhaustive'
+      | 'late'
+      | 'corpus'
     >
   > {
   readonly client: ClientCode;
@@ -126,6 +140,8 @@ export interface FullOptions
   readonly exhaustive: 1 | 2 | undefined;
   readonly late: { readonly alone: number; readonly besideFault: number };
   readonly signal: AbortSignal | undefined;
+  /** The folder that keeps plans from run to run. */
+  readonly corpus: string | undefined;
   /** How to bound the exploration in the test that runs it; undefined where nothing is to be said. */
   readonly hint: string | undefined;
   /** The text of the client's code; empty for code that is loaded from a file. */
@@ -148,7 +164,7 @@ const OPTIONS = [
     'shard',
     'progress',
   ],
-  ...['signal', 'exhaustive', 'late', 'stopAtFirst', 'accept', 'modules'],
+  ...['signal', 'exhaustive', 'late', 'stopAtFirst', 'accept', 'modules', 'corpus'],
 ];
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXY';
 
@@ -205,6 +221,7 @@ export function fullOptions(options: ExploreOptions): FullOptions {
     budget: { worlds, ms },
     ...promisesOf(options.promises),
     ...{ named: namedIn(options), hint: boundHint(options), late: lateOf(options) },
+    corpus: corpusIn(options),
   };
 }
 
@@ -215,6 +232,14 @@ function checkEnds({ progress, signal, stopAtFirst = false }: ExploreOptions): v
     throw badOption('progress', progress, 'a function');
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean')
     throw badOption('signal', signal, 'an AbortSignal');
+}
+
+/** The folder of plans. Throws TypeError for a wrong one, and beside `exhaustive`, which plays everything that it promises anyway. */
+function corpusIn({ corpus, exhaustive }: ExploreOptions): string | undefined {
+  if (corpus !== undefined) checkString('corpus', corpus);
+  if (corpus !== undefined && exhaustive !== undefined)
+    throw badOption('corpus', corpus, 'no value together with exhaustive');
+  return corpus;
 }
 
 /** How many messages are late. Throws TypeError for a wrong number, and without `exhaustive`. */

@@ -115,6 +115,8 @@ export interface Coverage {
   readonly leases: readonly LeaseScale[];
   /** The first of them, or what stands for a lease when there is none, in milliseconds. */
   readonly scale: number;
+  /** With `corpus`, what became of its plans. */
+  readonly corpus?: CorpusCoverage;
   /** With `exhaustive: 2`, how many worlds there are with two faults. */
   readonly pairs?: number;
   /** With `exhaustive: 2`, how many more were cut off as seen before. */
@@ -123,6 +125,18 @@ export interface Coverage {
   readonly programs?: ProgramCoverage;
   /** With `exhaustive`, what all worlds are made of. */
   readonly exhaustive?: ExhaustiveCoverage;
+}
+
+/** What became of the plans that are kept from run to run. */
+export interface CorpusCoverage {
+  /** How many plans earlier runs had kept. */
+  readonly read: number;
+  /** How many of them do not fit: they name a client, a node or a fault that this exploration does not have. */
+  readonly unfit: number;
+  /** How many were played. */
+  readonly played: number;
+  /** How many new ones were kept. */
+  readonly kept: number;
 }
 
 /** What an exhaustive exploration covers. */

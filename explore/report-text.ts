@@ -45,6 +45,7 @@ export function coverageLines(report: ReportData, width: number): string[] {
       width,
     ),
     ...exhaustiveLines(coverage, width),
+    ...corpusLines(coverage, width),
     ...happenedLines(report, width),
     ...wrapped(scalesText(coverage.leases, coverage.scale), width),
     ...(coverage.modules === undefined ? [] : wrapped(coverage.modules, width)),
@@ -82,6 +83,17 @@ function exhaustiveLines({ exhaustive }: ReportData['coverage'], width: number):
     `exhaustive: ${forms} forms of faults at ${moments} moments, before and after ${counted(events, 'event')} and ` +
       `1 ms around ${counted(deadlines, 'deadline')}; other orders of messages: ${orders.played} of ${orders.all} worlds, ` +
       `with up to ${counted(late.alone, 'late message')} without a fault, and ${beside} beside a fault`,
+    width,
+  );
+}
+
+/** What became of the plans of earlier runs, as lines. */
+function corpusLines({ corpus }: ReportData['coverage'], width: number): string[] {
+  if (corpus === undefined) return [];
+  const { read, unfit, played, kept } = corpus;
+  const left = unfit === 0 ? '' : `, ${unfit} do not fit`;
+  return wrapped(
+    `corpus: ${played} of ${counted(read, 'kept plan')} played${left}; ${kept} new ones kept`,
     width,
   );
 }

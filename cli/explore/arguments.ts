@@ -11,6 +11,7 @@ Runs each exploration that FILE exports (objects with the options of explore()),
   --ms N            stop after N milliseconds of real time (default: the file's budget)
   --exhaustive N    end when all worlds with one fault (1), or with one and two (2), are played
   --stop-at-first   end with the first finding
+  --corpus DIR      keep the plans of worlds that broke a promise or reached new states in DIR, and play those of earlier runs first
   --seed N          seed of the random choices (default: the file's, or 1)
   --workers N       processes to use (default 1); each plays its part of the worlds
   --shard I/N       play the I-th of N parts, for several machines
@@ -67,6 +68,7 @@ const TEXTS = [
   'junit',
   'accept',
   'against',
+  'corpus',
 ];
 const FLAGS = ['github', 'progress', 'last', 'stop-at-first', 'help'];
 

@@ -18,6 +18,7 @@ import {
   type ReportData,
   replay,
 } from '../../explore/index.ts';
+import { corpusOf } from '../../explore/kept-plans.ts';
 import { codeOfFile, loadedOptions } from '../../explore/modules/client-file.ts';
 import { loadsAnew } from '../../explore/modules/fresh.ts';
 import { loadedAs, sharedText } from '../../explore/options.ts';
@@ -231,6 +232,7 @@ function withChoices(
     budget,
     ...defined({ seed, exhaustive }),
     ...(values['stop-at-first'] === true && { stopAtFirst: true }),
+    ...(values.corpus !== undefined && { corpus: String(values.corpus) }),
   };
 }
 
@@ -273,7 +275,8 @@ export function exploreAsWorker(): void {
       const own = { ...withChoices(options, chosen), shard: chosen.shard, signal: stop.signal, progress };
       const full = await loadedOptions(own);
       startWatchdog(full.budget.ms, NEWS);
-      const report = await captured((output) => new Explorer(full, output, watch).explore());
+      const corpus = corpusOf(full);
+      const report = await captured((output) => new Explorer(full, output, watch, corpus).explore());
       send({ report: { ...report } });
     } catch (error) {
       const refused = refusalIn(error);

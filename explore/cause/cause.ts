@@ -37,9 +37,10 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   const freeing = freedBy?.request?.call;
   const calls = [...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])];
   const refused = refusedRenewal(granted[0], freedBy, until, known);
+  const retaken = retakenBy(granted, freedBy, until, known);
   return {
     ...emptyReason,
-    ...defined({ namesake: namesakeOf(calls, world) }),
+    ...defined({ namesake: namesakeOf(calls, world), retaken }),
     resource: visits[0]?.resource,
     clients: [
       ...new Set([
@@ -216,6 +217,30 @@ function refusedRenewal(
       call.reply.sent >= freedBy.at * 1000,
   );
   return found === undefined ? undefined : requestOf(found);
+}
+
+/** A renewal of the first holder that found no lock, because the second holder had come and gone, and took it again without a word. */
+function retakenBy(
+  granted: readonly GrantedVisit[],
+  freedBy: FreedBy | undefined,
+  until: number,
+  { account }: WorldAccount,
+): CauseRequest | undefined {
+  const [first, newest] = [granted[0], granted.at(-1)];
+  if (first === undefined || newest === undefined || freedBy === undefined || freedBy.request !== undefined)
+    return undefined;
+  const left = Math.min(until, micros(first.visit.to));
+  const tokens = new Set(first.tenures.map(({ key, holder }) => `${key} ${holder}`));
+  const again = account.tenures.find(
+    ({ client, key, holder, node, from, call, restored }) =>
+      client === first.visit.client &&
+      tokens.has(`${key} ${holder}`) &&
+      newest.tenures.some((tenure) => tenure.node === node && tenure.from < from) &&
+      from <= left &&
+      call !== undefined &&
+      !restored,
+  );
+  return again?.call === undefined ? undefined : requestOf(again.call);
 }
 
 /** Commands that only look, or ask for the lock once more. */

@@ -51,6 +51,8 @@ export interface Cause {
   readonly freedBy: FreedBy | undefined;
   /** The first holder's renewal that did not renew, although it went on; undefined when there is none. */
   readonly refused: CauseRequest | undefined;
+  /** The first holder's request that took the lock again after the second holder had had it, while the first was still inside. */
+  readonly retaken?: CauseRequest;
   /** A second deployment that used a token of the client whose names it has; undefined when there is none. */
   readonly namesake?: { readonly client: string; readonly twin: string };
   /** A lock that was left closed. */

@@ -27,7 +27,7 @@ export function shapeOf(reason: Reason, breach: Breach): string {
 }
 
 function ofVisits(
-  { grants, entries, freedBy, refused, twice, namesake }: Reason,
+  { grants, entries, freedBy, refused, retaken, twice, namesake }: Reason,
   { promise }: Breach,
 ): string {
   const kinds = grants.map(kindOfGrant);
@@ -46,6 +46,7 @@ function ofVisits(
     parts.push('executed twice');
   if (isEntryLate(entries, freedBy)) parts.push('entered after its end');
   if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
+  if (retaken !== undefined) parts.push(`taken again by ${retaken.kind} of the first holder`);
   if (refused !== undefined) parts.push(`although ${refused.kind} had told it`);
   return `${promise === 'fencing' ? 'fences: ' : ''}${parts.join('; ')}`;
 }

@@ -1,5 +1,6 @@
 /** Bounds that a user sets to faults: which client or node they strike, and for how long. */
 import { badOption, checkInteger, checkNames, checkString } from '../../base/options.ts';
+import type { PlannedFault } from '../faults/index.ts';
 import { FAULTS, type FaultKind, type FaultName } from '../faults/index.ts';
 import type { FaultVariant } from '../faults/planned.ts';
 
@@ -74,6 +75,25 @@ export function shortened(kind: FaultKind, { ms, by }: Length, most: number): Le
     return { ...(ms !== undefined && { ms }), ...(cut !== undefined && { by: cut }) };
   }
   return { ...(ms !== undefined && { ms: Math.min(ms, most) }), ...(by !== undefined && { by }) };
+}
+
+/** True when the bounds of its kind allow this fault; without one, any is allowed. */
+export function isWithin(
+  { kind, on, ms, by }: PlannedFault,
+  bounds: readonly FaultBound[],
+  leaseMs: number,
+): boolean {
+  const own = bounds.filter((bound) => bound.kind === kind);
+  return (
+    own.length === 0 ||
+    own.some((bound) => {
+      if (bound.on !== undefined && bound.on !== on) return false;
+      const most = bound.ms ?? (bound.longest === 'lease' ? leaseMs : bound.longest);
+      if (most === undefined) return true;
+      const cut = shortened(kind, { ms, by }, most);
+      return cut.ms === ms && cut.by === by;
+    })
+  );
 }
 
 /** A fault that has a length, with this one. */

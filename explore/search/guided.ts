@@ -4,8 +4,11 @@ import type { PlannedFault } from '../faults/index.ts';
 import { toMicros } from '../plan.ts';
 import { drawFault, type FaultForm, formsOf, inOrder, type SearchInput, type Strategy } from './strategy.ts';
 
+/** Its name in reports. */
+export const GUIDED = 'guided';
+
 export const guided: Strategy = {
-  name: 'guided',
+  name: GUIDED,
   sentence: 'changes to worlds that reached new states',
   *plans(input, { corpus }) {
     const random = new Random(input.seed, 'guided');
@@ -25,7 +28,8 @@ export const guided: Strategy = {
   },
 };
 
-function mutated(
+/** The faults with one change: another one, one less, or one at another time. */
+export function mutated(
   input: SearchInput,
   forms: readonly FaultForm[],
   faults: readonly PlannedFault[],

@@ -29,9 +29,11 @@ export function preventionOf(cause: Cause): string {
 }
 
 function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
-  const { refused, twice, entries, shape } = cause;
+  const { refused, retaken, twice, entries, shape } = cause;
   if (shape.includes(DONE_BEFORE))
     return 'work that does no harm when it is done twice: an idempotency key, such as the id of the job, where its effect is';
+  if (retaken !== undefined)
+    return 'a renewal that only renews: when the key is gone, the lock is lost, and its holder must stop';
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
@@ -106,7 +108,7 @@ function isRestart({ what }: FreedBy): boolean {
 
 /** Whose fault it is: code, servers, or a limit that every lease has; empty when that is not known. */
 export function faultOf(cause: Cause): string {
-  const { freedBy, left, lost, waiter, refused, entries, namesake } = cause;
+  const { freedBy, left, lost, waiter, refused, retaken, entries, namesake } = cause;
   if (namesake !== undefined)
     return `the code of ${namesake.client}, whose token is made of names that another process has too`;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
@@ -119,6 +121,7 @@ export function faultOf(cause: Cause): string {
       ? 'the servers, which copy to replicas after they answer'
       : 'the disk of the server';
   if (freedBy === undefined) return '';
+  if (retaken !== undefined) return `the code of ${older}: its ${retaken.kind}`;
   const { how, by, request, role, node } = freedBy;
   if (cause.shape.includes(DONE_BEFORE))
     return `the code, for which the work must be done once: ${older} had done it, and a lock does not remember work that is done`;

@@ -292,9 +292,11 @@ class PossibleEvents {
     return `, which was last renewed at ${timeText(last.at / 1000)}${others}`;
   }
 
-  /** A renewal that tells the holder that its lock is gone. */
+  /** A renewal that tells the holder that its lock is gone, or that takes it again. */
   *#refusal(): Iterable<PossibleEvent> {
-    const { refused } = this.#cause;
+    const { refused, retaken } = this.#cause;
+    if (retaken !== undefined && retaken.executed !== null)
+      yield this.#kept(retaken.executed, retaken.client, `${retaken.text} takes the lock again`);
     if (refused === undefined || refused.answered === null) return;
     yield this.#kept(
       refused.answered,

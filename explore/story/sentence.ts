@@ -84,7 +84,7 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
 
 /** Why the lock was free. */
 function reasonOf(cause: Cause): string {
-  const { freedBy, twice, refused, late, grants, entries, namesake } = cause;
+  const { freedBy, twice, refused, retaken, late, grants, entries, namesake } = cause;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (namesake !== undefined)
     return `${namesake.twin} belongs to a second deployment, and its token is that of ${namesake.client}`;
@@ -95,9 +95,11 @@ function reasonOf(cause: Cause): string {
   const owner = tenure?.client ?? older;
   const own = by === owner ? 'its own' : `${owner}'s`;
   const told =
-    refused === undefined
-      ? ''
-      : `, and ${older} went on although its ${refused.kind} was answered ${refused.reply}`;
+    retaken !== undefined
+      ? `, and its ${retaken.kind} took the lock again after ${newer} had had it`
+      : refused === undefined
+        ? ''
+        : `, and ${older} went on although its ${refused.kind} was answered ${refused.reply}`;
   switch (how) {
     case 'released':
       return `${act} gave back its ${isRepeated ? 'new ' : ''}lock too early`;
@@ -116,7 +118,7 @@ function reasonOf(cause: Cause): string {
         : `${older}'s lease ended at ${timeText(at)}${told}`;
     }
     case 'clock':
-      return `${what}, which ended ${older}'s lease`;
+      return `${what}, which ended ${older}'s lease${told}`;
     case 'evicted':
       return `${node} evicted ${older}'s lock`;
     case 'lost':

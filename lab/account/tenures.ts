@@ -84,6 +84,10 @@ class TenureReader {
   readonly #byWrite = new Map<unknown, LockWrite[]>();
   /** The claims that stand in each key. */
   readonly #claims = new Map<string, Set<string>>();
+  /** The deadlines that each tenure has had, in the order in which they were set. */
+  readonly #deadlines = new WeakMap<Tenure, { readonly deadline: number; readonly at: number }[]>();
+  /** When nodes were promoted or restarted. */
+  #turns: readonly (Happening & { kind: 'promote' | 'restart' })[] = [];
   /** When the clocks of nodes were changed, and how. */
   #clocks: readonly (Happening & { kind: 'clock' })[] = [];
   readonly #end: number;
@@ -111,6 +115,7 @@ class TenureReader {
   read(happenings: readonly Happening[]): Tenure[] {
     // A jump ends leases at the same instant, so it is not looked for in its turn.
     this.#clocks = happenings.filter((each) => each.kind === 'clock');
+    this.#turns = happenings.filter((each) => each.kind === 'promote' || each.kind === 'restart');
     for (const each of happenings) {
       this.#nodes.follow(each);
       if (each.kind === 'flush') this.#flush(each.at, each.call);
@@ -138,7 +143,15 @@ class TenureReader {
       if (isOver) this.#finish(tenure, this.#expiry(tenure, node, at, write.at));
       else if (by !== undefined)
         this.#finish(tenure, { at, how: 'deleted', by, what: (write.command[0] ?? '').toUpperCase() });
-      else this.#finish(tenure, { at, how: 'evicted', what: `${node} evicted it` });
+      else
+        this.#finish(
+          tenure,
+          this.#withoutRenewal(tenure, node, at, write.at) ?? {
+            at,
+            how: 'evicted',
+            what: `${node} evicted it`,
+          },
+        );
     }
   }
 
@@ -163,6 +176,7 @@ class TenureReader {
       if (lease === undefined) return;
       const isOfGrant = current.call === call && current.renewals.length === 0 && current.from === at;
       current.deadline = Number.isFinite(lease) ? clock + lease : undefined;
+      this.#note(current, at);
       if (isOfGrant) {
         current.lease = Number.isFinite(lease) ? lease : undefined;
         return;
@@ -178,7 +192,8 @@ class TenureReader {
       const isOver = clock >= (current.deadline ?? Infinity);
       const how = 'overwritten';
       const end = { at, how, by: client, what, ...(call !== undefined && { call }) } as const;
-      this.#finish(current, isOver ? this.#expiry(current, node, at, clock) : end);
+      const lost = isOver ? undefined : this.#withoutRenewal(current, node, at, clock);
+      this.#finish(current, isOver ? this.#expiry(current, node, at, clock) : (lost ?? end));
     }
     // Of those in a queue, only the first has the lock.
     if (write.visits === true && !/^\[\d+, /.test(call?.reply?.text ?? '')) return;
@@ -189,7 +204,35 @@ class TenureReader {
       ...{ lease: isEndless ? undefined : lease, deadline: isEndless ? undefined : clock + lease },
       ...{ restored: false, renewals: [], bared: undefined, end: undefined },
     };
+    this.#note(tenure, at);
     this.#begin(state, tenure, offset);
+  }
+
+  #note(tenure: Tenure, at: number): void {
+    const { deadline = Infinity } = tenure;
+    const known = this.#deadlines.get(tenure);
+    if (known === undefined) this.#deadlines.set(tenure, [{ deadline, at }]);
+    else known.push({ deadline, at });
+  }
+
+  /**
+   * The end of a lease at an earlier deadline, on a node that never had the renewals after it, or did not keep them; undefined when it has
+   * all of them. @param clock the time by the node's clock
+   */
+  #withoutRenewal(tenure: Tenure, node: string, at: number, clock: number): TenureEnd | undefined {
+    const known = this.#deadlines.get(tenure) ?? [];
+    const last = known.findLastIndex(({ deadline }) => deadline <= clock);
+    const renewal = known[last + 1];
+    if (last === -1 || renewal === undefined) return undefined;
+    const turn = this.#turns.findLast((each) => each.node === node && each.at >= renewal.at && each.at <= at);
+    if (turn === undefined) return undefined;
+    const isFailover = turn.kind === 'promote';
+    return {
+      ...{ at, how: 'lost', cause: { how: isFailover ? 'failover' : 'restart', node } },
+      what: isFailover
+        ? `the failover to ${node}, which never received its renewal`
+        : `the restart of ${node}, which did not keep its renewal`,
+    };
   }
 
   #begin(state: KnownState<Tenure>, tenure: Tenure, offset: number): void {

@@ -1,6 +1,12 @@
 /** The cause of a broken promise: what freed the lock, and the shape that worlds of one reason have in common. */
 import { expect, test } from 'vitest';
-import { type ClientSession, type ExploreOptions, explore, type History } from '../../explore/index.ts';
+import {
+  type ClientSession,
+  type ExploreOptions,
+  explore,
+  type History,
+  replay,
+} from '../../explore/index.ts';
 import { playBroken } from './play-finding.ts';
 
 const LEASE = 1000;
@@ -192,4 +198,56 @@ test('the answer to a release does not say that its sender went on: it had left'
   const [older] = cause.entries;
   expect(older!.to).toBeGreaterThan(cause.freedBy!.at); // Its release was answered 0.
   expect(cause.refused).toBeUndefined();
+});
+
+/** A works for longer than its lease, and renews it. B comes and goes. @param renewal the script */
+function renewing(renewal: string) {
+  return async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
+    while ((await redis.set('lock', name, 'PX', LEASE, 'NX')) !== 'OK') await sleep(50);
+    const inside = resource('stock').enter();
+    let isHeld = true;
+    for (let i = 0; isHeld && i < (name === 'A' ? 2 : 0); i++) {
+      await sleep(700);
+      isHeld = (await redis.eval(renewal, 1, 'lock', name, LEASE)) === 1;
+    }
+    if (isHeld) inside.write();
+    inside.leave();
+    if (isHeld) await redis.eval(RELEASE, 1, 'lock', name);
+  };
+}
+
+/** The breaches and the story of one world of two clients. */
+async function playedWith(client: ExploreOptions['client'], fault: string, more: Partial<ExploreOptions>) {
+  const options: ExploreOptions = { name: 'renewed', client, ...common, clients: 2, ...more };
+  const { breaches, story } = await replay(options, `1:1:0:A,B:${fault}:000000000000`, { sameTrace: false });
+  return { story, promises: breaches.map(({ promise }) => promise) };
+}
+
+const RENEWS = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end ";
+const limits = { accept: ['lease-limits'] };
+
+test('a renewal that takes a lock again is no limit of leases', async () => {
+  const takes =
+    "if not redis.call('get',KEYS[1]) then redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1 end ";
+  const pause = 'client-pause@650/A/500/0';
+  const { story, promises } = await playedWith(renewing(`${RENEWS}${takes}return 0`), pause, limits);
+  expect(promises).toContain('mutual-exclusion');
+  expect(story).toMatch(
+    /A's lease ended at 1,\d+(\.\d+)? ms, and its script \w+ took the lock again after B had had it\./,
+  );
+  expect(story).toMatch(/\n +1,\d+(\.\d+)? ms {2}A +EVAL \w+ lock A 1000 takes the lock again\n/);
+  expect(story).toMatch(
+    /\nat fault: the code of A: its script \w+\nprevented by: a renewal that only renews/,
+  );
+  expect(await playedWith(renewing(`${RENEWS}return 0`), pause, limits)).toMatchObject({ promises: [] });
+});
+
+test('a renewal that a failover has lost is a limit of leases: the promoted server ends the lease as it knows it', async () => {
+  const client = renewing(`${RENEWS}return 0`);
+  const behind = 'failover-behind@690/redis-1/20/100/crash';
+  const { story, promises } = await playedWith(client, behind, { topology: { replicas: 1 } });
+  expect([...new Set(promises)]).toEqual(['mutual-exclusion']);
+  expect(story).toContain("A's lock was lost by the failover to redis-2, which never received its renewal.");
+  const accepted = await playedWith(client, behind, { topology: { replicas: 1 }, ...limits });
+  expect(accepted.promises).toEqual([]);
 });
