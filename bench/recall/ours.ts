@@ -12,11 +12,14 @@ const RETRY = 50;
 /** How many permits a pool has: with one, it is a lock. */
 const PERMITS = 1;
 
-/** Takes the lock, works under it, and gives it back. */
-function client({ make, open, setUp }: LockForm, servers: number, isShared: boolean) {
+/** Takes the lock, works under it, and gives it back. @param replicas how many replicas must have a grant; by default none */
+function client({ make, open, setUp }: LockForm, servers: number, isShared: boolean, replicas?: 1) {
   return async (session: ClientSession): Promise<void> => {
     const { redis, signal, sleep } = session;
-    await using locks = createLocks(servers > 1 ? (session.servers as never) : redis, { leaseMs: LEASE });
+    await using locks = createLocks(servers > 1 ? (session.servers as never) : redis, {
+      leaseMs: LEASE,
+      ...(replicas !== undefined && { replicas }),
+    });
     while (setUp !== undefined) {
       const isDone = await setUp(locks, 'lock', PERMITS).then(
         () => true,
@@ -29,6 +32,22 @@ function client({ make, open, setUp }: LockForm, servers: number, isShared: bool
     const held = asHeld(await lock.acquire({ signal }));
     await work(session, { ...held, extend: none }, { enter: { shared: isShared } });
   };
+}
+
+/** The kinds and forms on one server, whose grants a replica must confirm (WAIT), or need not. */
+export function ourReplicated(replicas: 1 | undefined): readonly RecallCase[] {
+  return Object.entries(kinds)
+    .filter(([kind, { primaries }]) => kind !== 'semaphore' && primaries === 1)
+    .flatMap(([, { title, forms }]) =>
+      Object.entries(forms).map(
+        ([form, how]): RecallCase => ({
+          name: `our ${title}${form === title ? '' : ` (${form})`}${replicas === undefined ? '' : ', replicas: 1'}`,
+          group: 'program',
+          topology: { replicas: 1 },
+          sound: client(how, 1, form === 'read', replicas),
+        }),
+      ),
+    );
 }
 
 /** One case for each kind and form. A permit without a lease stays with a dead client, as its page says: it is left out. */

@@ -4,7 +4,7 @@
  */
 import '../../lab/router.ts';
 import { expect, test } from 'vitest';
-import { ourLocks } from '../../bench/recall/ours.ts';
+import { ourLocks, ourReplicated } from '../../bench/recall/ours.ts';
 import { explore, FAULTS, type FaultName } from '../../explore/index.ts';
 import { isLongRun, sampleOf } from '../support/long.ts';
 
@@ -19,6 +19,34 @@ const ELSEWHERE: readonly FaultName[] = [
 const NAMED: readonly FaultName[] = ['second-deployment', 'one-way-cut', 'script-eviction'];
 /** Kinds whose explorations are short. */
 const SAMPLE = ['our simple', 'our fenced'];
+
+/** Where a primary has a replica, and fails over. */
+const WITH_REPLICA: readonly FaultName[] = [
+  ...(['failover', 'failover-behind', 'read-only', 'partition', 'node-pause', 'restart-disk'] as const),
+  ...(['replica-pause', 'replica-crash', 'replica-lag', 'misconf', 'lost-reply', 'client-death'] as const),
+];
+
+const replicated = [undefined, 1 as const].flatMap((replicas) => ourReplicated(replicas));
+
+test.each(
+  replicated
+    .filter(({ name }) => isLongRun || name === 'our fenced, replicas: 1')
+    .map((each) => [each.name, each] as const),
+)(
+  'nothing but limits of leases is found in %s on a primary with a replica that fails over',
+  async (name, { sound, topology }) => {
+    const report = await explore({
+      ...{ name, client: sound as NonNullable<typeof sound>, accept: ['lease-limits'] },
+      // Only code that asks replicas meets the faults of a replica alone.
+      faults: name.includes('replicas')
+        ? WITH_REPLICA
+        : WITH_REPLICA.filter((kind) => !kind.startsWith('replica-')),
+      ...{ topology: topology ?? {}, budget: { worlds: sampleOf(300, 10), ms: Infinity } },
+    });
+    expect(report.findings.map(({ story }) => story)).toEqual([]);
+  },
+  600_000,
+);
 
 const wanted = ourLocks.filter(({ name }) => isLongRun || SAMPLE.includes(name));
 
