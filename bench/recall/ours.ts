@@ -17,7 +17,8 @@ function client({ make, open, setUp }: LockForm, servers: number, isShared: bool
   return async (session: ClientSession): Promise<void> => {
     const { redis, signal, sleep } = session;
     await using locks = createLocks(servers > 1 ? (session.servers as never) : redis, {
-      leaseMs: LEASE,
+      // By default a waiter that died keeps its place for six seconds: longer than a lock may stay closed here.
+      ...{ leaseMs: LEASE, placeMs: LEASE },
       ...(replicas !== undefined && { replicas }),
     });
     while (setUp !== undefined) {
