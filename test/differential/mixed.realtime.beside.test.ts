@@ -244,6 +244,13 @@ const SETS: readonly { kinds: string[]; parents: number[] }[] = [
     parents: [0, 0, 2, 3],
   },
 ];
+/** Sets of the newest servers, of which each is tested where its server is. */
+const NEWEST_SETS: readonly { kinds: string[]; parents: number[] }[] = [
+  { kinds: ['redis-8.6', `${OURS} redis-8.6 strict`, OURS, `${OURS} redis-8.6`], parents: [0, 1, 0] },
+  { kinds: [`${OURS} redis-8.6 strict`, 'redis-8.6', OURS], parents: [0, 1] },
+  { kinds: ['valkey-9', `${OURS} valkey-9 strict`, OURS, `${OURS} valkey-9`], parents: [0, 1, 0] },
+  { kinds: [`${OURS} valkey-9 strict`, 'valkey-9', `${OURS} valkey-8.1`], parents: [0, 1] },
+];
 const CHOSEN = SETS.slice(0, LOSTLOCK_MIXED_COMMANDS !== undefined || isLongRun ? SETS.length : 2);
 
 const missing = SETS.flatMap(({ kinds }) => kinds).filter(
@@ -267,6 +274,16 @@ describe('sets of our dialects converge', () => {
     expect(kinds).toHaveLength(4);
     await converge(kinds, [0, 1, 0], fieldCommands(new Random(SEED + 11), COMMANDS / 2));
   });
+});
+
+describe('mixed sets with the newest servers converge (need redis-8.6, valkey-9)', () => {
+  for (const [i, { kinds, parents }] of NEWEST_SETS.entries()) {
+    const isThere = kinds.every((kind) => kind.startsWith(OURS) || servers.has(kind));
+    test.skipIf(!isThere)(kinds.join(', '), async () => {
+      expect(parents).toHaveLength(kinds.length - 1);
+      await converge(kinds, parents, commands(new Random(SEED + 20 + i), COMMANDS));
+    });
+  }
 });
 
 describe.skipIf(missing.length > 0)(

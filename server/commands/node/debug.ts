@@ -27,6 +27,7 @@ import type { Command } from '../../table/command.ts';
 import { type Outcome, PAUSED } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
 import { references } from '../keys/scan.ts';
+import { startInterpreter } from './scripting.ts';
 
 /**
  * Pauses all clients for that many seconds on the host's clock. The caller is answered at the end. A transaction stays
@@ -155,6 +156,7 @@ function reload(client: Caller, options: readonly Bytes[]): Reply {
       fail('ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.');
     }
   }
+  if (!words.has('NOFLUSH')) startInterpreter(client);
   try {
     client.server.dumpFile.reload({
       saves: !words.has('NOSAVE'),
@@ -170,7 +172,9 @@ function reload(client: Caller, options: readonly Bytes[]): Reply {
 }
 
 /** Replaces the dataset by what the append-only file has. */
-function loadAppendOnlyFile({ server }: Caller): Reply {
+function loadAppendOnlyFile(client: Caller): Reply {
+  const { server } = client;
+  startInterpreter(client);
   if (server.durability === undefined) fail('ERR Error trying to load the AOF files, check server logs');
   server.durability.reload();
   return OK;

@@ -43,8 +43,8 @@ function evaluateSha(readonly: boolean) {
 }
 
 /**
- * Counts what a new interpreter asks of the node after SCRIPT FLUSH or FUNCTION FLUSH. The module of Lua in Valkey 9 reads
- * a parameter with a request of the client that flushes.
+ * Counts what a new interpreter asks of the node, after SCRIPT FLUSH, FUNCTION FLUSH and before DEBUG loads a dataset. The
+ * module of Lua in Valkey 9 reads a parameter with a request of the client.
  */
 export function startInterpreter(client: Caller): void {
   const { server } = client;

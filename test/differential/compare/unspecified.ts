@@ -128,6 +128,13 @@ function setsFieldTwice([name = '', ...words]: readonly Bytes[], ours: OurSide):
   return isTimed && new Set(fields).size < fields.length && words.some((word) => word.length > 64);
 }
 
+/** MSETEX of several keys with a time that is over: they leave in the order of a hash table. */
+function expireTogether([name = '', keys = '', ...words]: readonly Bytes[]): boolean {
+  if (!/^msetex$/i.test(name) || keys === '1') return false;
+  const at = words.findIndex((word) => /^(px|ex)at$/i.test(word));
+  return at >= 0 && /^\d{1,9}$/.test(words[at + 1] ?? '');
+}
+
 /** VSIM with a COUNT of which the size of the results overflows: Redis 8.0 and 8.2 abort. */
 function overflowsResults([name = '', ...words]: readonly Bytes[]): boolean {
   return /^vsim$/i.test(name) && words.some((word) => /^\d{11,}$/.test(word));
@@ -157,6 +164,7 @@ export function unspecified(argv: readonly Bytes[], ours: OurSide, client: numbe
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
   if (calls.some((call) => endsLine(call, ours) || setsFieldTwice(call, ours))) return true;
+  if (calls.some(expireTogether)) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
   if (flushesCode(argv, ours, client) || stopsTouching(argv, ours)) return true;
   if (calls.some((call) => overflowsTtl(call, ours) || overflowsResults(call))) return true;

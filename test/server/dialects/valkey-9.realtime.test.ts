@@ -116,5 +116,10 @@ test('SCRIPT FLUSH and FUNCTION FLUSH ask for a parameter, as the interpreters o
     'tot-cmds=9',
     ...['FLUSH', 'FLUSH', 'CONFIG'],
   ]);
+  expect(asked('valkey-9', ['DEBUG RELOAD', 'DEBUG RELOAD NOFLUSH MERGE', 'DEBUG LOADAOF'])).toEqual([
+    'config|get:calls=2',
+    'tot-cmds=9',
+    ...['CONFIG', 'FLUSH', 'CONFIG'],
+  ]);
   expect(asked('valkey-8.1', ['SCRIPT FLUSH'])).toEqual(['none', 'tot-cmds=5', 'FLUSH']);
 });
