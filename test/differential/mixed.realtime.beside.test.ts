@@ -279,7 +279,7 @@ describe('sets of our dialects converge', () => {
 describe('mixed sets with the newest servers converge (need redis-8.6, valkey-9)', () => {
   for (const [i, { kinds, parents }] of NEWEST_SETS.entries()) {
     const isThere = kinds.every((kind) => kind.startsWith(OURS) || servers.has(kind));
-    test.skipIf(!isThere)(kinds.join(', '), async () => {
+    test.skipIf(!isThere)(`${kinds.join(', ')} (needs redis-8.6 or valkey-9)`, async () => {
       expect(parents).toHaveLength(kinds.length - 1);
       await converge(kinds, parents, commands(new Random(SEED + 20 + i), COMMANDS));
     });
