@@ -330,6 +330,7 @@ class _Beat:
         self._tokens = set()
         self._plays = threading.Event()
         self._over = False
+        self._since = time.monotonic()
         threading.Thread(target=self._run, name="lostlock's beat", daemon=True).start()
 
     def _run(self):
@@ -351,7 +352,8 @@ class _Beat:
 
     def _tell(self, line):
         """Looks at the clock while worlds are played."""
-        late, told, last = 0.0, 0.0, time.monotonic()
+        # The process may have stood still since the world began, before this thread has got its turn.
+        late, told, last = 0.0, 0.0, self._since
         while self._tokens:
             time.sleep(_BEATS_EVERY)
             now = time.monotonic()
@@ -365,6 +367,8 @@ class _Beat:
             late, last = 0.0, time.monotonic()
 
     def begins(self, token):
+        if not self._tokens:
+            self._since = time.monotonic()
         self._tokens.add(token)
         self._plays.set()
 
