@@ -21,14 +21,19 @@ export class Histogram {
   measured = 0;
   /** The sum of the measured durations, in microseconds. */
   micros = 0;
+  /** How many durations are in each bucket, by its end. */
   readonly #buckets = new Map<number, number>();
+  /** The ends in ascending order; undefined after a new one has come. INFO asks for them three times for each command. */
+  #ends: number[] | undefined;
 
   /** Adds a duration in microseconds. */
   add(micros: number): void {
     this.measured++;
     this.micros += micros;
     const end = bucketEnd(Math.min(LONGEST, Math.max(1, micros * 1000)));
-    this.#buckets.set(end, (this.#buckets.get(end) ?? 0) + 1);
+    const before = this.#buckets.get(end);
+    if (before === undefined) this.#ends = undefined;
+    this.#buckets.set(end, (before ?? 0) + 1);
   }
 
   /** Returns the duration in microseconds that this percentage of the calls did not exceed. */
@@ -36,9 +41,9 @@ export class Histogram {
     const rank = Math.max(1, Math.floor((percent / 100) * this.measured + 0.5));
     let seen = 0;
     let value = 0;
-    for (const [end, count] of this.#sorted()) {
+    for (const end of this.#sorted()) {
       value = end;
-      seen += count;
+      seen += this.#buckets.get(end)!;
       if (seen >= rank) break;
     }
     return value / 1000;
@@ -55,14 +60,15 @@ export class Histogram {
     for (let step = FIRST_STEP; at < sorted.length; step *= 2) {
       const end = step + step / HALF - 1;
       const before = seen;
-      for (; at < sorted.length && sorted[at]![0] <= end; at++) seen += sorted[at]![1];
+      for (; at < sorted.length && sorted[at]! <= end; at++) seen += this.#buckets.get(sorted[at]!)!;
       if (seen > before) out.push([Math.floor(end / 1000), Math.round((seen * calls) / this.measured)]);
     }
     return out;
   }
 
-  #sorted(): [number, number][] {
-    return [...this.#buckets].sort((a, b) => a[0] - b[0]);
+  #sorted(): readonly number[] {
+    this.#ends ??= [...this.#buckets.keys()].sort((a, b) => a - b);
+    return this.#ends;
   }
 }
 

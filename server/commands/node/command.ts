@@ -11,9 +11,16 @@ import { categoriesOf, commandInfo, type FoundKey, findKeys, keyFlags } from '..
 import { commandOf } from '../../table/resolve.ts';
 import { defineContainer } from '../define.ts';
 
+/** The lists of tables that were asked for. A table does not change. */
+const lists = new WeakMap<Server['commands'], readonly Command[]>();
+
 /** Returns the table's commands, each once. */
-export function eachCommand(server: Server): Command[] {
-  return [...new Set(server.commands.values())];
+export function eachCommand({ commands }: Server): readonly Command[] {
+  const known = lists.get(commands);
+  if (known !== undefined) return known;
+  const list = [...new Set(commands.values())];
+  lists.set(commands, list);
+  return list;
 }
 
 /** Returns a command by its full name, which may be that of a subcommand such as 'config|get'. */
