@@ -47,7 +47,11 @@ export class RdbWriter {
   /** Writes a signed 64-bit number, least significant byte first, such as a deadline in milliseconds. */
   int64(value: number | bigint): void {
     const at = this.#reserve(8);
-    this.#buffer.writeBigInt64LE(BigInt(value), at);
+    if (typeof value === 'number' && Number.isSafeInteger(value)) {
+      const high = Math.floor(value / 2 ** 32);
+      this.#buffer.writeUInt32LE(value - high * 2 ** 32, at);
+      this.#buffer.writeInt32LE(high, at + 4);
+    } else this.#buffer.writeBigInt64LE(BigInt(value), at);
   }
 
   uint64be(value: bigint): void {

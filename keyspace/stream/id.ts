@@ -117,9 +117,8 @@ function noted(id: StreamId, millis: number, sequence: number): StreamId {
 
 /** An id as Redis stores it: 16 bytes, most significant first. */
 export function idBytes(id: StreamId): Bytes {
-  let bytes = '';
-  for (let shift = 120n; shift >= 0n; shift -= 8n) {
-    bytes += String.fromCharCode(narrow((id >> shift) & 0xffn) as number);
-  }
-  return bytes;
+  const bytes = Buffer.allocUnsafe(16);
+  bytes.writeBigUInt64BE(idMillis(id), 0);
+  bytes.writeBigUInt64BE(idSequence(id), 8);
+  return bytes.latin1Slice();
 }

@@ -3,8 +3,20 @@ import { toBuffer } from '../../protocol/bytes.ts';
 import { idBytes } from './id.ts';
 import type { StreamValue } from './stream.ts';
 
+/** What was counted last. The tree changes only when a run comes or goes, and counting takes long for many runs. */
+const counted = new WeakMap<StreamValue, { readonly shape: number; readonly nodes: number }>();
+
 /** The number of nodes of the tree: one per fork, per run of bytes without a fork, and per end of a key. */
 export function radixTreeNodes(stream: StreamValue): number {
+  const { shape } = stream;
+  const last = counted.get(stream);
+  if (last?.shape === shape) return last.nodes;
+  const nodes = count(stream);
+  counted.set(stream, { shape, nodes });
+  return nodes;
+}
+
+function count(stream: StreamValue): number {
   const keys = stream.nodes().map((node) => toBuffer(idBytes(node.headId)));
   return keys.length === 0 ? 1 : countNodes(keys, 0, keys.length, 0);
 }

@@ -49,6 +49,7 @@ export class StreamValue {
   /** The least position of all groups, where it was asked for and is still thought to be true. */
   #slowest: StreamId | undefined;
   #nodes = new Denque<StreamNode>();
+  #shape = 0;
   #length = 0;
   /** The number of entries ever added is the sum of these. A bigint is slow to increment. */
   #addedBefore = 0n;
@@ -86,6 +87,11 @@ export class StreamValue {
     return this.#nodes.length;
   }
 
+  /** Changes whenever a run of entries comes or goes. */
+  get shape(): number {
+    return this.#shape;
+  }
+
   /** The id with which the first run began, even if that entry was deleted; undefined if there is none. */
   get headId(): StreamId | undefined {
     return this.#nodes.peekFront()?.headId;
@@ -104,6 +110,7 @@ export class StreamValue {
         fields.filter((_, i) => i % 2 === 0),
       );
       this.#nodes.push(node);
+      this.#shape++;
       this.#bytes += node.bytes;
     }
     const before = node.bytes;
@@ -160,6 +167,7 @@ export class StreamValue {
     this.#length--;
     if (node.length === 0) {
       this.#nodes.removeOne(number);
+      this.#shape++;
       this.#bytes -= node.bytes;
     }
     if (id > this.maxDeletedId) this.maxDeletedId = id;
@@ -178,6 +186,7 @@ export class StreamValue {
       if (limit > 0 && removed + count > limit) break;
       if (maxLength !== undefined ? this.#length - count >= maxLength : node.lastId < minId) {
         this.#nodes.shift();
+        this.#shape++;
         this.#bytes -= node.bytes;
         this.#length -= count;
         removed += count;
@@ -225,6 +234,7 @@ export class StreamValue {
 
   #dropNode(node: StreamNode): void {
     this.#nodes.removeOne(this.nodes().indexOf(node));
+    this.#shape++;
     this.#bytes -= node.bytes;
   }
 
@@ -283,6 +293,7 @@ export class StreamValue {
   /** Adds a run as it was stored. The caller sets ids and counts. */
   addNode(node: StreamNode): void {
     this.#nodes.push(node);
+    this.#shape++;
     this.#bytes += node.bytes;
     this.#length += node.length;
   }
