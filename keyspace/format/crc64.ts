@@ -4,9 +4,16 @@
 const HIGH = 0x95ac9329;
 const LOW = 0xac4bc9b5;
 
-const highs = new Uint32Array(256);
-const lows = new Uint32Array(256);
-for (let byte = 0; byte < 256; byte++) {
+/** Bytes that are taken at once, each with a table of its own: one at a time takes four times as long. */
+const STRIDE = 8;
+const TABLE = 256;
+
+/**
+ * What a byte changes that so many bytes follow: entries 256 n to 256 n + 255 are for n bytes. As halves of the checksum.
+ */
+const highs = new Int32Array(STRIDE * TABLE);
+const lows = new Int32Array(STRIDE * TABLE);
+for (let byte = 0; byte < TABLE; byte++) {
   let high = 0;
   let low = byte;
   for (let bit = 0; bit < 8; bit++) {
@@ -21,12 +28,30 @@ for (let byte = 0; byte < 256; byte++) {
   highs[byte] = high;
   lows[byte] = low;
 }
+for (let at = TABLE; at < STRIDE * TABLE; at++) {
+  const [high, low] = [highs[at - TABLE]!, lows[at - TABLE]!];
+  lows[at] = ((low >>> 8) | (high << 24)) ^ lows[low & 0xff]!;
+  highs[at] = (high >>> 8) ^ highs[low & 0xff]!;
+}
 
 /** The checksum of data[start, end), as the 8 bytes that Redis stores, least significant first. */
 export function crc64(data: Uint8Array, start = 0, end = data.length): Buffer {
   let high = 0;
   let low = 0;
-  for (let i = start; i < end; i++) {
+  let i = start;
+  for (; i + STRIDE <= end; i += STRIDE) {
+    const a = ((low ^ data[i]!) & 0xff) | 0x700;
+    const b = (((low >>> 8) ^ data[i + 1]!) & 0xff) | 0x600;
+    const c = (((low >>> 16) ^ data[i + 2]!) & 0xff) | 0x500;
+    const d = (((low >>> 24) ^ data[i + 3]!) & 0xff) | 0x400;
+    const e = ((high ^ data[i + 4]!) & 0xff) | 0x300;
+    const f = (((high >>> 8) ^ data[i + 5]!) & 0xff) | 0x200;
+    const g = (((high >>> 16) ^ data[i + 6]!) & 0xff) | 0x100;
+    const h = ((high >>> 24) ^ data[i + 7]!) & 0xff;
+    low = lows[a]! ^ lows[b]! ^ lows[c]! ^ lows[d]! ^ lows[e]! ^ lows[f]! ^ lows[g]! ^ lows[h]!;
+    high = highs[a]! ^ highs[b]! ^ highs[c]! ^ highs[d]! ^ highs[e]! ^ highs[f]! ^ highs[g]! ^ highs[h]!;
+  }
+  for (; i < end; i++) {
     const index = (low ^ data[i]!) & 0xff;
     low = ((low >>> 8) | (high << 24)) ^ lows[index]!;
     high = (high >>> 8) ^ highs[index]!;
