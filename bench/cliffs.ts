@@ -8,6 +8,7 @@ import { oracleOf } from '../test/support/oracles.ts';
 import { until } from '../test/support/until.ts';
 import { type Contestant, cpuOf, launch, median, startOurs, stop } from './contestants.ts';
 import { CLUSTER, type Cliff, cliffsOf, DATA, FIRST, SIZES } from './loads/cliffs.ts';
+import { PLAIN } from './loads/plain.ts';
 import { type Row, ratio } from './report.ts';
 
 /**
@@ -199,20 +200,52 @@ async function startCluster(program: string, folder: string): Promise<Pair> {
   return pair;
 }
 
+/** A measured row, with the time of plain JavaScript in microseconds if that was measured. */
+interface MeasuredRow extends Row {
+  readonly plain: number | undefined;
+}
+
+/** How many times the CPU time of redis-server a row takes. */
+function timesOf(row: Row): number {
+  return 1 / (ratio(row) ?? 1);
+}
+
+/** The CPU time of a loop in plain JavaScript over data of the same size, in microseconds; undefined if there is none for the row. */
+function plainCost({ form }: Cliff, size: number): number | undefined {
+  const make = PLAIN.find(([forms]) => forms.test(form))?.[1];
+  if (make === undefined) return undefined;
+  const loop = make(size);
+  const repeat = (enough: number): number => {
+    const before = process.cpuUsage();
+    for (let times = 1; ; times++) {
+      loop();
+      const { user, system } = process.cpuUsage(before);
+      if (user + system >= enough) return (user + system) / times;
+    }
+  };
+  repeat(WARM);
+  return median(Array.from({ length: ROUNDS }, () => repeat(TURN)));
+}
+
 /** Says on standard error which rows are the worst of each size, and which are above {@link LIMIT}. */
-function tellWorst(rows: readonly Row[], sizes: readonly number[]): void {
-  const times = (row: Row): number => 1 / (ratio(row) ?? 1);
-  const line = (row: Row): string => `  ${times(row).toFixed(1)} times: ${row.name}\n`;
+function tellWorst(rows: readonly MeasuredRow[], sizes: readonly number[]): void {
+  const plainTimes = ({ plain, other }: MeasuredRow): number => (plain ?? 0) / (other ?? 1);
+  const line = (row: MeasuredRow): string => {
+    const plain = row.plain === undefined ? '' : ` (plain JavaScript: ${plainTimes(row).toFixed(1)} times)`;
+    return `  ${timesOf(row).toFixed(1)} times: ${row.name}${plain}\n`;
+  };
   for (const size of sizes) {
     const ofSize = rows.filter(({ name }) => name.endsWith(sizeNamed(size)));
-    const worst = ofSize.toSorted((a, b) => times(b) - times(a)).slice(0, WORST);
+    const worst = ofSize.toSorted((a, b) => timesOf(b) - timesOf(a)).slice(0, WORST);
     if (worst.length === 0) continue;
     process.stderr.write(
       `The worst of ${ofSize.length} rows${sizeNamed(size)}:\n${worst.map(line).join('')}`,
     );
   }
-  const above = rows.filter((row) => times(row) > LIMIT);
-  process.stderr.write(`Above ${LIMIT} times: ${above.length} rows\n${above.map(line).join('')}`);
+  const above = rows.filter((row) => timesOf(row) > LIMIT && plainTimes(row) <= LIMIT);
+  process.stderr.write(
+    `Above ${LIMIT} times, where plain JavaScript is not: ${above.length} rows\n${above.map(line).join('')}`,
+  );
 }
 
 /** The name of a row in the table, which separates its columns by |. */
@@ -221,8 +254,8 @@ function nameOf({ form }: Cliff, size: number): string {
 }
 
 /** Measures rows that need the same data. */
-async function measure(rows: readonly Cliff[], size: number, pair: Pair): Promise<Row[]> {
-  const measured: Row[] = [];
+async function measure(rows: readonly Cliff[], size: number, pair: Pair): Promise<MeasuredRow[]> {
+  const measured: MeasuredRow[] = [];
   for (const row of rows) {
     const name = nameOf(row, size);
     // The system's redis-server may be older than the commands. Its refusal costs nothing to compare with.
@@ -232,7 +265,9 @@ async function measure(rows: readonly Cliff[], size: number, pair: Pair): Promis
       continue;
     }
     const [ours, other] = await costsOf(row, pair);
-    measured.push({ name, ours, other, unit: 'µs of CPU', lessIsBetter: true });
+    const plain = ours > LIMIT * other ? plainCost(row, size) : undefined;
+    const beside = plain === undefined ? '' : ` (plain JavaScript: ${plain.toFixed(1)})`;
+    measured.push({ name, ours, other, unit: `µs of CPU${beside}`, lessIsBetter: true, plain });
     const figures = `${ours.toFixed(2)} / ${other.toFixed(2)} µs`;
     process.stderr.write(`${(ours / other).toFixed(2)} ${name} (${figures})\n`);
   }
@@ -252,7 +287,7 @@ export async function cliffs(
   const folder = mkdtempSync(join(tmpdir(), 'lostlock-cliffs-'));
   const alone = await startBoth(program, join(folder, 'alone'));
   const inCluster = await startCluster(program, join(folder, 'in a cluster'));
-  const rows: Row[] = [];
+  const rows: MeasuredRow[] = [];
   try {
     for (const size of sizes) {
       const chosen = cliffsOf(size).filter((row) => wanted(nameOf(row, size)));
