@@ -170,7 +170,10 @@ function isWithin({ center, extent }: Shape, place: Place): boolean {
   }
   const up = EARTH_RADIUS * Math.abs(radians(place.latitude) - radians(center.latitude));
   if (up > extent.height / 2) return false;
-  return distance({ longitude: center.longitude, latitude: place.latitude }, place) <= extent.width / 2;
+  const level = { longitude: center.longitude, latitude: place.latitude };
+  const beyond = roughDistance(level, place) - extent.width / 2;
+  if (Math.abs(beyond) > ROUGH_ERROR) return beyond < 0;
+  return distance(level, place) <= extent.width / 2;
 }
 
 /**
@@ -205,15 +208,21 @@ export function search(set: SortedSet, shape: Shape, limit: number): Found[] {
   return found;
 }
 
+/** So many members are read at once where a search may end before the last one of a cell. */
+const LIMITED_STEP = 64;
+
 function collect(set: SortedSet, shape: Shape, cell: Cell, limit: number, found: Found[]): void {
   const { from, to } = scoresOf(cell);
   const first = set.countBelowScore(from, false);
   const last = set.countBelowScore(to, false) - 1;
   if (last < first) return;
-  for (const { member, score } of set.rangeByRank(first, last)) {
-    const place = placeOf(score);
-    if (!isWithin(shape, place)) continue;
-    found.push(new Found(member, score, place, shape.center));
-    if (limit > 0 && found.length >= limit) return;
+  const step = limit > 0 ? LIMITED_STEP : last - first + 1;
+  for (let rank = first; rank <= last; rank += step) {
+    for (const { member, score } of set.rangeByRank(rank, Math.min(last, rank + step - 1))) {
+      const place = placeOf(score);
+      if (!isWithin(shape, place)) continue;
+      found.push(new Found(member, score, place, shape.center));
+      if (limit > 0 && found.length >= limit) return;
+    }
   }
 }
