@@ -50,6 +50,18 @@ function writeRegister(registers: Uint8Array, index: number, value: number): voi
   if (at + 1 < registers.length) registers[at + 1] = changed >>> 8;
 }
 
+/** Raises the given registers to the packed ones. Three bytes have four registers. */
+function unpackInto(max: Uint8Array, packed: Uint8Array): void {
+  for (let i = 0, at = 0; i < REGISTERS; i += 4, at += 3) {
+    const three = packed[at]! | (packed[at + 1]! << 8) | (packed[at + 2]! << 16);
+    const [a, b, c, d] = [three & 63, (three >>> 6) & 63, (three >>> 12) & 63, three >>> 18];
+    if (a > max[i]!) max[i] = a;
+    if (b > max[i + 1]!) max[i + 1] = b;
+    if (c > max[i + 2]!) max[i + 2] = c;
+    if (d > max[i + 3]!) max[i + 3] = d;
+  }
+}
+
 /** The outcome of a change to a register. */
 export type Change = 'changed' | 'same' | 'corrupt';
 
@@ -109,6 +121,23 @@ export class HyperLogLog {
     return this.#raiseDense(index, rank) ? 'changed' : 'same';
   }
 
+  /** Raises all registers to the given ones. */
+  raiseAll(ranks: Uint8Array, sparseMax: number): void {
+    if (!this.dense) {
+      for (let i = 0; i < REGISTERS; i++) if (ranks[i]! > 0) this.raise(i, ranks[i]!, sparseMax);
+      return;
+    }
+    const packed = this.#data.subarray(HEADER);
+    const max = ranks.slice();
+    unpackInto(max, packed);
+    for (let i = 0, at = 0; i < REGISTERS; i += 4, at += 3) {
+      const three = max[i]! | (max[i + 1]! << 6) | (max[i + 2]! << 12) | (max[i + 3]! << 18);
+      packed[at] = three & 255;
+      packed[at + 1] = (three >>> 8) & 255;
+      packed[at + 2] = three >>> 16;
+    }
+  }
+
   #raiseDense(index: number, rank: number): boolean {
     const registers = this.#data.subarray(HEADER);
     if (readRegister(registers, index) >= rank) return false;
@@ -150,8 +179,7 @@ export class HyperLogLog {
   /** Raises the given registers to this HyperLogLog's; false when its runs are inconsistent. */
   mergeInto(max: Uint8Array): boolean {
     if (this.dense) {
-      const registers = this.#data.subarray(HEADER);
-      for (let i = 0; i < REGISTERS; i++) max[i] = Math.max(max[i]!, readRegister(registers, i));
+      unpackInto(max, this.#data.subarray(HEADER));
       return true;
     }
     let index = 0;
@@ -181,12 +209,12 @@ export class HyperLogLog {
 
   /** Computes the estimate; undefined when the runs are inconsistent. */
   count(): number | undefined {
-    const histogram = new Float64Array(64);
     if (this.dense) {
-      const registers = this.#data.subarray(HEADER);
-      for (let i = 0; i < REGISTERS; i++) histogram[readRegister(registers, i)]!++;
-      return estimate(histogram);
+      const registers = new Uint8Array(REGISTERS);
+      unpackInto(registers, this.#data.subarray(HEADER));
+      return countRegisters(registers);
     }
+    const histogram = new Float64Array(64);
     let index = 0;
     for (const { length, value } of this.runs()) {
       histogram[value]! += length;
@@ -199,7 +227,7 @@ export class HyperLogLog {
 /** The estimate for merged, unpacked registers. */
 export function countRegisters(registers: Uint8Array): number {
   const histogram = new Float64Array(64);
-  for (const value of registers) histogram[value]!++;
+  for (let i = 0; i < registers.length; i++) histogram[registers[i]!]!++;
   return estimate(histogram);
 }
 

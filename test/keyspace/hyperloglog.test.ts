@@ -1,7 +1,7 @@
 /** HyperLogLogs: the bytes and estimates of redis-server for many elements, and ranks that occur in no transcript. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { HyperLogLog } from '../../keyspace/hyperloglog/hyperloglog.ts';
+import { countRegisters, HyperLogLog, REGISTERS } from '../../keyspace/hyperloglog/hyperloglog.ts';
 import { toBuffer } from '../../protocol/bytes.ts';
 
 /** Recorded from redis-server 7.0.15: PFADD of `element 1` to `element n`, then PFCOUNT; the value's length and SHA-1. */
@@ -40,4 +40,24 @@ test('truncated runs are reported, and nothing beyond them is read', () => {
   expect(cut?.add('a', 3000)).toBe('corrupt');
   expect(cut?.toDense()).toBe(false);
   expect(cut?.count()).toBeUndefined();
+});
+
+test('all registers are raised at once as one by one, in both forms', () => {
+  const ranks = Uint8Array.from({ length: REGISTERS }, (_, i) => (i * 7919) % 50);
+  for (const dense of [true, false]) {
+    const [once, each] = [HyperLogLog.empty(), HyperLogLog.empty()];
+    for (const hll of [once, each]) {
+      if (dense) hll.toDense();
+      for (let i = 0; i < 500; i++) hll.add(`e${i}`, 3000);
+    }
+    once.raiseAll(ranks, 3000);
+    for (let i = 0; i < REGISTERS; i++) if (ranks[i]! > 0) each.raise(i, ranks[i]!, 3000);
+    once.invalidate();
+    each.invalidate();
+    expect(once.bytes()).toBe(each.bytes());
+    const max = new Uint8Array(REGISTERS);
+    expect(once.mergeInto(max)).toBe(true);
+    expect([...max]).toEqual(once.registers());
+    expect(once.count()).toBe(countRegisters(max));
+  }
 });

@@ -92,7 +92,7 @@ function merge(client: Caller, argv: Argv<-2>): Reply {
   const entry = client.db.find(name);
   const hll = entry === undefined ? HyperLogLog.empty() : readEntry(entry);
   if (dense) hll.toDense();
-  for (let i = 0; i < REGISTERS; i++) if (max[i]! > 0) hll.raise(i, max[i]!, sparseMax(client));
+  hll.raiseAll(max, sparseMax(client));
   hll.invalidate();
   keep(client, name, hll);
   client.db.changed(name, 'pfadd');
