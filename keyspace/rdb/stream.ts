@@ -99,7 +99,7 @@ function writeReleased(out: RdbWriter, group: StreamGroup): void {
 
 /** The difference of two halves of ids, as a signed 64-bit number. Numbers take half the time of bigints. */
 function distance(half: bigint, head: bigint): number | bigint {
-  const [near, far] = [Number(half), Number(head)];
+  const [near, far] = [approximate(half), approximate(head)];
   const exact = near <= Number.MAX_SAFE_INTEGER && far <= Number.MAX_SAFE_INTEGER;
   return exact ? near - far : BigInt.asIntN(64, half - head);
 }
