@@ -68,9 +68,9 @@ function listening(): { port: string; socket: string }[] {
   });
 }
 
-/** The folders of lostlock for temporary files. */
+/** The folders of lostlock for temporary files, without the code that V8 has compiled, which is kept for the next process. */
 const foldersIn = (folder: string): string[] =>
-  readdirSync(folder).filter((name) => name.startsWith('lostlock-'));
+  readdirSync(folder).filter((name) => name.startsWith('lostlock-') && !name.startsWith('lostlock-code-'));
 
 const kill = (pid: number, sign: NodeJS.Signals): void => {
   try {
