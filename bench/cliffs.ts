@@ -136,14 +136,28 @@ class Measured {
   }
 }
 
-async function fill({ sender }: Party, data: string, size: number): Promise<void> {
+/** Fills a server with the data of rows. Resolves to its error if it refuses that. */
+async function fill({ sender }: Party, data: string, size: number): Promise<string | undefined> {
   await sender.send([['FLUSHALL'], ...FIRST.map((line) => line.split(' '))]);
   const text = `for i = ARGV[1], ARGV[2] do ${DATA[data]} end`;
   for (let from = 1; from <= size; from += BATCH) {
     const range = [String(from), String(Math.min(size, from + BATCH - 1))];
     const reply = await sender.send([['EVAL', text, '0', ...range]]);
-    if (reply.startsWith('-')) throw new Error(`${data}: ${reply}`);
+    if (reply.startsWith('-')) return reply.split('\r\n')[0];
   }
+  return undefined;
+}
+
+/** Fills both servers. False when the system's redis-server is older than a command that this takes. */
+async function fillBoth([ours, other]: Pair, data: string, size: number): Promise<boolean> {
+  const refusal = await fill(other, data, size);
+  if (refusal !== undefined && oracleOf(NEWEST) === undefined) {
+    process.stderr.write(`${data}: not measured, because redis-server answers ${refusal}\n`);
+    return false;
+  }
+  const wrong = refusal ?? (await fill(ours, data, size));
+  if (wrong !== undefined) throw new Error(`${data}: ${wrong}`);
+  return true;
 }
 
 /** The requests of a row for a node, which has its own id. */
@@ -295,8 +309,7 @@ export async function cliffs(
         const ofData = chosen.filter((row) => row.data === data);
         if (ofData.length === 0) continue;
         const pair = data === CLUSTER ? inCluster : alone;
-        for (const party of pair) await fill(party, data, size);
-        rows.push(...(await measure(ofData, size, pair)));
+        if (await fillBoth(pair, data, size)) rows.push(...(await measure(ofData, size, pair)));
         for (const { sender } of pair) await sender.send([['FLUSHALL']]);
       }
     }
