@@ -5,6 +5,7 @@ import dns from 'node:dns';
 import fs from 'node:fs';
 import workerThreads from 'node:worker_threads';
 import zlib from 'node:zlib';
+import { isNode } from '../../start/running/runtime.ts';
 import { noteStart } from '../time/culprits.ts';
 import { present } from '../time/current-world.ts';
 import { type AnyFunction, replaceMethod } from './replace.ts';
@@ -98,9 +99,18 @@ export function refuseNew(owner: object, name: string, label: string): void {
   });
 }
 
-/** Wraps a function of which Node lists what it starts: remembers who calls it from within a world. */
+/**
+ * Wraps a function of which Node lists what it starts: remembers who calls it from within a world. Other runtimes refuse the function
+ * (other-runtimes.ts).
+ */
 export function note(owner: object | undefined, kind: string, name: string): void {
-  if (owner === undefined || Object.isFrozen(owner) || typeof Reflect.get(owner, name) !== 'function') return;
+  if (
+    !isNode ||
+    owner === undefined ||
+    Object.isFrozen(owner) ||
+    typeof Reflect.get(owner, name) !== 'function'
+  )
+    return;
   replaceMethod(owner as Record<string, AnyFunction>, name, (real) => {
     return function standIn(this: unknown, ...args: unknown[]): unknown {
       if (present.inside !== undefined) noteStart(kind, standIn);
