@@ -1,5 +1,5 @@
 /** Whole datasets as RDB: what a full sync sends, what SAVE writes, and what a node loads at startup. */
-import { type Bytes, fromBuffer, type Millis, narrow, toBuffer } from '../../protocol/bytes.ts';
+import { approximate, type Bytes, fromBuffer, type Millis, toBuffer } from '../../protocol/bytes.ts';
 import { DEFAULT_LIMITS, type EncodingLimits } from '../collections/encoding.ts';
 import { crc64 } from '../format/crc64.ts';
 import { badFormat, RdbError } from '../format/errors.ts';
@@ -114,7 +114,7 @@ export function* readRdb(
     const section = input.byte();
     if (section === SECTION.end) return finish(input, version);
     if (section === SECTION.database) database = databaseNumber(input);
-    else if (section === SECTION.expiresMillis) expiresAt = millis(input.int64());
+    else if (section === SECTION.expiresMillis) expiresAt = approximate(input.int64());
     else if (section === SECTION.expiresSeconds) expiresAt = input.int32() * 1000;
     else if (section === SECTION.library) yield { kind: 'library', code: input.string() };
     else if (section === SECTION.aux) {
@@ -199,10 +199,6 @@ function databaseNumber(input: RdbReader): number {
   const number = input.size();
   if (typeof number === 'bigint') throw badFormat('database');
   return number;
-}
-
-function millis(value: bigint): Millis {
-  return value > 9007199254740991n ? Number.MAX_SAFE_INTEGER : (narrow(value) as number);
 }
 
 function finish(input: RdbReader, version: number): number {

@@ -20,6 +20,8 @@ import { hashPassword, User } from './user.ts';
 
 /** Refusals of the same kind within this many milliseconds share one log entry. */
 const SAME_WITHIN = 60_000;
+/** Of so many entries, the newest, the server looks for one that is alike. */
+const SAME_AMONG = 10;
 
 /** One entry of ACL LOG. */
 export interface Refusal {
@@ -268,7 +270,8 @@ export class Acl {
     const now = host.clock.now();
     const description = describeClient(this.#server, client);
     const place = this.log.findIndex(
-      (each) =>
+      (each, index) =>
+        index < SAME_AMONG &&
         each.reason === reason &&
         each.context === context &&
         each.object === object &&

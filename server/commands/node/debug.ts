@@ -22,7 +22,7 @@ import { digestOfAll, digestOfValue } from '../../data/digest.ts';
 import type { Caller } from '../../server.ts';
 import { encodingOf } from '../../settings/encodings.ts';
 import { parseMemory } from '../../settings/parameters.ts';
-import { integer } from '../../table/arguments.ts';
+import { integer, integerBetween } from '../../table/arguments.ts';
 import type { Command } from '../../table/command.ts';
 import { type Outcome, PAUSED } from '../../table/outcome.ts';
 import { defineCommands } from '../define.ts';
@@ -133,9 +133,10 @@ const KEY_BYTES = 160;
 
 /** Adds this many keys to the database. Existing keys are kept. */
 function populate(client: Caller, [count = '', prefix = 'key', size]: readonly Bytes[]): Reply {
-  const bytes = size === undefined ? 0 : integer(size);
-  const keys = integer(count, NOT_POSITIVE);
-  if (keys < 0) fail(NOT_POSITIVE);
+  const natural = (text: Bytes): number =>
+    integerBetween(text, 0, Number.MAX_SAFE_INTEGER, NOT_POSITIVE, NOT_POSITIVE);
+  const keys = natural(count);
+  const bytes = size === undefined ? 0 : natural(size);
   allocate(keys * (KEY_BYTES + prefix.length + bytes));
   for (let i = 0; i < keys; i++) {
     const name = `${prefix}:${i}`;

@@ -240,11 +240,13 @@ export const accepted: readonly Accepted[] = [
     name: 'MEMORY MALLOC-STATS of a server without statistics of its allocator',
     reason:
       'MEMORY MALLOC-STATS: a server that was built without jemalloc answers in RESP3 with a plain string that it has no figures. Here the figures are text with a format, as with jemalloc.',
-    // The elements of EXEC have no marker.
+    // The elements of EXEC have no marker. A script may tell the type of the text.
     applies: (argv, mine, theirs) =>
-      /^memory$/i.test(argv[0] ?? '') &&
+      argv.some((word) => /^malloc-stats$/i.test(word)) &&
       theirs.includes('Stats not supported') &&
-      ((theirs.startsWith('$') && mine.startsWith('=')) || mine === `txt:${theirs}`),
+      (/^eval/i.test(argv[0] ?? '') ||
+        (theirs.startsWith('$') && mine.startsWith('=')) ||
+        mine === `txt:${theirs}`),
   },
   {
     name: 'VINFO in a script that uses RESP3',

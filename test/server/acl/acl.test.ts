@@ -13,6 +13,19 @@ beforeEach(() => {
   a = new Conversation(server);
 });
 
+test('ACL LOG merges a refusal with one of the ten newest, as all servers do', () => {
+  a.ask('ACL SETUSER u on >p');
+  const b = new Conversation(server);
+  b.ask('AUTH u p');
+  const others = ['TTL', 'PTTL', 'TYPE', 'STRLEN', 'LLEN', 'SCARD', 'HLEN', 'ZCARD', 'PERSIST', 'DUMP'];
+  const countAfter = (between: number): string | undefined => {
+    a.ask('ACL LOG RESET');
+    for (const command of ['GET', ...others.slice(0, between), 'GET']) b.ask(`${command} k`);
+    return /"count" :(\d+)/.exec(a.ask('ACL LOG 1'))?.[1];
+  };
+  expect([countAfter(9), countAfter(10)]).toEqual(['2', '1']);
+});
+
 test('ACL LOG merges equal refusals within a minute, newest first, and says what was refused and where', () => {
   a.ask('ACL SETUSER u on >p +get +multi +eval ~k*');
   const b = new Conversation(server);
