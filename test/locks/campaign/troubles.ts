@@ -59,8 +59,9 @@ export class Troubles {
     }
     const servers = this.#servers;
     const needed = Math.floor(servers / 2) + 1;
-    // A lock may be granted without the servers that answer last; its first renewal brings it to them.
-    const young = now - holder.grantedAt < this.#leaseMs * 1000;
+    // A lock may be granted without the servers that answer last; its first renewal brings it to them, unless a former holder's lease
+    // is still there: of a release that was refused or lost, or of a client that is dead. Leases are three times the usual one at most.
+    const young = now - holder.grantedAt < (3 + 1 / 3) * this.#leaseMs * 1000;
     let bad = young ? servers - needed : 0;
     for (let set = 0; set < servers; set++) if (this.#struck(holder, set, now)) bad++;
     return bad > servers - needed;
