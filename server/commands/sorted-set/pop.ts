@@ -2,7 +2,7 @@
 
 import type { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
-import { fail, SYNTAX } from '../../../protocol/errors.ts';
+import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
 import { Double, NULL_ARRAY, type Reply } from '../../../protocol/reply.ts';
 import type { Caller } from '../../server.ts';
 import { integerBetween, wordAt } from '../../table/arguments.ts';
@@ -35,8 +35,6 @@ function inPairs(items: readonly Reply[]): Reply[] {
   for (let i = 0; i < items.length; i += 2) pairs.push([items[i]!, items[i + 1]!]);
   return pairs;
 }
-
-const NOT_POSITIVE = 'ERR value is out of range, must be positive';
 
 /** ZPOPMIN and ZPOPMAX. Pairs are nested only in RESP3 with a count. */
 function pop(client: Caller, argv: Argv<-2>, end: ScoreEnd): Reply {

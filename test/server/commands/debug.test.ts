@@ -104,3 +104,13 @@ test('DEBUG RELOAD NOFLUSH is refused when a library exists already', async () =
   expect(await talk.ask('FUNCTION LIST')).toContain('lib');
   expect(await talk.ask('DEBUG RELOAD NOFLUSH')).toBe('-ERR Error trying to load the RDB dump\r\n');
 });
+
+test.each(['x', '-1', '1 p x', '1 p -1', '1 p 99999999999999999999'])(
+  'DEBUG POPULATE %s is refused as all servers refuse it',
+  async (words) => {
+    expect(await talk.ask(`DEBUG POPULATE ${words}`)).toBe(
+      '-ERR value is out of range, must be positive\r\n',
+    );
+    expect(await talk.ask('DBSIZE')).toBe(':0\r\n');
+  },
+);

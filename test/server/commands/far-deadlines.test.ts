@@ -22,3 +22,13 @@ test.each([
   expect(await talk.ask('GET k')).toBe('$1\r\nv\r\n');
   server.stop();
 });
+
+test('a deadline after 2^53 milliseconds is the same after DEBUG RELOAD', async () => {
+  const server = createNode(new TestHost());
+  const talk = new Talk(server);
+  await talk.ask('SET k v PXAT 9223372036854000000');
+  const before = await talk.ask('PEXPIRETIME k');
+  expect(await talk.ask('DEBUG RELOAD')).toBe('+OK\r\n');
+  expect(await talk.ask('PEXPIRETIME k')).toBe(before);
+  server.stop();
+});
