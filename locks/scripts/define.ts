@@ -42,12 +42,15 @@ export function defineScript(name: string, text: string): LockScript {
   return Object.assign(new ScriptBody(plain), { name, sharded: new ScriptBody(sharded) });
 }
 
-/** Writes without changing anything: to the first key that has a TTL or is a string. */
+/**
+ * Writes without changing anything: to the first key that has a TTL or is a string. A key in its last millisecond is left alone: PEXPIRE
+ * would give it another one, and waiters that ask all the time would keep a lock that nobody holds for ever.
+ */
 const STAMP = `
 for k = 1, #KEYS do
   local left = redis.call('pttl', KEYS[k])
-  if left >= 0 then
-    redis.call('pexpire', KEYS[k], math.max(left, 1))
+  if left > 0 then
+    redis.call('pexpire', KEYS[k], left)
     break
   elseif left == -1 and redis.call('type', KEYS[k]).ok == 'string' then
     redis.call('set', KEYS[k], redis.call('get', KEYS[k]))

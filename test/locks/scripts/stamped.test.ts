@@ -3,6 +3,9 @@ import '../../../lab/router.ts';
 import { expect, test } from 'vitest';
 import { startPair } from '../../../index.ts';
 import { defineScript, stamped } from '../../../locks/scripts/define.ts';
+import { createNode } from '../../../server/index.ts';
+import { Talk } from '../../support/talk.ts';
+import { TestHost } from '../../support/targets.ts';
 
 const reads = defineScript('reads', "return redis.call('get', KEYS[1])");
 
@@ -25,3 +28,17 @@ test.each([
     });
   },
 );
+
+test('a stamped script gives a lock in its last millisecond no further one', async () => {
+  const host = new TestHost();
+  const server = createNode(host);
+  const talk = new Talk(server);
+  const ask = (): Promise<string> => talk.ask(`EVAL ${JSON.stringify(stamped(reads).text)} 1 lock`);
+  await talk.ask('SET lock A PX 100');
+  host.advance(100);
+  expect(await ask()).toBe('$1\r\nA\r\n');
+  expect(await talk.ask('PTTL lock')).toBe(':0\r\n');
+  host.advance(1);
+  expect(await ask()).toBe('$-1\r\n');
+  server.stop();
+});
