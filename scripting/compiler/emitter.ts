@@ -5,6 +5,7 @@ import { hashString } from '../runtime/table.ts';
 import type { LuaFunction, LuaTable, LuaValue } from '../runtime/values.ts';
 import type { Expression, FunctionNode, StatementShape, Variable } from '../syntax/ast.ts';
 import { chunkName } from '../syntax/chunk-name.ts';
+import type { Slots } from './slots.ts';
 
 /** 'fast': plain functions. 'resumable': generators, which yield every call and can pause in any loop. */
 export type Form = 'fast' | 'resumable';
@@ -34,8 +35,12 @@ export interface FunctionFrame {
   sites: number;
   /** How many loop counters and other variables were declared in blocks. */
   blocks: number;
+  /** In how many places the resumable form yields. */
+  yields: number;
   /** How the first zero of the function is written. */
   zero: string | undefined;
+  /** Where the variables of blocks are kept, in a function that has very many of them. */
+  readonly slots: Slots | undefined;
 }
 
 /** The statements of one shape, for which one source is being written. */
@@ -111,6 +116,8 @@ export class Emitter {
   readonly #strings = new Map<Bytes, string>();
   readonly #values = new Map<unknown, string>();
   readonly #sites = new Map<string, string>();
+  /** The names of variables that are kept in slots. */
+  protected readonly names = new Map<Variable, string>();
   protected repeating: Repeating | undefined;
 
   /** @param source the chunk's name, such as `@user_script` */
@@ -190,9 +197,31 @@ export class Emitter {
     this.frame.spare.push(...temps.filter((temp) => temp !== ''));
   }
 
+  protected nameOf(variable: Variable): string {
+    return this.names.get(variable) ?? `v${variable.id}`;
+  }
+
+  /** The word before the declaration of a variable that no inner function uses: none, when it is kept in a slot. */
+  protected get let(): 'let ' | '' {
+    return this.frame.slots === undefined ? 'let ' : '';
+  }
+
+  /** Gives a variable its name. Returns the word that declares it. */
+  protected place(variable: Variable): 'let ' | '' {
+    if (this.frame.slots === undefined || variable.captured) return 'let ';
+    this.names.set(variable, this.frame.slots.take());
+    return '';
+  }
+
+  /** The name of a variable that only the compiler uses. */
+  protected hidden(name: string): string {
+    return this.frame.slots?.take() ?? name;
+  }
+
   /** In the resumable form, runs a call's frame first. */
   protected settled(code: string): string {
     if (this.form === 'fast') return code;
+    this.frame.yields++;
     const temp = this.temp();
     this.release(temp);
     return `(R.isFrame(${temp} = ${code}) ? yield ${temp} : ${temp})`;

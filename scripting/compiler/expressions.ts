@@ -21,7 +21,7 @@ export abstract class ExpressionEmitter extends OperatorEmitter {
       case 'vararg':
         return 'V[0]';
       case 'local':
-        return `v${node.variable.id}`;
+        return this.nameOf(node.variable);
       case 'global':
         return this.#global(node.name, node.line);
       case 'index':

@@ -18,6 +18,7 @@ export abstract class RepeatEmitter extends ExpressionEmitter {
       if (isVaried(shape)) counters.push(`${counter} = 0`);
       return `case ${i}: ${this.#arm(shape, row, counter, left)} break;`;
     });
+    this.frame.blocks += 2 + counters.length;
     const list = this.constant(order);
     return [
       `{ ${counters.length > 0 ? `let ${counters.join(', ')};` : ''}`,
@@ -38,6 +39,7 @@ export abstract class RepeatEmitter extends ExpressionEmitter {
     this.repeating = outer;
     this.frame.sites = sites + (this.frame.sites - sites) * shape.count;
     if (shape.count === 1) return `{ ${code} }`;
+    this.frame.blocks += 1 + repeating.sites.size;
     const head = isVaried(shape) ? `const ${row} = ${counter}++; ` : '';
     const places = repeating.sites.size > 0 ? `let ${[...repeating.sites.values()].join(', ')}; ` : '';
     return `for (; ${left} > 0; ${left}--) { ${head}${places}${code} }`;

@@ -1,5 +1,5 @@
 /** Writes Lua statements and functions as JavaScript source, in the fast or the resumable form. */
-import { allocate } from '../../protocol/allowance.ts';
+import { allocate, OverLimit } from '../../protocol/allowance.ts';
 import type {
   CallNode,
   Expression,
@@ -11,6 +11,7 @@ import type {
   Variable,
 } from '../syntax/ast.ts';
 import { RepeatEmitter } from './repeats.ts';
+import { MANY_VARIABLES, MOST_SAVED, Slots } from './slots.ts';
 
 /** Estimated bytes of JavaScript stack for a frame and for each of its variables. */
 const FRAME_BYTES = 160;
@@ -40,15 +41,18 @@ export class StatementEmitter extends RepeatEmitter {
   /** The source of a function: the main chunk, or one inside it. */
   functionCode(node: FunctionNode): string {
     const outer = this.frame;
-    this.frame = { node, temps: 0, spare: [], blocks: 0, sites: 0, zero: undefined };
+    const kept = node.locals > MANY_VARIABLES ? new Slots() : undefined;
+    this.frame = { node, temps: 0, spare: [], blocks: 0, yields: 0, sites: 0, zero: undefined, slots: kept };
     const body = this.#block(node.body);
     const parameters = node.parameters.map((parameter) => `v${parameter.id}`);
     if (node.vararg) parameters.push('...V');
     const temps = Array.from({ length: this.frame.temps }, (_, i) => `t${i + 1}`);
-    const slots = node.locals + this.frame.temps + this.frame.blocks;
+    const names = [...temps, ...(kept?.names ?? [])];
+    const slots = names.length + this.frame.blocks + (kept === undefined ? node.locals : 0);
+    if (slots * this.frame.yields > MOST_SAVED) throw new OverLimit();
     const lines: string[] = [];
     if (node.vararg) lines.push(`if (V.length > ${FEW}) R.allocatePlaces(V.length);`);
-    if (temps.length > 0) lines.push(`let ${temps.join(', ')};`);
+    if (names.length > 0) lines.push(`let ${names.join(', ')};`);
     const cost = costOf(this.frame.sites);
     if (node.calls) lines.push(this.#entrance(FRAME_BYTES + SLOT_BYTES * slots, cost));
     else if (cost > 1) lines.push(this.#spend(Math.max(1, node.line), cost));
@@ -73,6 +77,7 @@ export class StatementEmitter extends RepeatEmitter {
   #spend(line: number, cost: number): string {
     const spent = cost === 1 ? '--S.fuel < 0' : `(S.fuel -= ${cost}) < 0`;
     if (this.form === 'fast') return `if (${spent}) R.spent();`;
+    this.frame.yields++;
     return `if (${spent}) { S.site = ${this.site(line)}; yield; }`;
   }
 
@@ -95,11 +100,14 @@ export class StatementEmitter extends RepeatEmitter {
   }
 
   #block(statements: readonly Statement[]): string {
+    const { slots } = this.frame;
+    const taken = slots?.taken ?? 0;
     const lines = statements.map((statement) => {
       const code = this.statement(statement);
       allocate(code.length * PIECES);
       return code;
     });
+    slots?.freeAfter(taken);
     return lines.join('\n');
   }
 
@@ -127,8 +135,8 @@ export class StatementEmitter extends RepeatEmitter {
         return this.#genericFor(node);
       case 'localFunction': {
         if (!node.variable.assigned) this.kinds.set(node.variable, 'function');
-        const word = node.variable.assigned ? 'let' : 'const';
-        return `${word} v${node.variable.id} = ${this.functionCode(node.body)};`;
+        const word = this.place(node.variable) && (node.variable.assigned ? 'let ' : 'const ');
+        return `${word}${this.nameOf(node.variable)} = ${this.functionCode(node.body)};`;
       }
       case 'return':
         return this.#return(node.values);
@@ -153,9 +161,12 @@ export class StatementEmitter extends RepeatEmitter {
   }
 
   #declare(variable: Variable, code: string | undefined, value?: Expression): string {
-    if (variable.assigned || code === undefined) return `let v${variable.id}${code ? ` = ${code}` : ''};`;
-    if (value !== undefined) this.kinds.set(variable, this.kindOf(value));
-    return `const v${variable.id} = ${code};`;
+    if (!variable.assigned && value !== undefined) this.kinds.set(variable, this.kindOf(value));
+    const word = this.place(variable);
+    const name = this.nameOf(variable);
+    if (word === '') return `${name} = ${code};`;
+    if (variable.assigned || code === undefined) return `let ${name}${code ? ` = ${code}` : ''};`;
+    return `const ${name} = ${code};`;
   }
 
   #local(variables: readonly Variable[], values: readonly Expression[]): string {
@@ -170,16 +181,18 @@ export class StatementEmitter extends RepeatEmitter {
       lines.push(variable === undefined ? `${code};` : this.#declare(variable, code, values[i]));
     }
     const rest = variables.slice(single);
-    if (spread)
-      lines.push(
-        this.#spread(
-          last,
-          rest.map((variable) => `v${variable.id}`),
-          'let ',
-        ),
-      );
+    if (spread) lines.push(this.#spreadLocals(last, rest));
     else for (const variable of rest) lines.push(this.#declare(variable, undefined));
     return lines.join('\n');
+  }
+
+  #spreadLocals(node: Expression, variables: readonly Variable[]): string {
+    const words = variables.map((variable) => this.place(variable));
+    const names = variables.map((variable) => this.nameOf(variable));
+    if (!words.includes('')) return this.#spread(node, names, 'let ');
+    const declared = names.filter((_, i) => words[i] !== '');
+    const first = declared.length > 0 ? `let ${declared.join(', ')}; ` : '';
+    return `${first}${this.#spread(node, names, '')}`;
   }
 
   /** Assigns the values of a call or of `...` to several names. */
@@ -243,7 +256,7 @@ export class StatementEmitter extends RepeatEmitter {
   }
 
   #store(target: Expression, code: string, line: number, place?: { object: string; key: string }): string {
-    if (target.type === 'local') return `v${target.variable.id} = ${code};`;
+    if (target.type === 'local') return `${this.nameOf(target.variable)} = ${code};`;
     if (target.type === 'global') {
       const globals = this.constant(this.library.globals);
       const name = this.column(target) ?? this.string(target.name);
@@ -276,44 +289,50 @@ export class StatementEmitter extends RepeatEmitter {
   }
 
   #numericFor(node: NumericFor): string {
-    const id = node.variable.id;
-    const own = node.variable.captured || node.variable.assigned;
-    if (!node.variable.assigned) this.kinds.set(node.variable, 'number');
+    const { id, captured, assigned } = node.variable;
+    const own = captured || assigned;
+    if (!assigned) this.kinds.set(node.variable, 'number');
     const site = this.site(node.line);
-    this.frame.blocks += 3;
+    if (this.frame.slots === undefined) this.frame.blocks += 3;
+    const taken = this.frame.slots?.taken;
     const lines = ['{'];
     const bind = (name: string, value: Expression, what: string) => {
-      lines.push(`let ${name} = ${this.value(value)};`);
+      lines.push(`${this.let}${name} = ${this.value(value)};`);
       if (this.kindOf(value) === 'number') return '';
       return `if (typeof ${name} !== 'number') ${name} = R.forNumber(${name}, '${what}', ${site});`;
     };
-    const counter = own ? `i${id}` : `v${id}`;
-    const checks = [bind(counter, node.start, 'initial value'), bind(`l${id}`, node.limit, 'limit')];
+    const word = this.place(node.variable);
+    const name = this.nameOf(node.variable);
+    const counter = own ? this.hidden(`i${id}`) : name;
+    const limit = this.hidden(`l${id}`);
+    const checks = [bind(counter, node.start, 'initial value'), bind(limit, node.limit, 'limit')];
     const step = node.step ?? { type: 'number', value: 1 };
     const literal = step.type === 'number' && step.value !== 0 ? step.value : undefined;
-    if (literal === undefined) checks.push(bind(`s${id}`, step, 'step'));
+    const by = literal === undefined ? this.hidden(`s${id}`) : this.number(literal);
+    if (literal === undefined) checks.push(bind(by, step, 'step'));
     lines.push(checks.join(' '));
-    const by = literal === undefined ? `s${id}` : this.number(literal);
     // Like Lua, subtracts the step once before the loop. The result differs for fractional numbers.
     if (node.start.type !== 'number' || literal !== 1) lines.push(`${counter} = ${counter} - ${by} + ${by};`);
-    const up = `${counter} <= l${id}`;
-    const down = `l${id} <= ${counter}`;
-    const test = literal === undefined ? `(0 < s${id} ? ${up} : ${down})` : literal > 0 ? up : down;
-    const first = own ? `let v${id} = ${counter};\n` : '';
+    const up = `${counter} <= ${limit}`;
+    const down = `${limit} <= ${counter}`;
+    const test = literal === undefined ? `(0 < ${by} ? ${up} : ${down})` : literal > 0 ? up : down;
+    const first = own ? `${word}${name} = ${counter};\n` : '';
     lines.push(`for (; ${test}; ${counter} += ${by}) {`, this.#loop(node.line, node.body, first), '}', '}');
+    if (taken !== undefined) this.frame.slots?.freeAfter(taken);
     return lines.join('\n');
   }
 
   #genericFor(node: GenericFor): string {
     const id = node.variables[0]!.id;
-    const [f, s, c, it, r] = ['f', 's', 'c', 'n', 'r'].map((letter) => `${letter}${id}`);
-    this.frame.blocks += 5;
+    const taken = this.frame.slots?.taken;
+    const [f, s, c, it, r] = ['f', 's', 'c', 'n', 'r'].map((letter) => this.hidden(`${letter}${id}`));
+    if (this.frame.slots === undefined) this.frame.blocks += 5;
     const site = this.site(node.line, "local '(for generator)'");
-    const names = node.variables.map((variable) => `v${variable.id}`);
     const lines = ['{', this.#forValues(node.values, [f!, s!, c!])];
-    lines.push(`let ${r}; const ${it} = R.iterate(${f}, ${s}, ${c});`);
+    lines.push(`${this.let && `let ${r}; const `}${it} = R.iterate(${f}, ${s}, ${c});`);
     lines.push('for (;;) {');
-    const head = [`let ${names.join(', ')};`];
+    const head = node.variables.map((variable) => this.#declare(variable, undefined));
+    const names = node.variables.map((variable) => this.nameOf(variable));
     const second = names.length > 1 ? ` ${names[1]} = ${it}.value;` : '';
     head.push(
       `if (${it} !== undefined) { if (!${it}.step()) break; ${names[0]} = ${it}.key;${second} } else {`,
@@ -325,11 +344,12 @@ export class StatementEmitter extends RepeatEmitter {
     head.push(`if (isArray(${r})) { ${many} } else ${names[0]} = ${r};`);
     head.push(`if (${names[0]} === undefined) break; ${c} = ${names[0]}; }`, '');
     lines.push(this.#loop(node.line, node.body, head.join('\n')), '}', '}');
+    if (taken !== undefined) this.frame.slots?.freeAfter(taken);
     return lines.join('\n');
   }
 
   #forValues(values: readonly Expression[], names: readonly string[]): string {
-    const lines = [`let ${names.join(', ')};`];
+    const lines: string[] = this.let === '' ? [] : [`let ${names.join(', ')};`];
     const sources = this.#sources(
       3,
       values,

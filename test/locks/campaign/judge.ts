@@ -51,6 +51,8 @@ export interface Holder {
   readonly askedAt: number;
   readonly grantedAt: number;
   over: boolean;
+  /** When the first of its owner's holds that share one lease was asked for. */
+  leaseSince?: number;
 }
 
 /** What one resource has seen. */
@@ -108,6 +110,8 @@ export class Judge {
     this.grants++;
     let all = this.#holders.get(holder.lock);
     if (all === undefined) this.#holders.set(holder.lock, (all = new Set()));
+    const sharing = [...all].filter(({ held }) => held.signal === holder.held.signal);
+    holder.leaseSince = Math.min(holder.askedAt, ...sharing.map(({ leaseSince }) => leaseSince!));
     all.add(holder);
     // A holder that lost its lock no longer believes in it, even if its lease has time left.
     setMaxListeners(0, holder.held.signal); // All holds of one owner share it.
@@ -274,6 +278,6 @@ function areCompatible(one: Holder, two: Holder): boolean {
 
 /** The span from the first request among them to the last grant. */
 function span(holders: readonly Holder[]): [from: number, to: number] {
-  const asked = Math.min(...holders.map(({ askedAt }) => askedAt));
+  const asked = Math.min(...holders.map(({ askedAt, leaseSince }) => leaseSince ?? askedAt));
   return [asked, Math.max(...holders.map(({ grantedAt }) => grantedAt))];
 }
