@@ -197,7 +197,7 @@ class World:
         """Seconds since the clients of the world started."""
         return self._line.command("LAB", "NOW", self._token) / 1000
 
-    def enter(self, resource, fence=None, shared=False, permits=1, uses=1, owner=None, once=False):
+    def enter(self, resource, fence=None, shared=False, permits=1, uses=1, owner=None, once=False, key=None):
         """The client has the lock, and begins to use the resource. Returns the Visit.
 
         fence: the fencing token of the grant. The resource refuses smaller ones than it has seen.
@@ -205,9 +205,10 @@ class World:
         permits: how many the resource has, for semaphores; uses: how many of them the client uses.
         owner: who enters, when a client does several things at once.
         once: True for something that must be done once.
+        key: an idempotency key. What the resource has done under it, it does not do again.
         """
         words = [resource]
-        for name, value in (("FENCE", fence), ("OWNER", owner)):
+        for name, value in (("FENCE", fence), ("OWNER", owner), ("KEY", key)):
             if value is not None:
                 words += [name, value]
         if permits != 1:

@@ -86,12 +86,12 @@ export class ClientMessages implements ClientAtDesk {
   async enter(resource: string, how: EnterChoice): Promise<number> {
     await this.#speaker.free();
     this.#speaker.awake();
-    const { permits, uses, fence, shared, owner = ONE_OWNER, once } = how;
+    const { permits, uses, fence, shared, owner = ONE_OWNER, key, once } = how;
     let inside: InsideResource;
     try {
       inside = this.#session
         .resource(resource, { permits, once })
-        .enter({ permits: uses, shared, owner, ...(fence !== undefined && { fence }) });
+        .enter({ permits: uses, shared, owner, key, ...(fence !== undefined && { fence }) });
     } catch (error) {
       return fail(`ERR ${(error as Error).message}`);
     }

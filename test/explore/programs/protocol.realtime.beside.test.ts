@@ -224,3 +224,28 @@ test('a process judges promises of its own, by the history of each world', async
   expect(found).toContainEqual(['no-error', 'the promise other throws Error: no fault']);
   expect(() => fullProgramOptions({ program: ['x'], judged: ['once'], judge: () => {} })).toThrow('judged');
 });
+
+test('what comes again with an idempotency key is done once', async () => {
+  const play = async (...key: string[]): Promise<[promises: string[], written: unknown[]]> => {
+    const { line, report } = await attach({ budget: { worlds: 1 } });
+    const client = await line();
+    const written: unknown[] = [];
+    for (;;) {
+      const told = await say(client, 'LAB', 'NEXT', 'WITHIN', '60000');
+      if (!Array.isArray(told)) break;
+      const token = String(fieldsOf(told).token);
+      for (const visit of ['1', '2']) {
+        await say(client, 'LAB', 'ENTER', token, 'order 1', ...key, 'ONCE');
+        written.push(await say(client, 'LAB', 'WRITE', token, visit));
+        await say(client, 'LAB', 'LEAVE', token, visit);
+      }
+      await say(client, 'LAB', 'DONE', token);
+    }
+    return [(await report).findings.map(({ promise }) => promise), written];
+  };
+  const [broken] = await play();
+  expect(broken).toEqual(['once']);
+  const [kept, written] = await play('KEY', 'o1');
+  expect(kept).toEqual([]);
+  expect(written.slice(0, 2)).toEqual([1, 1]); // As payment providers do, it answers the second as the first.
+});
