@@ -19,11 +19,14 @@ import {
 } from './reply.ts';
 
 const CACHED = 1024;
-const BULK_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `$${n}\r\n`);
+/** Lines that have been printed before, by the number in them. */
+type Lines = (Bytes | undefined)[];
+const lines = (): Lines => new Array<Bytes | undefined>(CACHED).fill(undefined);
+const BULK_HEADS = lines();
 /** The end of a bulk string, and the head of the next. */
-const NEXT_HEADS: readonly Bytes[] = BULK_HEADS.map((head) => `\r\n${head}`);
-const ARRAY_HEADS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `*${n}\r\n`);
-const INTEGERS: readonly Bytes[] = Array.from({ length: CACHED }, (_, n) => `:${n}\r\n`);
+const NEXT_HEADS = lines();
+const ARRAY_HEADS = lines();
+const INTEGERS = lines();
 const LINE_BREAK = /[\r\n]/;
 
 /** A long list is assembled from parts of so many items. */
@@ -56,18 +59,25 @@ export function encodeBulk(text: Bytes): Bytes {
   return `${encodeBulkHead(text.length)}${text}\r\n`;
 }
 
+/** The line of a number. It is kept if the number is small. */
+function line(kept: Lines, mark: Bytes, value: number): Bytes {
+  const text = `${mark}${value}\r\n`;
+  if (value >= 0 && value < CACHED && Number.isInteger(value)) kept[value] = text;
+  return text;
+}
+
 /** The header of a bulk string; its bytes and a line break follow. */
 export function encodeBulkHead(length: number): Bytes {
-  return length < CACHED ? BULK_HEADS[length]! : `$${length}\r\n`;
+  return (length < CACHED ? BULK_HEADS[length] : undefined) ?? line(BULK_HEADS, '$', length);
 }
 
 function encodeInteger(value: number): Bytes {
-  return (value >= 0 && value < CACHED ? INTEGERS[value] : undefined) ?? `:${value}\r\n`;
+  return (value >= 0 && value < CACHED ? INTEGERS[value] : undefined) ?? line(INTEGERS, ':', value);
 }
 
 /** The header of an array; its items follow. */
 export function encodeArrayHead(length: number): Bytes {
-  return length < CACHED ? ARRAY_HEADS[length]! : `*${length}\r\n`;
+  return (length < CACHED ? ARRAY_HEADS[length] : undefined) ?? line(ARRAY_HEADS, '*', length);
 }
 
 type Aggregate = readonly Reply[] | MapReply | SetReply | PairsReply | PushReply;
@@ -155,7 +165,7 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
           before = extended(before, out);
           out = '';
         }
-        out += NEXT_HEADS[text.length] ?? `\r\n$${text.length}\r\n`;
+        out += NEXT_HEADS[text.length] ?? line(NEXT_HEADS, '\r\n$', text.length);
         out += text;
       }
       out += '\r\n';

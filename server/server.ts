@@ -251,10 +251,12 @@ export class Server {
     return opened;
   }
 
-  /** Returns lower-case hexadecimal digits from the host's random numbers. */
-  randomHex(digits: number): Bytes {
+  /** Returns lower-case hexadecimal digits from the host's random numbers. @param isSecret nobody may guess them */
+  randomHex(digits: number, isSecret = false): Bytes {
+    const { host } = this;
+    const draw = (): number => (isSecret ? host.secret?.() : undefined) ?? host.random();
     let out = '';
-    while (out.length < digits) out += HEX_DIGITS[Math.floor(this.host.random() * 16)];
+    while (out.length < digits) out += HEX_DIGITS[Math.floor(draw() * 16)];
     return out;
   }
 

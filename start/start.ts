@@ -30,7 +30,7 @@ import { LostlockServer } from './running/server.ts';
 import { type SentinelPlace, startSentinels } from './sentinel.ts';
 import { readSentinels } from './sentinel-options.ts';
 import { checkOptions, type StartOptions, settingsOf, type ThreadOptions } from './start-options.ts';
-import { startThread, type ThreadedServer } from './thread/threaded-server.ts';
+import type { ThreadedServer } from './thread/threaded-server.ts';
 import { planTls, type TlsPlan } from './tls.ts';
 import { addUsers, openAclFile } from './users.ts';
 
@@ -166,7 +166,9 @@ export async function startServer(
   options: StartOptions | ThreadOptions = {},
 ): Promise<LostlockServer | ThreadedServer> {
   checkOptions(options);
-  return options.thread === true ? startThread(options) : startHere(options);
+  if (options.thread !== true) return startHere(options);
+  const { startThread } = await import('./thread/threaded-server.ts');
+  return startThread(options);
 }
 
 /** Starts a server in this thread. */

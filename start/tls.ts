@@ -1,5 +1,4 @@
 /** The option `tls` of startServer, and the same from the parameters of redis.conf. */
-import { X509Certificate } from 'node:crypto';
 import { badOption, checkInteger, checkNames } from '../base/options.ts';
 import { nodeTls } from '../server/host/tls.ts';
 import type { Settings } from '../server/settings/settings.ts';
@@ -77,7 +76,11 @@ function checkPem({ key, cert, ca, passphrase }: TlsOptions): void {
   tryOut('tls.cert', 'a certificate', () => createSecureContext({ cert }));
   // Node ignores an authority that it cannot read.
   for (const each of [ca ?? []].flat() as (string | Buffer)[]) {
-    tryOut('tls.ca', 'certificates', () => new X509Certificate(each));
+    tryOut(
+      'tls.ca',
+      'certificates',
+      () => new (process.getBuiltinModule('node:crypto').X509Certificate)(each),
+    );
   }
 }
 

@@ -132,14 +132,31 @@ function requireDependencies(): Plugin {
         const named = Object.keys(require(path) as object).filter(
           (name) => /^[a-z]\w*$/i.test(name) && name !== 'default',
         );
-        const contents = `import { createRequire } from 'node:module';
-          const all = createRequire(import.meta.url)('${path}');
+        const head = `import { createRequire } from 'node:module';
+          const load = () => createRequire(import.meta.url)('${path}');`;
+        if (path !== 'ioredis') return { contents: `${head}\n${loadedLate(named)}` };
+        const contents = `${head}
+          const all = load();
           export default all;
           export const { ${named.join(', ')} } = all;`;
         return { contents };
       });
     },
   };
+}
+
+/**
+ * The exports of a module that is loaded when one of them is first used: streams need our dependencies, and in-memory connections, and most
+ * tests have neither. The default export is used as a class, and the others for their members.
+ * @param named the names of the other exports
+ */
+function loadedLate(named: readonly string[]): string {
+  const late = named.map(
+    (name) => `export const ${name} = new Proxy({}, { get: (_, key) => (all ??= load()).${name}[key] });`,
+  );
+  return `let all;
+    export default new Proxy(class {}, { construct: (_, args) => Reflect.construct((all ??= load()), args) });
+    ${late.join('\n')}`;
 }
 
 /** The code without blanks and comments that only readers need. Names stay, and lines stay short, for the sake of stack traces. */

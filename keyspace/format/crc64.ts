@@ -13,29 +13,36 @@ const TABLE = 256;
  */
 const highs = new Int32Array(STRIDE * TABLE);
 const lows = new Int32Array(STRIDE * TABLE);
-for (let byte = 0; byte < TABLE; byte++) {
-  let high = 0;
-  let low = byte;
-  for (let bit = 0; bit < 8; bit++) {
-    const odd = low & 1;
-    low = (low >>> 1) | (high << 31);
-    high >>>= 1;
-    if (odd) {
-      low ^= LOW;
-      high ^= HIGH;
+let filled = false;
+
+/** Fills the tables. It takes a millisecond, and most processes write no dump, so it is done for the first checksum. */
+function fill(): void {
+  filled = true;
+  for (let byte = 0; byte < TABLE; byte++) {
+    let high = 0;
+    let low = byte;
+    for (let bit = 0; bit < 8; bit++) {
+      const odd = low & 1;
+      low = (low >>> 1) | (high << 31);
+      high >>>= 1;
+      if (odd) {
+        low ^= LOW;
+        high ^= HIGH;
+      }
     }
+    highs[byte] = high;
+    lows[byte] = low;
   }
-  highs[byte] = high;
-  lows[byte] = low;
-}
-for (let at = TABLE; at < STRIDE * TABLE; at++) {
-  const [high, low] = [highs[at - TABLE]!, lows[at - TABLE]!];
-  lows[at] = ((low >>> 8) | (high << 24)) ^ lows[low & 0xff]!;
-  highs[at] = (high >>> 8) ^ highs[low & 0xff]!;
+  for (let at = TABLE; at < STRIDE * TABLE; at++) {
+    const [high, low] = [highs[at - TABLE]!, lows[at - TABLE]!];
+    lows[at] = ((low >>> 8) | (high << 24)) ^ lows[low & 0xff]!;
+    highs[at] = (high >>> 8) ^ highs[low & 0xff]!;
+  }
 }
 
 /** The checksum of data[start, end), as the 8 bytes that Redis stores, least significant first. */
 export function crc64(data: Uint8Array, start = 0, end = data.length): Buffer {
+  if (!filled) fill();
   let high = 0;
   let low = 0;
   let i = start;

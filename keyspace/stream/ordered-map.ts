@@ -23,14 +23,15 @@ export interface OrderedMap<V> {
 
 type CompareIds = (a: bigint, b: bigint) => number;
 
+type Class = new <V>(entries: undefined, compare: CompareIds) => OrderedMap<V>;
+
 // The class is the CommonJS module's `default`, which Node, bundlers, Vitest and TypeScript each import differently.
-// Its only instance that is exported by name leads to the class in all of them.
-const BTree = EmptyBTree.constructor as unknown as new <V>(
-  entries: undefined,
-  compare: CompareIds,
-) => OrderedMap<V>;
+// Its only instance that is exported by name leads to the class in all of them. The package loads the module with the first map
+// (tools/build.ts).
+let BTree: Class | undefined;
 
 /** An empty map. */
 export function orderedMap<V>(): OrderedMap<V> {
+  BTree ??= EmptyBTree.constructor as unknown as Class;
   return new BTree<V>(undefined, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }

@@ -11,14 +11,22 @@ export type Since = string | { readonly redis?: string; readonly valkey?: string
 /** The Redis version from which Valkey was forked. */
 const FORK = '7.2.4';
 
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((version) => version.split('.').map((part) => +part));
-  for (let i = 0; i < 3; i++) {
-    const order = (left?.[i] ?? 0) - (right?.[i] ?? 0);
-    if (order !== 0) return order;
+/** Versions as numbers that are in the versions' order. A node's start asks for a few of them a thousand times. */
+const ranks = new Map<string, number>();
+
+/** Larger than any part of a version. */
+const PARTS = 1000;
+
+function rankOf(version: string): number {
+  let rank = ranks.get(version);
+  if (rank === undefined) {
+    const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+    ranks.set(version, (rank = (major * PARTS + minor) * PARTS + patch));
   }
-  return 0;
+  return rank;
 }
+
+const compareVersions = (a: string, b: string): number => rankOf(a) - rankOf(b);
 
 /** The version of the dialect's server that first had it. undefined: no version of that server has it. */
 export function sinceIn(since: Since, { server }: Dialect): string | undefined {

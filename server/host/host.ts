@@ -143,6 +143,8 @@ export interface Host {
   readonly expiryMicros?: number;
   /** Returns a random number in [0, 1). */
   random(): number;
+  /** Like `random`, for passwords, which nobody may guess. Absent: `random` gives them. */
+  secret?(): number;
   /**
    * Returns for how many of the last `age` milliseconds the process stood still and read nothing. Absent if it never does, as on
    * a virtual clock.

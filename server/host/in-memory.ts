@@ -19,17 +19,19 @@ interface Delivery {
 }
 
 /** The deliveries of a turn, in the order in which servers wrote, which clients can observe. */
-const deliveries = new Denque<Delivery>();
+let queue: Denque<Delivery> | undefined;
+const deliveries = (): Denque<Delivery> => (queue ??= new Denque());
+
 /** True while a server runs requests, and until the deliveries of its turn are handed on. */
 let isTurn = false;
 
 /** Hands the deliveries on, when the server has finished, because listeners may throw. */
 function handOn(): void {
   try {
-    for (let next = deliveries.shift(); next !== undefined; next = deliveries.shift())
+    for (let next = deliveries().shift(); next !== undefined; next = deliveries().shift())
       next.stream.deliver(next.content);
   } finally {
-    isTurn = !deliveries.isEmpty();
+    isTurn = !deliveries().isEmpty();
     if (isTurn) realTick(handOn);
   }
 }
@@ -101,7 +103,7 @@ class MemoryStream extends Duplex {
       return;
     }
     this.unread += bytes.length;
-    deliveries.push({ stream: this, content: bytes });
+    deliveries().push({ stream: this, content: bytes });
   }
 
   deliver(content: Delivery['content']): void {
@@ -121,13 +123,13 @@ class MemoryStream extends Duplex {
 
   /** The connection breaks. What the server sent before still arrives. */
   break(error: Error): void {
-    if (isTurn) deliveries.push({ stream: this, content: error });
+    if (isTurn) deliveries().push({ stream: this, content: error });
     else this.destroy(error);
   }
 
   /** The server ends the connection. What it sent before is handed on as all else, so that a reply before the end needs no tick. */
   close(): void {
-    if (isTurn) deliveries.push({ stream: this, content: 'end' });
+    if (isTurn) deliveries().push({ stream: this, content: 'end' });
     else this.hangUp();
   }
 
@@ -139,11 +141,11 @@ class MemoryStream extends Duplex {
 
   /** The server's bytes end here. */
   finish(): void {
-    const all = deliveries.toArray();
-    deliveries.clear();
+    const all = deliveries().toArray();
+    deliveries().clear();
     for (const delivery of all) {
       if (delivery.stream === this && delivery.content instanceof Uint8Array) this.push(delivery.content);
-      else deliveries.push(delivery);
+      else deliveries().push(delivery);
     }
     this.unread = 0;
     this.push(null);

@@ -1,5 +1,4 @@
 /** The host on Node: real clock, timers, randomness, sockets and files. */
-import { randomInt } from 'node:crypto';
 import {
   close,
   closeSync,
@@ -36,13 +35,16 @@ import type {
   Receiver,
   Timer,
 } from './host.ts';
-import { realMicros, realNow, realSoon } from './real-time.ts';
+import { realMicros, realNow, realRandom, realSoon } from './real-time.ts';
 import { stalledWithin, watchedDelay } from './stalls.ts';
 import { SocketConnection } from './tcp.ts';
 import { nodeTls } from './tls.ts';
 
 /** A timer's longest delay in milliseconds. Node fires longer ones at once, so they are split into steps. */
 const LONGEST_DELAY = 2 ** 31 - 1;
+
+/** From so many numbers a secret one is drawn. */
+const SECRETS = 2 ** 48 - 1;
 
 /** How long expired keys are removed in one turn. Redis may take 25 ms. */
 const EXPIRY_MICROS = 1000;
@@ -276,7 +278,8 @@ export function nodeHost(
     heap: processHeap,
     facts: processFacts,
     processorTime: () => process.cpuUsage(),
-    random: () => randomInt(2 ** 48 - 1) / (2 ** 48 - 1),
+    random: realRandom,
+    secret: () => process.getBuiltinModule('node:crypto').randomInt(SECRETS) / SECRETS,
     connect(
       host: string,
       port: number,

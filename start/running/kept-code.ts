@@ -2,18 +2,29 @@
  * Keeps the code that V8 compiles of the package's files for the next process. V8 takes more than half of the time of a process' first
  * server to compile them (docs/decisions/0085-kept-code.md).
  */
-import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isAscii } from 'node:buffer';
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, sep } from 'node:path';
 import { LOSTLOCK_VERSION } from '../../base/version.ts';
 import { isNode } from './runtime.ts';
 
-/** What a kept file begins with: the hash of the source. V8 itself compares only the source's length. */
-const HASH = 'sha256';
-const HASH_BYTES = 32;
-
 /** The file of dist/chunks/ with import-module.ts. */
 const IMPORTING = 'import.cjs';
+
+/** What stands around the code of a CommonJS module. */
+const HEAD = Buffer.from('(function (exports, require, module, __filename, __dirname) { ');
+const TAIL = Buffer.from('\n});');
 
 type CommonJs = NodeJS.Module & { require: NodeJS.Require };
 type Extensions = NodeJS.RequireExtensions;
@@ -95,21 +106,39 @@ function hook(extensions: Extensions, folder: string, isOurs: (path: string) => 
 /** Runs a CommonJS file as Node does, but without import(). */
 function run(module: CommonJs, path: string, folder: string): void {
   const { Script } = process.getBuiltinModule('node:vm');
-  const node = process.getBuiltinModule('node:module');
-  const source = readFileSync(path);
-  const hash = process.getBuiltinModule('node:crypto').createHash(HASH).update(source).digest();
+  const source = wrapped(path);
   // V8 rejects the code of another version of V8, and of a process with other flags.
   const tag = process.getBuiltinModule('node:v8').cachedDataVersionTag().toString(36);
   const kept = join(folder, `${basename(path)}-${LOSTLOCK_VERSION}-${tag}-${process.version}`);
-  const cachedData = read(kept, hash);
-  const script = new Script(node.wrap(source.toString()), {
+  const cachedData = read(kept, source);
+  // Our files are ASCII. Node then puts a long text outside of V8's heap. Inside, a text of a megabyte makes V8 collect garbage.
+  const script = new Script(source.toString(isAscii(source) ? 'latin1' : 'utf8'), {
     filename: path,
     ...(cachedData !== undefined && { cachedData }),
   });
   if (cachedData === undefined || script.cachedDataRejected === true)
-    compiled.push(() => write(kept, Buffer.concat([hash, script.createCachedData()])));
+    compiled.push(() => write(kept, Buffer.concat([script.createCachedData(), source])));
   const body = script.runInThisContext() as (...parts: unknown[]) => void;
   body.call(module.exports, module.exports, (id: string) => module.require(id), module, path, dirname(path));
+}
+
+/** A CommonJS file as a function. It is read into its place, because to copy a megabyte takes almost another millisecond. */
+function wrapped(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.allocUnsafeSlow(HEAD.length + size + TAIL.length);
+    HEAD.copy(bytes);
+    for (let at = 0; at < size; ) {
+      const read = readSync(file, bytes, HEAD.length + at, size - at, at);
+      if (read === 0) throw new Error(`${path} has become shorter while it was read`);
+      at += read;
+    }
+    TAIL.copy(bytes, HEAD.length + size);
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**
@@ -129,11 +158,15 @@ function safeFolder(): string | undefined {
   }
 }
 
-/** What was kept of the source with this hash. */
-function read(kept: string, hash: Buffer): Buffer | undefined {
+/**
+ * The code that was kept of this source. A kept file ends with its source, because V8 itself compares only the length; a hash would need
+ * node:crypto, which takes longer to load than this to compare.
+ */
+function read(kept: string, source: Buffer): Buffer | undefined {
   try {
     const bytes = readFileSync(kept);
-    return hash.equals(bytes.subarray(0, HASH_BYTES)) ? bytes.subarray(HASH_BYTES) : undefined;
+    const length = bytes.length - source.length;
+    return length > 0 && bytes.subarray(length).equals(source) ? bytes.subarray(0, length) : undefined;
   } catch {
     return undefined;
   }

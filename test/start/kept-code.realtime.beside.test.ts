@@ -193,3 +193,35 @@ test('the lab and an exploration keep their code', () => {
     explore({ name: 'lock', ${CLIENT}, budget: { worlds: 5 } });`);
   expect(names()).toContainEqual(expect.stringMatching(nameOf('explore.cjs')));
 });
+
+test("a process' first server loads neither node:crypto nor our dependencies; what needs them does", () => {
+  const starting = (requests: readonly string[] = []): string =>
+    user(`const { startServer } = require('${resolve('dist/index.cjs')}');
+      const { once } = require('node:events');
+      startServer().then(async (server) => {
+        const found = () => [
+          ...process.moduleLoadList.filter((name) => name === 'NativeModule crypto'),
+          ...Object.keys(require.cache).filter((path) => /node_modules/.test(path)).map((path) => require('node:path').basename(path)),
+        ];
+        console.log(found().sort().join());
+        for (const request of ${JSON.stringify(requests)}) {
+          const socket = require('node:net').connect(server.port);
+          socket.write(request + '\\r\\n');
+          console.log(String(await once(socket, 'data')).split('\\r\\n')[0], found().sort().join());
+          socket.destroy();
+        }
+        await server.stop();
+      });`);
+  starting(); // It keeps its code.
+  expect(starting()).toBe('');
+  const requests = ['XGROUP CREATE s g $ MKSTREAM', 'EVAL "return 7" 0', 'ACL GENPASS'];
+  expect(
+    starting(requests)
+      .split('\n')
+      .map((line) => line.trim()),
+  ).toEqual([
+    '+OK b+tree.js,index.js',
+    ':7 NativeModule crypto,b+tree.js,index.js',
+    '$64 NativeModule crypto,b+tree.js,index.js',
+  ]);
+});

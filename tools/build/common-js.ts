@@ -19,12 +19,23 @@ const loading = (path: string): string => {
   return `require("${path.replace(/^(\..*)\.js$/, '$1.cjs')}")`;
 };
 
+/** A function of node:crypto that loads the module when it is called. @param name its name, or `name as another` */
+function late(name: string): string {
+  const [from = '', own = from] = name.split(' as ');
+  if (/^[A-Z]/.test(from)) throw new Error(`${from} of node:crypto is not a function`);
+  return `const ${own} = (...given) => process.getBuiltinModule("node:crypto").${from}(...given);`;
+}
+
 /**
  * The CommonJS form of an ES module that esbuild has written. What a module imports becomes its constants, because esbuild's own
  * conversion calls two getters whenever an import is used.
  */
 export function toCommonJs(code: string): string {
   const converted = code
+    // It takes 3 ms to load, and most servers never need it. So its functions are looked up when they are called.
+    .replace(/^import \{ ([^}]*) \} from "node:crypto";$/gm, (_, list: string) =>
+      list.split(', ').map(late).join('\n'),
+    )
     .replace(
       /^import (\{[^}]*\}) from "([^"]+)";$/gm,
       (_, list: string, path: string) => `const ${list.replaceAll(' as ', ': ')} = ${loading(path)};`,

@@ -13,7 +13,7 @@ const FILES: readonly (readonly [name: string, serves: RegExp])[] = [
   // Apart, because kept code cannot import (start/running/kept-code.ts).
   ['import', /^chunks\/import-module-\w+$/],
   ['base', /^(index|kept|lab\/router)$/],
-  ['server', /^(chunks\/start-\w+|start\/thread\/worker)$/],
+  ['server', /^(chunks\/(start|threaded-server)-\w+|start\/thread\/worker)$/],
   ['adapters', /^adapters\/(?!ioredis)/],
   ['runners', /^runners\//],
   ['lab', /^chunks\/(pair|cluster|ioredis)-\w+$/],

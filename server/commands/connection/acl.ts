@@ -94,7 +94,7 @@ function generate(client: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 3) tooMany(argv);
   const bits = argv[2] === undefined ? 256 : int64(argv[2]);
   if (bits <= 0 || bits > 4096) fail(BITS);
-  return client.server.randomHex(Math.ceil(approximate(bits) / 4));
+  return client.server.randomHex(Math.ceil(approximate(bits) / 4), true);
 }
 
 function log(client: Caller, argv: Argv<-2>): Reply {
