@@ -1,7 +1,7 @@
 /** Runs the resumable form: a stack of frames on the heap, which can pause at any loop or call and continue later. */
 
 import { luaErrorOf } from './library/protected.ts';
-import { isFrame, isOperator } from './runtime/frames.ts';
+import { isFrame, isOperator, watches } from './runtime/frames.ts';
 import { NATIVE, type Site } from './runtime/site.ts';
 import { raiseAt, refuel, S, where } from './runtime/state.ts';
 import {
@@ -17,15 +17,14 @@ import {
 /** The maximum depth of calls in Redis' Lua, including library functions. */
 const MAX_CALLS = 19999;
 
-/** How the next frame continues: with a value, or with an error thrown into it. */
-type Input = { readonly value: Result } | { readonly error: unknown };
-
 /** A script that is running or paused. */
 export class FrameDriver {
   #thread: Thread;
   readonly #placeOf = (level: number): string => this.#callerPlace(level);
   #calls = 0;
-  #input: Input = { value: undefined };
+  /** How the next frame continues: with a value, or with an error thrown into it. */
+  #input: unknown = undefined;
+  #fails = false;
 
   constructor(main: LuaFunction) {
     this.#thread = new Thread(main);
@@ -51,76 +50,100 @@ export class FrameDriver {
    */
   run(): { readonly result: Result } | undefined {
     for (;;) {
-      const { stack } = this.#thread;
-      const entry = stack[stack.length - 1];
-      if (entry === undefined) {
+      const { frames } = this.#thread;
+      const frame = frames[frames.length - 1];
+      if (frame === undefined) {
         const ended = this.#leaveThread();
         if (ended !== undefined) return ended;
         continue;
       }
-      const input = this.#input;
       let step: IteratorResult<Frame | Switch | undefined, Result>;
       try {
-        step = 'error' in input ? entry.frame.throw(input.error) : entry.frame.next(input.value);
+        step = this.#fails ? frame.throw(this.#input) : frame.next(this.#input as Result);
       } catch (thrown) {
         this.#pop();
-        this.#input = { error: luaErrorOf(thrown) };
+        this.#fail(luaErrorOf(thrown));
         continue;
       }
-      if (step.done === true) this.#finish(step.value);
-      else if (step.value === undefined) {
-        this.#input = { value: undefined };
+      this.#fails = false;
+      this.#input = undefined;
+      const { value } = step;
+      if (step.done === true) this.#finish(value as Result);
+      else if (value === undefined) {
         if (!refuel()) return undefined;
-      } else if (step.value instanceof Switch) this.#switch(step.value);
-      else this.#call(step.value);
+      } else if (value instanceof Switch) this.#switch(value);
+      else this.#call(value as Frame);
     }
   }
 
   #push(frame: Frame): void {
+    const { frames, sites, tails } = this.#thread;
     this.#calls++;
-    this.#thread.stack.push({ frame, site: NATIVE, tails: 0 });
+    frames.push(frame);
+    sites.push(NATIVE);
+    tails.push(0);
   }
 
   #pop(): void {
+    const { frames, sites, tails } = this.#thread;
     this.#calls--;
-    this.#thread.stack.pop();
+    frames.pop();
+    sites.pop();
+    tails.pop();
+  }
+
+  /** Drops all frames but so many of the outermost ones. */
+  #drop(kept: number): void {
+    const { frames, sites, tails } = this.#thread;
+    this.#calls -= frames.length - kept;
+    frames.length = sites.length = tails.length = kept;
+  }
+
+  /**
+   * Continues with an error in the innermost frame that catches errors, and drops those in it. To throw the error into each
+   * of 20,000 generators would take longer than all their calls did.
+   */
+  #fail(error: unknown): void {
+    const { frames } = this.#thread;
+    let kept = frames.length;
+    while (kept > 0 && !watches(frames[kept - 1]!)) kept--;
+    this.#drop(kept);
+    this.#fails = true;
+    this.#input = error;
   }
 
   /** Enters a call. Its caller waits at the current site. */
   #call(frame: Frame): void {
-    const { stack } = this.#thread;
-    stack[stack.length - 1]!.site = S.site;
-    if (this.#calls >= MAX_CALLS) {
-      try {
-        raiseAt(S.site, 'stack overflow');
-      } catch (error) {
-        this.#input = { error };
-      }
+    const { sites } = this.#thread;
+    sites[sites.length - 1] = S.site;
+    if (this.#calls < MAX_CALLS) {
+      this.#push(frame);
       return;
     }
-    this.#push(frame);
-    this.#input = { value: undefined };
+    try {
+      raiseAt(S.site, 'stack overflow');
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** A frame has ended, with a result or with a frame that replaces it. */
   #finish(value: Result): void {
-    const { stack } = this.#thread;
+    const { frames, sites, tails } = this.#thread;
+    const last = frames.length - 1;
     if (isFrame(value)) {
-      const entry = stack[stack.length - 1]!;
-      entry.frame = value;
-      entry.tails++;
-      this.#input = { value: undefined };
+      frames[last] = value;
+      tails[last]!++;
       return;
     }
     this.#pop();
-    const caller = stack[stack.length - 1];
-    if (caller !== undefined) S.site = caller.site;
-    this.#input = { value };
+    if (last > 0) S.site = sites[last - 1]!;
+    this.#input = value;
   }
 
   #switch({ thread, values }: Switch): void {
     const present = this.#thread;
-    present.stack[present.stack.length - 1]!.site = S.site;
+    present.sites[present.sites.length - 1] = S.site;
     if (thread === undefined) {
       present.status = 'suspended';
       this.#return([true, ...values]);
@@ -132,50 +155,50 @@ export class FrameDriver {
     thread.nested = S.nested;
     this.#thread = thread;
     S.thread = thread;
-    this.#input = { value: values };
-    if (thread.stack.length > 0) {
-      this.#calls += thread.stack.length;
+    if (thread.frames.length > 0) {
+      this.#input = values;
+      this.#calls += thread.frames.length;
       return;
     }
     this.#push(thread.body(...values) as Frame);
-    this.#input = { value: undefined };
   }
 
   /** Returns to the thread that resumed the current coroutine. */
   #return(values: Result): void {
-    const { resumer, stack, nested } = this.#thread;
-    this.#calls -= stack.length;
+    const { resumer, frames, nested } = this.#thread;
+    this.#calls -= frames.length;
     this.#thread.resumer = undefined;
     S.nested = nested;
     this.#thread = resumer!;
     this.#thread.status = 'running';
     S.thread = this.#thread;
-    this.#input = { value: values };
+    this.#input = values;
   }
 
   /** The current thread has no frame left: the script has ended, or a coroutine is dead. */
   #leaveThread(): { readonly result: Result } | undefined {
-    const input = this.#input;
     const thread = this.#thread;
+    const [fails, input] = [this.#fails, this.#input];
     if (thread.resumer === undefined) {
-      if ('error' in input) throw input.error;
-      return { result: input.value };
+      if (fails) throw input;
+      return { result: input as Result };
     }
     thread.status = 'dead';
-    if ('error' in input) this.#return([false, (input.error as LuaError).value]);
-    else this.#return([true, ...listOf(input.value)]);
+    this.#fails = false;
+    if (fails) this.#return([false, (input as LuaError).value]);
+    else this.#return([true, ...listOf(input as Result)]);
     return undefined;
   }
 
   /** The place of the caller at this level; level 1 called the library function. */
   #callerPlace(level: number): string {
-    const { stack } = this.#thread;
+    const { frames, sites, tails } = this.#thread;
+    const last = frames.length - 1;
     let left = level;
-    for (let i = stack.length - 1; i >= 0; i--) {
-      const { frame, site, tails } = stack[i]!;
-      if (isOperator(frame)) continue;
-      if (--left === 0) return where(i === stack.length - 1 ? S.site : site);
-      left -= tails;
+    for (let i = last; i >= 0; i--) {
+      if (isOperator(frames[i]!)) continue;
+      if (--left === 0) return where(i === last ? S.site : sites[i]!);
+      left -= tails[i]!;
       if (left <= 0) return '';
     }
     return '';

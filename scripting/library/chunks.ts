@@ -1,6 +1,6 @@
 /** load and loadstring, which compile text while a script runs. */
 import type { Bytes } from '../../protocol/bytes.ts';
-import { isFrame, type NativeFunction, pays } from '../runtime/frames.ts';
+import { isFrame, type NativeFunction, pays, watching } from '../runtime/frames.ts';
 import { callBack, MAX_STRING } from '../runtime/operations.ts';
 import { inLibrary } from '../runtime/site.ts';
 import { raiseBare, S } from '../runtime/state.ts';
@@ -37,7 +37,7 @@ const PATIENCE = 64;
  * first error; this function checks the text from time to time, which ends a reader that would never end.
  */
 export function load(compile: ChunkCompiler): NativeFunction {
-  return function* (...args) {
+  return watching(function* (...args) {
     checkFunction(args, 0);
     const name = optionalString(args, 1, '=(load)');
     const inside = inLibrary(S.site);
@@ -69,7 +69,7 @@ export function load(compile: ChunkCompiler): NativeFunction {
       mistake = mistakeIn(compile, source, name);
       if (mistake !== undefined && mistake === before) return [undefined, mistake];
     }
-  };
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** pcall and xpcall, and how an error looks to a script that catches it. */
-import { isFrame } from '../runtime/frames.ts';
+import { isFrame, watching } from '../runtime/frames.ts';
 import { callBack, index } from '../runtime/operations.ts';
 import { NATIVE } from '../runtime/site.ts';
 import { S } from '../runtime/state.ts';
@@ -52,7 +52,7 @@ function* attempt(callee: LuaValue, args: LuaValue[]): Frame {
 }
 
 /** pcall(f, …). Without a function, it calls the value that happens to be on Redis' stack. */
-export function* protectedCall(...args: LuaValue[]): Frame {
+export const protectedCall = watching(function* (...args: LuaValue[]): Frame {
   const { nested } = S;
   try {
     return [true, ...listOf(yield* attempt(args.length === 0 ? true : args[0], args.slice(1)))];
@@ -62,10 +62,10 @@ export function* protectedCall(...args: LuaValue[]): Frame {
   } finally {
     S.nested = nested;
   }
-}
+});
 
 /** xpcall(f, handler) */
-export function* protectedCallHandled(...args: LuaValue[]): Frame {
+export const protectedCallHandled = watching(function* (...args: LuaValue[]): Frame {
   checkAny(args, 1);
   const { nested } = S;
   try {
@@ -76,7 +76,7 @@ export function* protectedCallHandled(...args: LuaValue[]): Frame {
   } finally {
     S.nested = nested;
   }
-}
+});
 
 function* handle(handler: LuaValue, value: LuaValue): Frame {
   S.fuel -= CATCHING;

@@ -46,6 +46,20 @@ export function pays(): boolean {
   return true;
 }
 
+/** The prototypes of the frames that look at an error which passes through them. */
+const WATCHING = new Set<object>();
+
+/** Marks a library function whose frames catch errors. An error drops all other frames without running them again. */
+export function watching<F extends NativeFunction>(native: F): F {
+  WATCHING.add(native.prototype as object);
+  return native;
+}
+
+/** Whether an error must be thrown into the frame. */
+export function watches(frame: Frame): boolean {
+  return WATCHING.has(Object.getPrototypeOf(frame) as object);
+}
+
 /** The plain form of such a function, for the fast form of scripts, in which calls never return frames. */
 export function plain(native: NativeFunction): LuaFunction {
   return (...args) => native(...args).next().value as Result;

@@ -49,8 +49,13 @@ export class Userdata {
 export class Thread {
   status: 'suspended' | 'running' | 'normal' | 'dead' = 'suspended';
   readonly body: LuaFunction;
-  /** Its frames, the innermost one last. */
-  readonly stack: StackEntry[] = [];
+  /**
+   * Its frames that wait or run, the innermost one last; with the current call of each, and how many frames it replaced by
+   * tail calls. They are three lists, because an object for each frame would double what a deep recursion allocates.
+   */
+  readonly frames: Frame[] = [];
+  readonly sites: Site[] = [];
+  readonly tails: number[] = [];
   /** The thread that resumed it. */
   resumer: Thread | undefined = undefined;
   /** The nesting depth of library calls when it was resumed. It may yield only at that depth. */
@@ -58,15 +63,6 @@ export class Thread {
   constructor(body: LuaFunction) {
     this.body = body;
   }
-}
-
-/** A frame that waits or runs. */
-export interface StackEntry {
-  frame: Frame;
-  /** The frame's current call. */
-  site: Site;
-  /** How many frames it replaced by tail calls. */
-  tails: number;
 }
 
 /** No result at all, in contrast to a single nil. */

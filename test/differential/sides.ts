@@ -61,6 +61,8 @@ function setUp(program: Program): Bytes[][] {
     // Most servers do not have these.
     ['HOTKEYS', 'STOP'],
     ['HOTKEYS', 'RESET'],
+    ['COMMANDLOG', 'RESET', 'large-request'],
+    ['COMMANDLOG', 'RESET', 'large-reply'],
     // LASTSAVE answers alike from here on.
     ['SAVE'],
     ...program.settings.map((setting) => ['CONFIG', 'SET', ...setting]),

@@ -257,7 +257,8 @@ export const clientCommand = defineContainer(
       flags: ADMIN,
       run(client, argv) {
         checkSurplus(client, argv, 4);
-        const mode = asciiUpper(argv[3] ?? 'ALL');
+        // With more words, Valkey looks at none of them, as in CLIENT UNBLOCK.
+        const mode = asciiUpper((argv.length === 4 ? argv[3] : undefined) ?? 'ALL');
         if (mode !== 'ALL' && mode !== 'WRITE') fail('ERR CLIENT PAUSE mode must be WRITE or ALL');
         const timeout = millisToWait(client, argv[2]);
         // Only Redis 7.0 takes such a time. Its end overflows, so that it lies in the past.

@@ -154,7 +154,9 @@ export const clusterCommand = defineContainer(
       'O(1)',
       'Sets the configuration epoch of a new node.',
     ),
-    setslot: handed('setslot', -4, CHANGES, 'O(1)', 'Gives a hash slot to a node, or moves it to another.'),
+    setslot: handed('setslot', -4, CHANGES, 'O(1)', 'Gives a hash slot to a node, or moves it to another.', {
+      changes: [{ since: { valkey: '8.0.0' }, flags: [...CHANGES, 'may_replicate'] }],
+    }),
     shards: handed('shards', 2, READS, NODES, 'Describes the shards of the cluster.', {
       since: '7.0.0',
       changes: BOTH_LOADING,

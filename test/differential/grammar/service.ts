@@ -167,7 +167,8 @@ export const server: Templates = {
     'LOG <value>',
     'SLEEP 0',
     'SET-ACTIVE-EXPIRE 1',
-    'QUICKLIST-PACKED-THRESHOLD (0|1b|5g|<value>)',
+    // Other sizes than 0 last until the server ends, and here they have no effect.
+    'QUICKLIST-PACKED-THRESHOLD (0|5g|NOSUCH)',
     'POPULATE (0|1|3) [(s|h|<value>) [(0|1|20|<int>)]]',
     'RELOAD [(NOSUCH|MERGE NOFLUSH)]',
     '(NOSUCH|DIGEST|SLEEP|LOG) <value> <value>',

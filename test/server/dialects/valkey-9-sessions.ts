@@ -395,4 +395,19 @@ export const SESSIONS: readonly Session[] = [
     SCRIPT DEBUG YES x y
     SCRIPT DEBUG ""`,
   ],
+  [
+    'words after the mode of CLIENT PAUSE, and CLUSTER SETSLOT in a script that only reads',
+    `
+    CLIENT PAUSE x NOSUCH
+    CLIENT PAUSE x NOSUCH x
+    CLIENT PAUSE 0 NOSUCH x
+    CLIENT PAUSE 0 WRITE x
+    CLIENT UNPAUSE
+    EVAL_RO "return redis.pcall('cluster','setslot','a','1')" 0
+    EVAL_RO "return redis.pcall('cluster','setslot','1','stable')" 0
+    EVAL_RO "return redis.pcall('cluster','setslot','1')" 0
+    EVAL_RO "return redis.pcall('cluster','addslots','1')" 0
+    EVAL "return redis.pcall('cluster','setslot','a','1')" 0
+    COMMAND INFO cluster|setslot`,
+  ],
 ];
