@@ -57,6 +57,8 @@ export interface KeyspaceWorld {
   onExpired(db: Keyspace, key: Bytes): void;
   /** Called after expired fields of a hash were removed. */
   onFieldsExpired(db: Keyspace, key: Bytes, fields: readonly Bytes[]): void;
+  /** Called for an event of a key that has not changed, if `listening`. */
+  onAnnounced(db: Keyspace, key: Bytes, event: string): void;
   /** Called when a look-up found nothing, if `listening`. */
   onMissed(db: Keyspace, key: Bytes): void;
 }
@@ -292,6 +294,11 @@ export class Keyspace implements DeadlineOwner {
       entry.footprint = bytes;
       timeFields(this, key, value);
     }
+  }
+
+  /** Publishes an event of a key that has not changed. */
+  announce(key: Bytes, event: string): void {
+    if (this.world.listening) this.world.onAnnounced(this, key, event);
   }
 
   /** Reports fields that were removed because they expired. */

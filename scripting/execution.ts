@@ -16,7 +16,8 @@ import { index } from './runtime/operations.ts';
 import { errorLine, toReply } from './runtime/returning.ts';
 import { NATIVE, type Site } from './runtime/site.ts';
 import { fill, S, setAside, takeUp, type Words } from './runtime/state.ts';
-import { identityCount, setIdentityCount } from './runtime/table.ts';
+import { hashWith, identityCount, setIdentityCount } from './runtime/table.ts';
+import { REDIS_7_0 } from './runtime/texts.ts';
 import {
   firstOf,
   type LuaError,
@@ -49,6 +50,7 @@ export function begin(words: Words, host: ScriptHost): void {
   S.keysTable = undefined;
   S.argvTable = undefined;
   S.host = host;
+  hashWith((host.texts ?? REDIS_7_0).stringHash);
   S.replayed = 0;
   S.protocol = 2;
   S.json = undefined;
@@ -133,6 +135,7 @@ export class Execution {
   step(fuel: number): Reply | undefined {
     const outer = setAside();
     Object.assign(S, this.#saved);
+    hashWith((this.#beginning.host.texts ?? REDIS_7_0).stringHash);
     S.resumable = true;
     S.stringMeta = resumableRealm(this.#beginning.host.texts).stringMeta;
     fill(fuel);

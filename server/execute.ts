@@ -229,6 +229,7 @@ function reject(
   if (client.has(PRIMARY_LINK)) server.primary?.failedToApply(command?.fullName ?? '<unknown>', refusal);
   if (wraps && command?.name === 'exec') {
     client.discard();
+    if (client.has(TRACKING)) server.tracking.endCommand(client, command);
     const why = refusal.text.startsWith('ERR ') ? refusal.text.slice(4) : refusal.text;
     const abort = new ReplyError(`EXECABORT Transaction discarded because of: ${why}`);
     server.stats.error(abort);
@@ -237,6 +238,7 @@ function reject(
   }
   server.stats.error(refusal);
   if (client.transaction !== undefined) spoil(server, client.transaction);
+  else if (client.has(TRACKING)) server.tracking.endCommand(client, command);
   client.lastCommand = command;
   answer(client, refusal);
 }

@@ -5,6 +5,7 @@ import { allocate } from '../../protocol/allowance.ts';
 import type { Bytes } from '../../protocol/bytes.ts';
 import { RUNTIME } from '../runtime/face.ts';
 import { S } from '../runtime/state.ts';
+import { hashWith } from '../runtime/table.ts';
 import type { LuaFunction } from '../runtime/values.ts';
 import { chunkName } from '../syntax/chunk-name.ts';
 import { LuaSyntaxError } from '../syntax/lexer.ts';
@@ -19,6 +20,7 @@ import { StatementEmitter } from './statements.ts';
  */
 export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Library): LuaFunction {
   const chunk = chunkName(name);
+  const hash = hashWith(library.stringHash);
   try {
     const tree = parse(source, chunk);
     const emitter = new StatementEmitter(form, library, name);
@@ -28,6 +30,8 @@ export function compileChunk(source: Bytes, name: Bytes, form: Form, library: Li
       throw new LuaSyntaxError(`${chunk}:1: chunk has too many syntax levels`);
     }
     throw thrown;
+  } finally {
+    hashWith(hash);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The base of the code generator: numbered names for constants, places and temporaries. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import type { Naming, Site } from '../runtime/site.ts';
-import { hashString } from '../runtime/table.ts';
+import { hashString, type StringHash } from '../runtime/table.ts';
 import type { LuaFunction, LuaTable, LuaValue } from '../runtime/values.ts';
 import type { Expression, FunctionNode, StatementShape, Variable } from '../syntax/ast.ts';
 import { chunkName } from '../syntax/chunk-name.ts';
@@ -15,6 +15,8 @@ export type ValueKind = 'number' | 'string' | 'boolean' | 'table' | 'function' |
 
 /** What the compiler knows about the library that scripts see. */
 export interface Library {
+  /** How its tables hash strings. */
+  readonly stringHash: StringHash;
   readonly globals: LuaTable;
   /** True when the globals never change and include KEYS and ARGV, as for scripts. */
   readonly steady: boolean;

@@ -4,6 +4,7 @@ import { compileChunk } from '../compiler/compiler.ts';
 import type { Form, Library } from '../compiler/emitter.ts';
 import { type NativeFunction, plain } from '../runtime/frames.ts';
 import { raise } from '../runtime/state.ts';
+import { hashWith } from '../runtime/table.ts';
 import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import { type LuaFunction, LuaTable, type LuaValue, toText } from '../runtime/values.ts';
 import { BASE } from './base.ts';
@@ -71,6 +72,15 @@ function baseGlobals({ table, clock: hasClock }: ScriptTexts): LuaTable {
 
 /** Builds everything that a form of execution needs on a server. */
 export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
+  const hash = hashWith(texts.stringHash);
+  try {
+    return realm(form, texts);
+  } finally {
+    hashWith(hash);
+  }
+}
+
+function realm(form: Form, texts: ScriptTexts): Realm {
   const globals = baseGlobals(texts);
   const native = (name: Bytes, call: NativeFunction): readonly [Bytes, LuaFunction] => {
     if (form === 'fast') return [name, plain(call)];
@@ -101,12 +111,11 @@ export function createRealm(form: Form, texts: ScriptTexts = REDIS_7_0): Realm {
   };
   for (const [name, module] of Object.entries(others)) add(name, module);
   if (texts.table !== 'redis') globals.set(texts.table, globals.get('redis'));
-  add(
-    'coroutine',
-    coroutineLibrary((call) => native('', call)[1]),
-  );
+  const coroutines = coroutineLibrary((call) => native('', call)[1]);
+  add('coroutine', coroutines);
   const stringMeta = freeze(tableFrom({ entries: [['__index', strings]] }));
   const library: Library = {
+    stringHash: texts.stringHash,
     globals,
     steady: true,
     strings,

@@ -58,9 +58,6 @@ export function callBack(handler: LuaValue, args: LuaValue[], site: Site): Resul
   }
 }
 
-const INDEX = hashString('__index');
-const NEWINDEX = hashString('__newindex');
-
 /** `object[key]` */
 export function index(object: LuaValue, key: LuaValue, site: Site): LuaValue {
   if (object instanceof LuaTable) {
@@ -99,7 +96,7 @@ function indexSlowly(start: LuaValue, key: LuaValue, site: Site): LuaValue {
     if (object instanceof LuaTable) {
       const value = object.get(key);
       if (value !== undefined || object.meta === undefined) return value;
-      handler = object.meta.getString('__index', INDEX);
+      handler = object.meta.get('__index');
       if (handler === undefined) return undefined;
     } else {
       handler = metamethod(object, '__index');
@@ -148,7 +145,7 @@ function setSlowly(start: LuaValue, key: LuaValue, value: LuaValue, site: Site):
       if (key === undefined) raiseAt(site, 'table index is nil');
       if (typeof key === 'number' && Number.isNaN(key)) raiseAt(site, 'table index is NaN');
       if (object.meta !== undefined && object.get(key) === undefined) {
-        handler = object.meta.getString('__newindex', NEWINDEX);
+        handler = object.meta.get('__newindex');
       }
       if (handler === undefined) {
         object.set(key, value);

@@ -5,6 +5,8 @@ import type { Reply } from '../../protocol/reply.ts';
 import type { ScriptHost } from './host.ts';
 import { STEP_BYTES, TRANCHE } from './memory.ts';
 import { NATIVE, type Site } from './site.ts';
+import { hashWith } from './table.ts';
+import { REDIS_7_0 } from './texts.ts';
 import { LuaError, type LuaFunction, LuaTable, type LuaValue, type Thread } from './values.ts';
 
 /** The settings of cjson's configuration functions. Each instance of the library has its own. */
@@ -136,8 +138,12 @@ export function setAside(): Partial<RunState> | undefined {
 
 /** Restores what setAside saved. */
 export function takeUp(outer: Partial<RunState> | undefined): void {
-  if (outer === undefined) S.active = false;
-  else Object.assign(S, outer);
+  if (outer === undefined) {
+    S.active = false;
+    return;
+  }
+  Object.assign(S, outer);
+  if (S.host !== undefined) hashWith((S.host.texts ?? REDIS_7_0).stringHash);
 }
 
 /** The prefix `user_script:3: ` of messages, if the site has a line. */

@@ -23,14 +23,58 @@ const words = new Uint32Array(doubles.buffer);
 /** Thrown when a table would exceed the limit for one script. */
 export class TableOverflow extends Error {}
 
-/** Lua 5.1's hash of a string. It uses 32 characters at most. */
+/** What a server's Lua hashes strings with: Lua 5.1's own hash, or MurmurHash3 as in Valkey. It decides the order of pairs. */
+export type StringHash = 'Lua' | 'Murmur';
+
+/** Whether the tables that are in use now, those of one kind of server, hash with MurmurHash3. */
+let isMurmur = false;
+
+/** Sets the hash of the tables that are used from now on. Returns the one before. */
+export function hashWith(hash: StringHash): StringHash {
+  const before = isMurmur ? 'Murmur' : 'Lua';
+  isMurmur = hash === 'Murmur';
+  return before;
+}
+
+/** The hash of a string. That of Lua 5.1 uses 32 characters at most. */
 export function hashString(text: string): number {
+  if (isMurmur) return murmur(text);
   let hash = text.length;
   const step = (hash >> 5) + 1;
   for (let at = hash; at >= step; at -= step) {
     hash ^= ((hash << 5) + (hash >>> 2) + text.charCodeAt(at - 1)) | 0;
   }
   return hash;
+}
+
+function scrambled(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+}
+
+/** MurmurHash3 of 32 bits with the length as its seed. */
+function murmur(text: string): number {
+  const { length } = text;
+  const whole = length & ~3;
+  let hash = length;
+  for (let at = 0; at < whole; at += 4) {
+    hash ^= scrambled(
+      text.charCodeAt(at) |
+        (text.charCodeAt(at + 1) << 8) |
+        (text.charCodeAt(at + 2) << 16) |
+        (text.charCodeAt(at + 3) << 24),
+    );
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  if (whole < length) {
+    let rest = 0;
+    for (let at = length - 1; at >= whole; at--) rest = (rest << 8) | text.charCodeAt(at);
+    hash ^= scrambled(rest);
+  }
+  hash ^= length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
 }
 
 let lastIdentity = 0;

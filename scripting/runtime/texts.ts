@@ -1,6 +1,7 @@
 /** What servers word or check differently in scripts. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { REDIS_WORDS, type WordRules } from '../../protocol/inline.ts';
+import type { StringHash } from './table.ts';
 
 /** What the scripts of one server have, their errors, and when it checks what. */
 export interface ScriptTexts {
@@ -12,6 +13,8 @@ export interface ScriptTexts {
   readonly clock: boolean;
   /** Whether cjson encodes a table as an array if its metatable says so, and has a function that marks decoded arrays. */
   readonly marksArrays: boolean;
+  /** How tables hash strings. */
+  readonly stringHash: StringHash;
   /** Whose rights `cmsgpack._COPYRIGHT` names. */
   readonly packer: Bytes;
   /** The error of redis.call without arguments. */
@@ -53,6 +56,7 @@ export const REDIS_7_0: ScriptTexts = {
   names: versionNames('REDIS', '7.0.15'),
   clock: false,
   marksArrays: false,
+  stringHash: 'Lua',
   packer: 'Salvatore Sanfilippo',
   noCommand: 'Please specify at least one argument for this redis lib call',
   badArgument: 'Lua redis lib command arguments must be strings or integers',

@@ -186,10 +186,10 @@ export class Tracking {
     }
   }
 
-  /** Called after the command that follows CLIENT CACHING, whose effect ends. */
-  endCommand(client: Client, command: Command): void {
+  /** Called after the command that follows CLIENT CACHING, whose effect ends. A command that is refused ends it too. */
+  endCommand(client: Client, command: Command | undefined): void {
     const mode = this.#modes.get(client);
-    if (mode !== undefined && !command.fullName.startsWith('client|')) mode.caching = false;
+    if (mode !== undefined && command?.fullName.startsWith('client|') !== true) mode.caching = false;
   }
 
   /**

@@ -67,6 +67,10 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
       if (isLast && server.dialect.lastFields === 'HDEL and UNLINK')
         server.effects.propagateOwn(db, ['UNLINK', key]);
     },
+    onAnnounced(db, key, event) {
+      if (server.running !== undefined) takePlace(server.running, event);
+      if (server.notifications.enabled) server.notifications.send(db, key, event);
+    },
     onMissed: (db, key) => changed(db, key, 'keymiss'),
   };
 }

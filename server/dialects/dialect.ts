@@ -179,6 +179,8 @@ export interface Dialect {
   readonly lastFields: 'HDEL' | 'HDEL and UNLINK';
   /** The error of redis.call for an unknown subcommand. */
   readonly subcommandInScript: 'as an unknown command' | 'by its name';
+  /** What LTRIM is when it removes nothing: a change, for WATCH and client-side caching, or an event only. */
+  readonly vainTrim: 'a change' | 'an event only';
   /** The name under which GEOADD is replicated. */
   readonly geoaddAs: 'zadd' | 'ZADD';
   /** The errors of MSETEX for a bad number of keys, and for too few pairs. */

@@ -70,7 +70,9 @@ export function step<C>(command: Command<C>, argv: readonly Bytes[]): Command<C>
 
 /** The error for a subcommand that does not exist. */
 export function unknownSubcommand([name = '', sub = '']: readonly Bytes[]): ReplyError {
-  return new ReplyError(`ERR unknown subcommand '${cString(sub, 128)}'. Try ${asciiUpper(name)} HELP.`);
+  // A script that catches the error sees spaces, as a client does.
+  const shown = cString(sub, 128).replaceAll(/[\r\n]/g, ' ');
+  return new ReplyError(`ERR unknown subcommand '${shown}'. Try ${asciiUpper(name)} HELP.`);
 }
 
 /** Goes from a container to its subcommand, and checks the number of words. Returns a ReplyError if either fails. */

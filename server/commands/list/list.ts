@@ -65,7 +65,9 @@ function trim(client: Caller, [, name, from, to]: Argv<4>): Reply {
   const before = list.size;
   const { first, last } = slice(list, start, stop);
   list.keep(first, last);
-  client.db.changed(name, 'ltrim', before - list.size);
+  const removed = before - list.size;
+  if (removed === 0 && client.server.dialect.vainTrim === 'an event only') client.db.announce(name, 'ltrim');
+  else client.db.changed(name, 'ltrim', removed);
   return OK;
 }
 

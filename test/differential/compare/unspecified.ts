@@ -119,20 +119,21 @@ function endsLine([name = '', sub = '', ...words]: readonly Bytes[], ours: OurSi
   return /^function$/i.test(name) && /^list$/i.test(sub) && words.some((word) => /[\r\n]/.test(word));
 }
 
-/** HSETEX with a TTL and a field that is named twice, where a long value makes the hash a table: Redis 8.6 aborts. */
+/** HSETEX with a time and a field that is named twice, where the hash is or becomes a table: Redis 8.6.2 aborts. */
 function setsFieldTwice([name = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
   if (ours.server.dialect.name !== 'redis-8.6' || !/^hsetex$/i.test(name)) return false;
   const first = words.findIndex((word) => /^fields$/i.test(word)) + 2;
   const fields = words.filter((_, i) => i >= first && (i - first) % 2 === 0);
   const isTimed = words.some((word) => /^[ep]x(at)?$/i.test(word));
-  return isTimed && new Set(fields).size < fields.length && words.some((word) => word.length > 64);
+  return isTimed && new Set(fields).size < fields.length;
 }
 
 /** MSETEX of several keys with a time that is over: they leave in the order of a hash table. */
 function expireTogether([name = '', keys = '', ...words]: readonly Bytes[]): boolean {
   if (!/^msetex$/i.test(name) || keys === '1') return false;
   const at = words.findIndex((word) => /^(px|ex)at$/i.test(word));
-  return at >= 0 && /^\d{1,9}$/.test(words[at + 1] ?? '');
+  const unit = /^exat$/i.test(words[at] ?? '') ? 1000 : 1;
+  return at >= 0 && Number(words[at + 1]) * unit <= Date.now();
 }
 
 /** VSIM with a COUNT of which the size of the results overflows: Redis 8.0 and 8.2 abort. */

@@ -103,6 +103,23 @@ function converse(start: () => Promise<Node>): void {
     expect(await counts()).toEqual(['0', '0', '0', '1']);
   });
 
+  test.each(['ZINCRBY a', 'NOSUCH', 'CLIENT NOSUCH'])(
+    'CLIENT CACHING is over after %s, which is refused',
+    async (refused) => {
+      await track(a, ' OPTOUT');
+      await track(b, ' OPTIN');
+      await ask(a, 'CLIENT CACHING NO');
+      await ask(b, 'CLIENT CACHING YES');
+      for (const each of [a, b]) {
+        await ask(each, refused);
+        await ask(each, 'GET x');
+      }
+      await ask(c, 'SET x 1');
+      expect(await push(a)).toBe(about('x'));
+      expect([await ask(b, 'PING'), b.pushes]).toEqual(['+PONG\r\n', []]);
+    },
+  );
+
   test('a full table invalidates one key as if it had changed', async () => {
     await ask(c, 'CONFIG SET tracking-table-max-keys 2');
     await track(a);

@@ -123,3 +123,20 @@ test('SCRIPT FLUSH and FUNCTION FLUSH ask for a parameter, as the interpreters o
   ]);
   expect(asked('valkey-8.1', ['SCRIPT FLUSH'])).toEqual(['none', 'tot-cmds=5', 'FLUSH']);
 });
+
+test('scripts of Redis and of Valkey take turns in one process, each with the order of its own tables', () => {
+  const host = new TestHost();
+  const [redis, valkey] = (['redis-8.6', 'valkey-9'] as const).map(
+    (dialect) => new Conversation(createNode(host, { dialect, strict: true })),
+  );
+  const keys =
+    'local r = {a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1} for k in pairs(r) do t[#t + 1] = k end return table.concat(t)';
+  // The second script overflows JavaScript's stack on the way, so that it is run again in the form that can pause.
+  const deep = 'local function f(n) if n > 0 then return 1 + f(n - 1) end return 0 end f(9000)';
+  for (const script of [`local t = {} ${keys}`, `${deep} local t = {} ${keys}`]) {
+    for (let turn = 0; turn < 2; turn++) {
+      expect(redis?.ask(`EVAL "${script}" 0`)).toBe('"ahcbedgf"');
+      expect(valkey?.ask(`EVAL "${script}" 0`)).toBe('"aehcdfgb"');
+    }
+  }
+});
