@@ -160,7 +160,9 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
       out += encodeBulkHead(item.length);
       out += item;
       // Between two strings is one piece instead of two: a reply of ten strings takes 0.38 microseconds instead of 0.65.
-      for (let text = items[next]; typeof text === 'string' && !paired; text = items[++next]) {
+      for (; !paired; next++) {
+        const text = bulkOf(items[next], protocol, print);
+        if (text === undefined) break;
         if (next % PART === 0) {
           before = extended(before, out);
           out = '';
@@ -179,6 +181,12 @@ function encodeNested(reply: Aggregate, protocol: 2 | 3, print: PrintDouble): By
       out += encodeLeaf(item, protocol, print);
     }
   }
+}
+
+/** The text of an item that is a bulk string: a string, or in RESP2 a double. */
+function bulkOf(item: Reply | undefined, protocol: 2 | 3, print: PrintDouble): Bytes | undefined {
+  if (typeof item === 'string') return item;
+  return protocol === 2 && item instanceof Double ? (item.text ?? print(item.value)) : undefined;
 }
 
 /** Adds a part of a list. */

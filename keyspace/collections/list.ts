@@ -142,15 +142,12 @@ export class ListValue {
       this.#bytes = this.#packed = 0;
       return;
     }
-    const tail = items.length - 1 - stop;
-    if (start + tail > stop - start + 1) {
-      const dropped = [...this.range(0, start - 1), ...this.range(stop + 1, items.length - 1)];
-      this.#items = new Ring(this.range(start, stop));
-      for (const item of dropped) this.#shrink(item);
-      return;
-    }
-    for (let i = 0; i < start; i++) this.popLeft();
-    for (let i = 0; i < tail; i++) this.popRight();
+    const { length } = items;
+    for (let i = 0; i < start; i++) this.#leave(items.at(i)!);
+    for (let i = stop + 1; i < length; i++) this.#leave(items.at(i)!);
+    items.dropLast(length - 1 - stop);
+    items.dropFirst(start);
+    if (length > stop - start + 1) this.#settle();
   }
 
   *values(): Generator<Bytes, undefined> {
@@ -177,12 +174,19 @@ export class ListValue {
     this.#packed += elementSize(value);
   }
 
-  /** A list becomes a listpack again when it takes half of what one may. */
   #shrink(value: Bytes): void {
+    this.#leave(value);
+    this.#settle();
+  }
+
+  #leave(value: Bytes): void {
     this.#bytes -= value.length;
-    if (!this.#limits.packsLists) return;
-    this.#packed -= elementSize(value);
-    if (this.#quick) this.#quick = this.#exceeds(this.#packed, this.size, 2);
+    if (this.#limits.packsLists) this.#packed -= elementSize(value);
+  }
+
+  /** A list becomes a listpack again when it takes half of what one may. */
+  #settle(): void {
+    if (this.#limits.packsLists && this.#quick) this.#quick = this.#exceeds(this.#packed, this.size, 2);
   }
 
   #replace(old: Bytes, value: Bytes): void {

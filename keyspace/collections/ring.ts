@@ -80,6 +80,26 @@ export class Ring<T> {
     return item;
   }
 
+  /** Removes so many of the first items. */
+  dropFirst(count: number): void {
+    const stop = this.#head + count;
+    this.#items.fill(undefined, this.#head, stop);
+    if (stop > this.#mask) this.#items.fill(undefined, 0, stop & this.#mask);
+    this.#head = stop & this.#mask;
+    this.#size -= count;
+    this.#giveBack();
+  }
+
+  /** Removes so many of the last items. */
+  dropLast(count: number): void {
+    const [from, stop] = [this.#head + this.#size - count, this.#head + this.#size];
+    const room = this.#mask + 1;
+    this.#items.fill(undefined, Math.min(from, room), stop);
+    if (stop > room) this.#items.fill(undefined, Math.max(0, from - room), stop - room);
+    this.#size -= count;
+    this.#giveBack();
+  }
+
   /** Inserts an item before the one at the index, which must exist. */
   insert(index: number, item: T): void {
     if (index < this.#size / 2) {
@@ -126,8 +146,9 @@ export class Ring<T> {
   }
 
   #giveBack(): void {
-    const room = this.#mask + 1;
-    if (room > LARGE && this.#size <= room / 4) this.#resize(room / 2);
+    let room = this.#mask + 1;
+    while (room > LARGE && this.#size <= room / 4) room /= 2;
+    if (room <= this.#mask) this.#resize(room);
   }
 
   #resize(room: number): void {

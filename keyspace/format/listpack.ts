@@ -70,7 +70,7 @@ function backLength(length: number): number {
 
 /** The size in bytes of a string as an element, including its back length. */
 export function elementSize(value: Bytes): number {
-  const integer = value.length <= 20 ? parseInteger(value) : undefined;
+  const integer = value.length <= 20 && beginsAsInteger(value) ? parseInteger(value) : undefined;
   if (integer !== undefined) return integerSize(integer);
   const length = value.length;
   const size = length + (length < 64 ? 1 : length < 4096 ? 2 : 5);
@@ -84,6 +84,12 @@ export function integerSize(value: number | bigint): number {
   if (value >= -32768 && value <= 32767) return 4;
   if (value >= -8388608 && value <= 8388607) return 5;
   return value >= -2147483648 && value <= 2147483647 ? 6 : 10;
+}
+
+/** False for most strings that are no integers. */
+function beginsAsInteger(value: Bytes): boolean {
+  const first = value.charCodeAt(0);
+  return (first >= 0x30 && first <= 0x39) || first === 0x2d;
 }
 
 /** Builds one listpack. */
@@ -107,7 +113,7 @@ export class ListpackBuilder {
 
   /** Adds a string, as an integer if it is one. */
   add(value: Bytes): void {
-    const integer = value.length <= 20 ? parseInteger(value) : undefined;
+    const integer = value.length <= 20 && beginsAsInteger(value) ? parseInteger(value) : undefined;
     if (integer !== undefined) {
       this.addInteger(integer);
       return;
@@ -115,8 +121,11 @@ export class ListpackBuilder {
     const start = this.#out.length;
     const length = value.length;
     if (length < 64) {
-      this.#out.byte(0x80 | length);
-    } else if (length < 4096) {
+      this.#out.framed(0x80 | length, value, length + 1);
+      this.#count++;
+      return;
+    }
+    if (length < 4096) {
       this.#out.byte(0xe0 | (length >>> 8));
       this.#out.byte(length & 0xff);
     } else {

@@ -34,6 +34,17 @@ export class RdbWriter {
     else for (let i = 0; i < length; i++) this.#buffer[at + i] = bytes.charCodeAt(i);
   }
 
+  /** Writes bytes with one byte before and one behind them. */
+  framed(before: number, bytes: Bytes, behind: number): void {
+    const { length } = bytes;
+    const at = this.#reserve(length + 2);
+    const buffer = this.#buffer;
+    buffer[at] = before;
+    if (length > SHORT) buffer.latin1Write(bytes, at + 1, length);
+    else for (let i = 0; i < length; i++) buffer[at + 1 + i] = bytes.charCodeAt(i);
+    buffer[at + 1 + length] = behind;
+  }
+
   rawData(data: Uint8Array): void {
     const at = this.#reserve(data.length);
     this.#buffer.set(data, at);

@@ -95,7 +95,8 @@ function writeList(out: RdbWriter, list: ListValue, { plainNodes }: RdbFormat): 
     nodes.push(node.finish());
     node = new ListpackBuilder();
   };
-  for (const element of list.values()) {
+  for (let at = 0; at < list.size; at++) {
+    const element = list.at(at)!;
     const plain = plainNodes && element.length > NODE_MAX;
     if (plain || node.length + element.length + ELEMENT_OVERHEAD > NODE_MAX) close();
     if (plain) nodes.push(element);

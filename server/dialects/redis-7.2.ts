@@ -14,7 +14,8 @@ const WHOLE_MAX = 2 ** 62;
 /** Prints a double in the fewest digits that are read back as the same number; whole numbers as 64-bit integers. */
 function printDouble(value: number): Bytes {
   if (!Number.isInteger(value) || Math.abs(value) > WHOLE_MAX) return formatShortest(value);
-  return Object.is(value, -0) ? '-0' : String(BigInt(value));
+  if (Object.is(value, -0)) return '-0';
+  return Number.isSafeInteger(value) ? String(value) : String(BigInt(value));
 }
 
 export const redis72: Dialect = {

@@ -30,6 +30,12 @@ function step(ring: Ring<number>, array: number[], [deed, place]: Step, item: nu
       } else if (deed === 5) {
         ring.remove(at);
         array.splice(at, 1);
+      } else if (deed === 7) {
+        ring.dropFirst(at);
+        array.splice(0, at);
+      } else if (deed === 8) {
+        ring.dropLast(at);
+        array.length -= at;
       } else {
         ring.set(at, item);
         array[at] = item;
@@ -37,10 +43,11 @@ function step(ring: Ring<number>, array: number[], [deed, place]: Step, item: nu
   }
   expect(ring.length).toBe(array.length);
   expect(ring.at(at)).toBe(array[at]);
+  expect(ring.toArray()).toEqual(array);
 }
 
 test('a ring is like an array, from every size', () => {
-  const steps = fc.array(fc.tuple(fc.nat(6), fc.nat(1000)), { maxLength: 200 });
+  const steps = fc.array(fc.tuple(fc.nat(8), fc.nat(1000)), { maxLength: 200 });
   fc.assert(
     fc.property(fc.constantFrom(0, 3, 4, 5, 100), steps, (size, deeds) => {
       const array = Array.from({ length: size }, (_, i) => -i);

@@ -29,16 +29,26 @@ export function scanned(
   const wanted = type === undefined ? undefined : asciiLower(type);
   const { dialect, world } = client.server;
   const { scanRemoves, scanTypes } = dialect;
+  // Keys of one type often follow each other.
+  let [kind, isWanted] = ['', wanted === ''];
+  const hasType = (held: Entry['held']): boolean => {
+    const word = wordOf(held);
+    if (word !== kind) [kind, isWanted] = [word, asciiLower(word) === wanted];
+    return isWanted;
+  };
   return names.filter((name) => {
     // `peek` removes a key that has expired.
     if (scanRemoves === 'every one') db.peek(name);
     if (!matches(name)) return false;
-    if (wanted !== undefined && scanTypes === 'looked up') {
-      if (db.peek(name) === undefined) return false;
+    if (wanted === undefined) return db.peek(name) !== undefined;
+    if (scanTypes === 'looked up') {
+      const entry = db.peek(name);
+      if (entry === undefined) return false;
       world.hits++;
+      return hasType(entry.held);
     }
     const stored = db.entries.get(name);
-    const fits = stored !== undefined && (wanted === undefined || asciiLower(wordOf(stored.held)) === wanted);
+    const fits = stored !== undefined && hasType(stored.held);
     if (!fits && scanRemoves === 'those that match pattern and type') return false;
     return db.peek(name) !== undefined && fits;
   });

@@ -16,7 +16,9 @@ export function emptySet(client: Caller): SortedSet {
 /** Returns members, with or without their scores, as ZRANGE answers them. */
 export function membersReply(members: readonly ScoredMember[], withScores: boolean): Reply {
   if (!withScores) return members.map(({ member }) => member);
-  return new PairsReply(members.flatMap(({ member, score }): Reply[] => [member, new Double(score)]));
+  const items: Reply[] = [];
+  for (const { member, score } of members) items.push(member, new Double(score));
+  return new PairsReply(items);
 }
 
 /** The arguments of ZRANGE and similar commands. */
