@@ -37,6 +37,88 @@ function combining(size: number): () => number {
   };
 }
 
+/** Complements every word, as BITOP NOT does. */
+function complementing(size: number): () => number {
+  const [data, out] = [words(size), new Uint32Array(Math.ceil(size / 4))];
+  return () => {
+    for (let i = 0; i < out.length; i++) out[i] = ~data[i]!;
+    return out[0]!;
+  };
+}
+
+/** The elements of the list that the rows use. */
+function elements(size: number): string[] {
+  return Array.from({ length: size }, (_, i) => `e:${i + 1}`);
+}
+
+/** Copies the references to the elements of a list: V8 has no list whose copy would be smaller. */
+function copying(size: number): () => unknown {
+  const list = elements(size);
+  return () => list.slice();
+}
+
+/** Writes short strings behind each other, each with a byte before and behind it. */
+function writing(size: number): () => unknown {
+  const list = elements(size);
+  const out = new Uint8Array(12 * size + 16);
+  return () => {
+    let at = 0;
+    for (let i = 0; i < list.length; i++) {
+      const text = list[i]!;
+      out[at++] = 0x80 | text.length;
+      for (let j = 0; j < text.length; j++) out[at++] = text.charCodeAt(j);
+      out[at++] = text.length + 1;
+    }
+    return at;
+  };
+}
+
+/** How deep Lua calls functions at most. */
+const LUA_DEPTH = 19_997;
+
+/**
+ * Calls a generator that calls itself, as deep as Lua's stack. JavaScript's own stack is too small for that in the
+ * default settings, so plain functions cannot do it.
+ */
+function nesting(): () => number {
+  function* call(n: number): Generator<Generator<unknown, number>, number, number> {
+    return 1 + (yield call(n + 1));
+  }
+  return () => {
+    const frames: Generator<unknown, number, number>[] = [call(1)];
+    while (frames.length < LUA_DEPTH) frames.push(frames[frames.length - 1]!.next(0).value as never);
+    return frames.length;
+  };
+}
+
+/** Sorts numbers with a function that compares them. */
+function sorting(size: number): () => unknown {
+  const numbers = Array.from({ length: size }, (_, i) => (i * 7919) % size);
+  return () => numbers.toSorted((a, b) => a - b);
+}
+
+const RADIANS = Math.PI / 180;
+/** The radius of the earth that Redis computes with, in metres. */
+const EARTH = 6_372_797.560856;
+
+/** Computes the distances of places from a point. */
+function measuring(size: number): () => number {
+  const places = Array.from(
+    { length: size },
+    (_, i) => [(i % 3600) / 10 - 180, (i % 1700) / 10 - 85] as const,
+  );
+  return () => {
+    let near = 0;
+    for (const [longitude, latitude] of places) {
+      const u = Math.sin((latitude * RADIANS) / 2);
+      const v = Math.sin((longitude * RADIANS) / 2);
+      const distance = 2 * EARTH * Math.asin(Math.sqrt(u * u + Math.cos(latitude * RADIANS) * v * v));
+      if (distance < 20_000_000) near++;
+    }
+    return near;
+  };
+}
+
 /**
  * The loops by the beginning of a row's form, each made for a number of elements. A row above the limit names such a loop if
  * there is one, with its time.
@@ -44,5 +126,11 @@ function combining(size: number): () => number {
 export const PLAIN: readonly (readonly [forms: RegExp, make: (size: number) => () => unknown])[] = [
   [/\bBITCOUNT t M/, (size) => counting(size / 2)],
   [/\bBITCOUNT b/, counting],
+  [/^BITOP NOT /, complementing],
   [/^BITOP /, combining],
+  [/^COPY l /, copying],
+  [/^DUMP l$/, writing],
+  [/\bpcall\(f, 1\)/, nesting],
+  [/\btable\.sort\b/, sorting],
+  [/^GEOSEARCH .*BYRADIUS 20000 km$/, measuring],
 ];
