@@ -404,7 +404,7 @@ class WorldRun implements StageRun {
     const got = await this.#within(patience, entered);
     this.abort();
     const last = this.ledger.visits[before - 1];
-    const waited = this.now() - Math.max(last?.ended === undefined ? 0 : last.to, begun);
+    const waited = this.now() - Math.max(last?.ended === undefined ? 0 : last.to, begun, this.#askedSince());
     if (got && waited <= bound) return;
     if (!got && !this.#isShutOut()) return;
     // A key whose lease has ended meanwhile does not keep the lock closed; if the probe got in at last, it did until then.
@@ -413,6 +413,17 @@ class WorldRun implements StageRun {
       textOf(got ? this.#left : await this.#stillLeft()),
       `${got ? 'gets the lock only after' : 'does not get the lock within'} ${Math.round(waited)} ms`,
     );
+  }
+
+  /**
+   * Since when the probe has wanted to enter. Where a new client finds nothing to do without faults either, a life that has returned
+   * wanted nothing: the value was in a cache, or the job was done.
+   */
+  #askedSince(): number {
+    const earlier = this.#probeLives.slice(0, -1);
+    const isContent =
+      this.#rules.calm?.probe === 'returns' && earlier.every(({ ended }) => ended === 'returned');
+    return isContent ? (this.#probeLives.at(-1)?.from ?? 0) : 0;
   }
 
   /** True when the probe, which did not enter, wanted to. */

@@ -9,6 +9,7 @@ import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
+import { unmarkedEnd } from './claimed.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
@@ -16,7 +17,7 @@ import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
 import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, requestOf } from './request.ts';
 import { shapeOf } from './shape.ts';
-import { errorsUntil, lateOf, repeatedBy } from './trouble.ts';
+import { errorsUntil, INTRODUCES, lateOf, repeatedBy } from './trouble.ts';
 
 /** Why the promise broke. */
 export function causeOf(world: PlayedWorld, breach: Breach): Cause {
@@ -38,9 +39,11 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   const calls = [...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])];
   const refused = refusedRenewal(granted[0], freedBy, until, known);
   const retaken = retakenBy(granted, freedBy, until, known);
+  const unmarked =
+    breach.promise === 'once' && freedBy !== undefined ? unmarkedEnd(granted[0], freedBy, known) : undefined;
   return {
     ...emptyReason,
-    ...defined({ namesake: namesakeOf(calls, world), retaken }),
+    ...defined({ namesake: namesakeOf(calls, world), retaken, unmarked }),
     resource: visits[0]?.resource,
     clients: [
       ...new Set([
@@ -162,7 +165,7 @@ function lossBehind(
   { promise }: Breach,
   freed: FreedBy,
   granted: readonly GrantedVisit[],
-  { run }: WorldAccount,
+  { run, account }: WorldAccount,
   world: PlayedWorld,
 ): FreedBy {
   const [oldest, newest] = [granted[0], granted.at(-1)];
@@ -172,6 +175,8 @@ function lossBehind(
   const isFence = promise === 'fencing' && how !== 'lost';
   if (!isEnd && !isFence) return freed;
   const [client, from] = isEnd ? [by, micros(at)] : [oldest.visit.client, grantedAt(oldest)];
+  // A fence may be drawn by a later request than the grant.
+  const until = isFence ? micros(newest.visit.from) : grantedAt(newest);
   // A counter of fences may be changed by another request than the one that takes the lock.
   const isLost = historyOf(world).lost.some(
     (write) =>
@@ -180,7 +185,7 @@ function lossBehind(
   const loss = run.events.find(
     ({ what, who, at: then }) =>
       then >= from &&
-      then <= grantedAt(newest) &&
+      then <= until &&
       ((what === 'promote' && isLost) ||
         (what === 'restart' &&
           run.restarts?.some((each) => each.node === who && each.at === then && each.kept.size === 0))),
@@ -188,7 +193,26 @@ function lossBehind(
   if (loss === undefined) return freed;
   const what = `the ${loss.what === 'promote' ? 'failover to' : 'restart of'} ${loss.who}`;
   const lost: FreedBy = { ...freed, how: 'lost', at: loss.at / 1000, role: 'server', node: loss.who, what };
-  return isEnd ? lost : { ...lost, by: undefined, request: undefined };
+  if (!isEnd) return { ...lost, by: undefined, request: undefined };
+  const mark = markBefore(request, oldest, account);
+  return mark === undefined ? lost : { ...lost, request: requestOf(mark) };
+}
+
+/** The last write of a client under the lock before it gave the lock back, to another key: the mark of finished work. */
+function markBefore(
+  { call: release }: CauseRequest,
+  { visit, tenures }: GrantedVisit,
+  { calls }: WorldAccount['account'],
+): SentCommand | undefined {
+  const keys = new Set(tenures.map(({ key }) => key));
+  return calls.all.findLast(
+    ({ client, sent, wrote, words }) =>
+      client === release.client &&
+      sent >= micros(visit.from) &&
+      sent < release.sent &&
+      wrote.size > 0 &&
+      !words.some((word) => keys.has(word)),
+  );
 }
 
 /** A renewal of the first holder that found nothing to renew, and was answered while it went on. */
@@ -254,22 +278,26 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   const isClosed = /^(?:no-orphan|progress|everyone-served)$/.test(breach.promise);
   const left = isClosed ? leftIn(known, until) : undefined;
   const isLoss = breach.promise === 'durable-acks' || (isClosed && left === undefined);
-  const lost = isLoss ? lostIn(world, known) : undefined;
   const calls = [
     ...granted.visits.flatMap(callsOf),
     ...(left?.grant === undefined ? [] : [left.grant.call]),
     ...(left?.release === undefined ? [] : [left.release.call]),
   ];
+  const waiter = known.account.waiters.findLast(
+    ({ client, to }) => to === null && isClosed && namesClient(breach.what, client),
+  );
+  const found =
+    isClosed && left === undefined && waiter === undefined
+      ? silentIn(breach, world, known, until)
+      : undefined;
+  const lost = isLoss && !waitsForMessage(found) ? lostIn(world, known) : undefined;
+  const silent = lost === undefined ? found : undefined;
+  if (silent?.last !== undefined) calls.push(silent.last.call);
   const twice =
     calls.length > 0
       ? calls
       : known.account.calls.all.filter(({ wrote, sent }) => wrote.size > 0 && sent <= until);
-  const waiter = known.account.waiters.findLast(
-    ({ client, to }) => to === null && isClosed && namesClient(breach.what, client),
-  );
   const named = clientsOf(world.plan).filter((name) => namesClient(breach.what, name));
-  const isUnexplained = isClosed && left === undefined && waiter === undefined && lost === undefined;
-  const silent = isUnexplained ? silentIn(breach, world, known, until) : undefined;
   const clients = [
     left?.client,
     lost?.client,
@@ -304,9 +332,23 @@ function silentIn(
 ): SilentClient | undefined {
   const client = clientsOf(plan).find((name) => what.startsWith(`${name} `));
   if (client === undefined) return undefined;
-  const last = account.calls.all.findLast((call) => call.client === client && call.sent <= until);
+  const last = account.calls.all.findLast(
+    (call) =>
+      call.client === client &&
+      call.sent <= until &&
+      (!INTRODUCES.has(call.name) || call.reply?.arrived == null),
+  );
   if (last !== undefined && until - Math.max(last.sent, last.reply?.arrived ?? 0) < SILENCE) return undefined;
-  return { client, last: last === undefined ? undefined : requestOf(last) };
+  return {
+    ...{ client, last: last === undefined ? undefined : requestOf(last) },
+    // What answers it are messages.
+    subscribed: last !== undefined && /^[ps]?subscribe$/.test(last.name),
+  };
+}
+
+/** True for a client that does not wait for a reply. */
+function waitsForMessage(silent: SilentClient | undefined): boolean {
+  return silent !== undefined && (silent.subscribed || silent.last?.answered !== null);
 }
 
 /** How long a client must have sent nothing so that it does not poll, in microseconds. */

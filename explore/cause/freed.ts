@@ -3,6 +3,7 @@ import type { LockAccount } from '../../lab/account/account.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure, TenureEnd } from '../../lab/account/tenures.ts';
 import type { RecordedWrite } from '../../lab/timeline/record.ts';
+import { claimBetween } from './claimed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
@@ -16,12 +17,20 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * - `expired`, `clock`: the lease ended, by time, or because the server's clock was changed
  * - `evicted`: the server had no memory left
  * - `lost`: a failover or a restart did not have the grant; with `request`: it did not have this end of the work
+ * - `claimed`: the second holder was given the entry of a stream that the first one had
  * - `changed`: some other request changed the key
  * - `never taken`: the first holder had no grant on the servers
  * - `together`: both grants stand; nothing was freed
  * - `unknown`: nothing is known
  */
-export type FreeingAct = TenureEnd['how'] | 'clock' | 'changed' | 'never taken' | 'together' | 'unknown';
+export type FreeingAct =
+  | TenureEnd['how']
+  | 'clock'
+  | 'claimed'
+  | 'changed'
+  | 'never taken'
+  | 'together'
+  | 'unknown';
 
 /** What freed the lock. */
 export interface FreedBy {
@@ -40,7 +49,7 @@ export interface FreedBy {
   readonly tenure: Tenure | undefined;
 }
 
-/** What is said where nothing was freed: one server lets two clients in, as for two permits. */
+/** What is said where nothing was freed: one server lets two clients in by one key, as for two permits. */
 export const BOTH_STAND = 'both grants stand';
 
 /**
@@ -54,6 +63,8 @@ export function freedBetween(
   known: WorldAccount,
   lostKeys: ReadonlySet<string>,
 ): FreedBy {
+  const claimed = claimBetween(older, newer);
+  if (claimed !== undefined) return claimed;
   const ended = endedFor(older, newer);
   const tenure = ended ?? older.tenures.at(-1);
   const roleOf = (by: string | undefined): CauseRole => roleFor(by, older, newer, known.account);
@@ -63,6 +74,11 @@ export function freedBetween(
   if (tenure === undefined) {
     const own = older.call;
     const error = own === undefined ? undefined : errorOf(own, known.messages);
+    if (next === undefined && error === undefined && isRefused(newer.call) && !isRefused(own))
+      return {
+        ...{ ...common, how: 'never taken', at: grantedAt(newer) / 1000, role: 'second holder' },
+        what: whyNone(newer.call, known),
+      };
     const between = writeBetween(older, newer, known, roleOf, lostKeys);
     if (between !== undefined && error === undefined) return between;
     const what = whyNone(own, known);
@@ -91,7 +107,15 @@ export function freedBetween(
 
 function whyNone(call: SentCommand | undefined, { messages }: WorldAccount): string {
   const error = call === undefined ? undefined : errorOf(call, messages);
-  return error === undefined ? 'no request of it took the lock' : `it was answered ${error}`;
+  if (error !== undefined) return `it was answered ${error}`;
+  return call !== undefined && isRefused(call)
+    ? `its ${kindOf(call)} was answered ${call.reply?.text}`
+    : 'no request of it took the lock';
+}
+
+/** True for a reply that says that the request found nothing, and changed nothing. */
+function isRefused(call: SentCommand | undefined): boolean {
+  return call !== undefined && call.wrote.size === 0 && /^(?:0|nil|-1|\[\])$/.test(call.reply?.text ?? '');
 }
 
 /** The tenure of the older grant that had ended when the newer one began, on the node where that mattered. */

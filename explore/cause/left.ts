@@ -98,11 +98,13 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
   );
   const grants = account.entries.flatMap(({ grant }) => grant ?? []);
   const kinds = new Set((grants.length > 0 ? grants : unanswered).map(kindOf));
+  // Of these it is known when they ended, also by what servers have lost.
+  const locks = new Set(account.tenures.map(({ key }) => key));
   const open = new Map<string, Taken>();
   for (const each of run.writes) {
     const { write, at } = each;
     const call = account.calls.causeOf(each);
-    if (at > until || call?.client === PROBE) continue;
+    if (at > until || call?.client === PROBE || locks.has(write.key)) continue;
     if (call !== undefined && setsCounter(write, call)) continue;
     if (call === undefined) {
       // A lease that has ended keeps nobody out.

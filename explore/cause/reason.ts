@@ -35,6 +35,15 @@ export interface SilentClient {
   readonly client: string;
   /** Its last request; undefined when it has sent none. */
   readonly last: CauseRequest | undefined;
+  /** True when that was a subscription. */
+  readonly subscribed: boolean;
+}
+
+/** Work that was done, but not noted as done. */
+export interface UnmarkedEnd {
+  readonly request: CauseRequest;
+  /** The code of the error that answered it, such as OOM; undefined when it never arrived. */
+  readonly error: string | undefined;
 }
 
 /** Why a promise broke, as far as it can be known. Times are in milliseconds since the clients started. */
@@ -53,6 +62,8 @@ export interface Cause {
   readonly refused: CauseRequest | undefined;
   /** The first holder's request that took the lock again after the second holder had had it, while the first was still inside. */
   readonly retaken?: CauseRequest;
+  /** The request by which a client noted that its work was done, and which had no effect; undefined when there is none. */
+  readonly unmarked?: UnmarkedEnd;
   /** A second deployment that used a token of the client whose names it has; undefined when there is none. */
   readonly namesake?: { readonly client: string; readonly twin: string };
   /** A lock that was left closed. */

@@ -17,9 +17,9 @@ export function shapeOf(reason: Reason, breach: Breach): string {
     return `a client waits for a ${how === 'queue' ? 'place in a queue' : how === 'list' ? 'list element' : 'message'}${lost}`;
   }
   if (reason.silent !== undefined) {
-    const { last } = reason.silent;
+    const { last, subscribed } = reason.silent;
     const end = last === undefined ? 'has sent nothing' : `asks no more after ${last.kind}`;
-    return `a client waits and ${end}${last?.answered === null ? ', which got no reply' : ''}`;
+    return `a client waits and ${end}${last?.answered === null && !subscribed ? ', which got no reply' : ''}`;
   }
   if (reason.lost !== undefined)
     return `a ${reason.lost.by} lost an acknowledged ${(reason.lost.command[0] ?? '').toUpperCase()}`;
@@ -27,7 +27,7 @@ export function shapeOf(reason: Reason, breach: Breach): string {
 }
 
 function ofVisits(
-  { grants, entries, freedBy, refused, retaken, twice, namesake }: Reason,
+  { grants, entries, freedBy, refused, retaken, twice, namesake, unmarked }: Reason,
   { promise }: Breach,
 ): string {
   const kinds = grants.map(kindOfGrant);
@@ -45,7 +45,8 @@ function ofVisits(
   )
     parts.push('executed twice');
   if (isEntryLate(entries, freedBy)) parts.push('entered after its end');
-  if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
+  if (unmarked !== undefined) parts.push(`although ${unmarked.request.kind} of the first was not executed`);
+  else if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
   if (retaken !== undefined) parts.push(`taken again by ${retaken.kind} of the first holder`);
   if (refused !== undefined) parts.push(`although ${refused.kind} had told it`);
   return `${promise === 'fencing' ? 'fences: ' : ''}${parts.join('; ')}`;
@@ -59,10 +60,12 @@ export function isEntryLate([first]: Reason['entries'], freedBy: FreedBy | undef
 /** Part of the shape when a job was done a second time, and its first holder had left before the lease ended. */
 export const DONE_BEFORE = 'the first was done before';
 
-/** True when the first holder had left before its lease ended, or before its end was lost. */
+/** True when the first holder had left before its lease ended, before its end was lost, and before it gave the lock back. */
 function wasDone([first]: Reason['entries'], freedBy: FreedBy | undefined): boolean {
-  const isOver = freedBy?.how === 'expired' || freedBy?.how === 'lost';
-  return first !== undefined && isOver && first.to < freedBy.at;
+  if (first === undefined || freedBy === undefined) return false;
+  const { how, role, at } = freedBy;
+  if (how === 'released' || how === 'claimed') return role !== 'third party' && first.to <= at;
+  return (how === 'expired' || how === 'lost') && first.to < at;
 }
 
 function kindOfGrant({ tenures, kind }: CauseGrant): string {
@@ -82,13 +85,15 @@ function freedText({ how, role, what, request }: FreedBy): string {
       return 'the lease of the first holder ended';
     case 'clock':
       return "the lease of the first holder ended by the server's clock";
+    case 'claimed':
+      return `given again by ${by}`;
     case 'evicted':
       return 'evicted';
     case 'lost':
       return `${request === undefined ? 'the grant' : `${request.kind} of the first holder`} was lost by a ${/restart/.test(what) ? 'restart' : 'failover'}`;
     case 'never taken':
       // Which of the two it was, and which error, depends on the moment.
-      return /answered/.test(what)
+      return /answered [A-Z]/.test(what)
         ? 'one of them took no lock, and was answered an error'
         : 'one of them took no lock';
     case 'together':

@@ -110,7 +110,7 @@ function usualTravel(messages: readonly ReadMessage[], from: string, to: string)
 }
 
 /** What clients say when they connect. Old servers do not know all of it, and clients go on without. */
-const INTRODUCES: ReadonlySet<string> = new Set(['client', 'hello']);
+export const INTRODUCES: ReadonlySet<string> = new Set(['client', 'hello', 'auth', 'info', 'select']);
 
 /** The errors that servers answered up to a moment, each code of each client on each node once. @param until in microseconds */
 export function errorsUntil({ account, messages }: WorldAccount, until: number): ServerErrors[] {

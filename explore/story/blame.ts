@@ -1,5 +1,5 @@
 /** Says whose fault a broken promise is, and what would have prevented it. */
-import type { FreedBy } from '../cause/freed.ts';
+import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
 import type { Cause } from '../cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from '../cause/shape.ts';
 
@@ -15,21 +15,22 @@ export function preventionOf(cause: Cause): string {
     return 'a token that no other process has: a random one for each acquisition, and no name of a machine or client';
   if (left !== undefined) return preventionOfLeft(cause);
   if (cause.silent !== undefined)
-    return 'a time limit for each request, after which the client connects and asks again';
+    return cause.silent.last?.answered === null && !cause.silent.subscribed
+      ? 'a time limit for each request, after which the client connects and asks again'
+      : 'a time limit for what the client waits for, after which it looks again';
   if (lost !== undefined)
     return lost.by === 'failover'
       ? 'WAIT after the write, and an error when too few replicas have it'
       : 'appendfsync always, or a disk that keeps what was acknowledged';
   if (freedBy === undefined) return '';
-  if (cause.shape.startsWith('fences: '))
-    return freedBy.how === 'lost'
-      ? FENCE_COUNTER
-      : 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
+  if (cause.shape.startsWith('fences: ')) return freedBy.how === 'lost' ? FENCE_COUNTER : OWN_FENCE;
   return preventionOfFreed(cause, freedBy);
 }
 
 function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
   const { refused, retaken, twice, entries, shape } = cause;
+  if (cause.unmarked !== undefined)
+    return 'to note that the work is done, and to try again until that is noted, before another can take the work; an idempotency key, such as the id of the job, where its effect is';
   if (shape.includes(DONE_BEFORE))
     return 'work that does no harm when it is done twice: an idempotency key, such as the id of the job, where its effect is';
   if (retaken !== undefined)
@@ -44,6 +45,8 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
       return isRepeated
         ? 'a new token for each acquisition, which the release compares'
         : 'a release after the last act under the lock, and no act after it';
+    case 'claimed':
+      return 'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID); an idempotency key, such as the id of the entry, where the effect of the work is';
     case 'overwritten':
       return isAcquisition(cause, freedBy)
         ? 'SET NX, which the server refuses while another has the lock'
@@ -54,6 +57,7 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
         : 'a release that looks whether the caller still has the lock';
     case 'expired':
       if (refused !== undefined) return 'to stop as soon as a renewal finds that the lock is gone';
+      if (isSameFence(entries)) return OWN_FENCE;
       return isEntryLate(entries, freedBy)
         ? 'to count the lease from when the request was sent, and not to go in when it is over'
         : 'a fencing token that the resource checks; a longer lease or a renewal makes it rarer';
@@ -71,17 +75,28 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
     case 'together':
       return isApart(freedBy)
         ? 'a grant only by more than half of the servers, or one server for all'
-        : 'one key for all who need the same resource';
+        : freedBy.what !== BOTH_STAND
+          ? 'one key for all clients that need the same resource'
+          : isPool(cause)
+            ? 'a script that counts the permits that are taken, compares the count with the limit, and takes one'
+            : 'a request that takes the lock only while nobody has it, such as SET NX';
     default:
       return '';
   }
 }
 
 const FENCE_COUNTER =
-  'a counter of fences that a failover cannot set back; WAIT before the fence is used makes it rarer';
+  'a counter of fences that a failover or a restart cannot set back; WAIT before the fence is used makes it rarer';
+
+const OWN_FENCE = 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
+
+/** True when the resource has several permits. */
+function isPool({ entries, grants }: Cause): boolean {
+  return entries.length > 2 || grants.some(({ tenures }) => tenures.some(({ permit }) => permit));
+}
 
 /** True when the newer holder came with no greater fence than the older one. */
-function isSameFence(entries: Cause['entries']): boolean {
+export function isSameFence(entries: Cause['entries']): boolean {
   const [older, newer] = [entries[0]?.fence, entries.at(-1)?.fence];
   return older !== undefined && newer !== undefined && newer <= older;
 }
@@ -115,7 +130,9 @@ export function faultOf(cause: Cause): string {
   if (left !== undefined) return faultOfLeft(cause);
   if (waiter !== undefined) return `the code of ${waiter.client}, which relies on being woken`;
   if (cause.silent !== undefined)
-    return `the code of ${cause.silent.client} or its Redis client, which does not ask again`;
+    return cause.silent.last?.answered === null && !cause.silent.subscribed
+      ? `the code of ${cause.silent.client} or its Redis client, which does not ask again`
+      : `the code of ${cause.silent.client}, which waits and does not look again`;
   if (lost !== undefined)
     return lost.by === 'failover'
       ? 'the servers, which copy to replicas after they answer'
@@ -123,10 +140,12 @@ export function faultOf(cause: Cause): string {
   if (freedBy === undefined) return '';
   if (retaken !== undefined) return `the code of ${older}: its ${retaken.kind}`;
   const { how, by, request, role, node } = freedBy;
+  if (cause.unmarked !== undefined)
+    return `the code of ${older}, which goes on although nobody has noted that its work is done`;
   if (cause.shape.includes(DONE_BEFORE))
-    return `the code, for which the work must be done once: ${older} had done it, and a lock does not remember work that is done`;
+    return `the code, for which the work must be done once: ${older} had done it, and a ${how === 'claimed' ? 'stream gives an entry again until it is acknowledged' : 'lock does not remember work that is done'}`;
   if (cause.shape.startsWith('fences: ') && how === 'lost')
-    return 'the counter of fences, which is kept where a failover can set it back';
+    return 'the counter of fences, which is kept where a failover or a restart can set it back';
   switch (how) {
     case 'deleted':
     case 'overwritten':
@@ -134,8 +153,11 @@ export function faultOf(cause: Cause): string {
     case 'released':
     case 'changed':
       return by === undefined ? '' : `the code of ${by}: its ${request?.kind ?? freedBy.what}`;
+    case 'claimed':
+      return `the code of ${by ?? newer}, whose ${request?.kind ?? 'request'} takes an entry from a consumer that is still at work`;
     case 'expired':
       if (refused !== undefined) return `the code of ${older}, which does not look at the reply`;
+      if (isSameFence(entries)) return 'the code, whose fences do not tell the two holders apart';
       return isEntryLate(entries, freedBy)
         ? `the code of ${older}, which does not look at the time`
         : 'a limit of leases, which end while their holders stand still; or a lease that is shorter than the work';
@@ -152,7 +174,9 @@ export function faultOf(cause: Cause): string {
     case 'together':
       return isApart(freedBy)
         ? 'the code, for which the grant of one server is enough'
-        : 'the code, which uses two locks for one resource';
+        : freedBy.what !== BOTH_STAND
+          ? 'the code, which uses two locks for one resource'
+          : `the code, whose ${cause.grants.at(-1)?.kind ?? 'request'} grants ${isPool(cause) ? 'more permits than there are' : 'the lock while another client has it'}`;
     default:
       return '';
   }

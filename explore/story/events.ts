@@ -80,6 +80,7 @@ class PossibleEvents {
     yield* this.#repetitions();
     yield* this.#errors();
     yield* this.#freeing();
+    yield* this.#unmarked();
     yield* this.#afterOverwriting();
     yield* this.#refusal();
     yield* this.#left();
@@ -250,7 +251,7 @@ class PossibleEvents {
       yield this.#kept(
         request.executed ?? at,
         who,
-        `${request.text} on ${request.call.node} gives back its own lock`,
+        `${request.text} on ${request.call.node}${request.call.words.includes(tenure?.key ?? '') ? ' gives back its own lock' : ''}`,
       );
     else if (how === 'lost') {
       const lost = this.#cause.shape.startsWith('fences: ')
@@ -260,6 +261,16 @@ class PossibleEvents {
     }
     if (how === 'expired')
       yield this.#kept(at, who, `the lease of ${owner}'s lock ends${this.#renewedText(tenure)}`);
+  }
+
+  /** The request that would have said that the work is done. */
+  *#unmarked(): Iterable<PossibleEvent> {
+    const { unmarked } = this.#cause;
+    if (unmarked === undefined) return;
+    const { client, text, sent, answered, nodes } = unmarked.request;
+    yield unmarked.error === undefined
+      ? this.#kept(sent, client, `${text} never arrives`)
+      : this.#kept(answered ?? sent, namesText(nodes), `answers ${unmarked.error} to ${client}'s ${text}`);
   }
 
   /** What removed the key that an overwriting left, before the last client got the lock. */

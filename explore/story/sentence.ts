@@ -1,11 +1,11 @@
 /** Says in one sentence why a promise broke. */
 import { namesClient } from '../cause/cause.ts';
 import { BOTH_STAND } from '../cause/freed.ts';
-import type { Cause, SilentClient } from '../cause/reason.ts';
+import type { Cause, SilentClient, UnmarkedEnd } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';
 import type { Breach } from '../visit.ts';
-import { isApart } from './blame.ts';
+import { isApart, isSameFence } from './blame.ts';
 import { namesText, timeText } from './text.ts';
 
 /** What happened, in one sentence. */
@@ -40,9 +40,11 @@ function alwaysRefused({ errors }: Cause, { promise, what, at: end }: Breach): S
   );
 }
 
-function silenceText({ client, last }: SilentClient): string {
+function silenceText({ client, last, subscribed }: SilentClient): string {
   if (last === undefined) return `${client} has sent no request`;
-  const { kind, sent, answered } = last;
+  const { kind, text, sent, answered } = last;
+  if (subscribed)
+    return `${client} waits for a message since its ${text} of ${timeText(sent)}, and has sent nothing since`;
   return answered === null
     ? `its ${kind} of ${timeText(sent)} got no reply, and ${client} has sent nothing since`
     : `${client} has sent nothing since its ${kind} was answered at ${timeText(answered)}`;
@@ -63,6 +65,8 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
   if (promise !== 'mutual-exclusion') {
     // What the user looks for may have nothing to do with how the lock changed hands.
     const { how, what: freeing } = cause.freedBy ?? {};
+    if (cause.unmarked !== undefined)
+      return `${sentence(what).slice(0, -1)}: ${unmarkedText(cause.unmarked)}.`;
     const isUsual = (promise !== 'fencing' && how === 'released') || freeing === BOTH_STAND;
     return isUsual ? sentence(what) : `${sentence(what).slice(0, -1)}: ${reason}.`;
   }
@@ -82,6 +86,10 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
   return `${head}: ${reason}.`;
 }
 
+function unmarkedText({ request: { client, text }, error }: UnmarkedEnd): string {
+  return `${client}'s ${text} ${error === undefined ? 'never arrived' : `was answered ${error}`}`;
+}
+
 /** Why the lock was free. */
 function reasonOf(cause: Cause): string {
   const { freedBy, twice, refused, retaken, late, grants, entries, namesake } = cause;
@@ -94,6 +102,10 @@ function reasonOf(cause: Cause): string {
   const act = `${by ?? node}'s ${request?.kind ?? what}${isRepeated ? ' was sent again after a lost reply, and' : ''}`;
   const owner = tenure?.client ?? older;
   const own = by === owner ? 'its own' : `${owner}'s`;
+  const fences =
+    how === 'expired' && isSameFence(entries)
+      ? `, and ${newer}'s fence is ${entries[0]?.fence === entries.at(-1)?.fence ? 'the same' : 'smaller'}`
+      : '';
   const told =
     retaken !== undefined
       ? `, and its ${retaken.kind} took the lock again after ${newer} had had it`
@@ -108,14 +120,16 @@ function reasonOf(cause: Cause): string {
       return `${act} deleted ${own} lock`;
     case 'overwritten':
       return `${act} overwrote ${own} lock`;
+    case 'claimed':
+      return `${act} gave ${by === older ? 'it' : by} the entry ${what}, which ${older} had`;
     case 'changed':
       return `${act} let another in`;
     case 'expired': {
       const reply = late.find(({ isReply, to }) => isReply && to === older && grants[0]?.client === to);
       const slow = reply === undefined ? '' : `; a reply had come ${timeText(reply.by)} late`;
       return isEntryLate(entries, freedBy)
-        ? `${older}'s lease had ended at ${timeText(at)}, before it went in${slow}${told}`
-        : `${older}'s lease ended at ${timeText(at)}${told}`;
+        ? `${older}'s lease had ended at ${timeText(at)}, before it went in${slow}${fences}${told}`
+        : `${older}'s lease ended at ${timeText(at)}${fences}${told}`;
     }
     case 'clock':
       return `${what}, which ended ${older}'s lease${told}`;
@@ -132,7 +146,9 @@ function reasonOf(cause: Cause): string {
       const [one, other] = [grants[0]?.nodes ?? [], grants.at(-1)?.nodes ?? []];
       return isApart(freedBy)
         ? `${namesText(one)} granted it to ${older}, and ${namesText(other)} to ${newer}`
-        : what;
+        : what === BOTH_STAND && entries.length > 2
+          ? 'all grants stand'
+          : what;
     }
     default:
       return 'it is not known what freed the lock';

@@ -20,6 +20,7 @@ export function lockWritesOf(
   recognition: Recognition,
 ): LockWrite[] {
   const fields = new FieldLocks(recognition);
+  const ranked = new RankedLocks();
   const modes = new Map<string, Mode>();
   /** The deadline of each session, and the locks that it holds. */
   const sessions = new Map<string, { deadline: number; readonly locks: Map<string, string> }>();
@@ -37,7 +38,8 @@ export function lockWritesOf(
     if (pooled !== undefined) return pooled.filter(({ lock }) => !recognition.isExcluded(lock));
     const ofFields = fields.writesIn(each, common);
     if (ofFields.length > 0) return ofFields;
-    if (recognition.isNamed(id) && /^z(?:add|rem)/i.test(command[0] ?? '')) return rankedWrites(each, common);
+    const ofMembers = recognition.isNamed(id) ? ranked.writesIn(each, common) : undefined;
+    if (ofMembers !== undefined) return ofMembers;
     const deadline = deadlineOf(command, asked);
     if (SESSION.test(key)) {
       const session = sessions.get(key) ?? { deadline: 0, locks: new Map<string, string>() };
@@ -71,14 +73,38 @@ export function lockWritesOf(
   return withLeases(found);
 }
 
-/** A sorted set that the user calls a lock: each member is a permit. Its score may be the end of its lease. */
-function rankedWrites({ write }: RecordedWrite, common: CommonOfWrites): LockWrite[] {
-  const id = keyId(write);
-  return membersOf(write.command).map(({ member, score }) => ({
-    ...{ ...common, claim: `${id} ${member}`, lock: id, holder: member, gone: score === undefined },
-    ...{ shared: true, permit: true },
-    lease: score === undefined ? undefined : score > write.at ? score - write.at : Infinity,
-  }));
+/** Sorted sets that the user calls locks: each member is a permit. Its score may be the end of its lease, and the key may end before. */
+class RankedLocks {
+  /** The deadline of each member, by the member's score and then by the key. Infinity for one without an end. */
+  readonly #deadlines = new Map<string, Map<string, { readonly own: number; known: number }>>();
+
+  /** What a write says about the members; undefined for a write that is about none. */
+  writesIn({ write }: RecordedWrite, common: CommonOfWrites): LockWrite[] | undefined {
+    const id = keyId(write);
+    const [name = ''] = write.command;
+    const members = this.#deadlines.get(id) ?? new Map<string, { readonly own: number; known: number }>();
+    const about = (member: string, deadline: number | undefined): LockWrite => ({
+      ...{ ...common, claim: `${id} ${member}`, lock: id, holder: member, gone: deadline === undefined },
+      ...{ shared: true, permit: true, lease: deadline === undefined ? undefined : deadline - write.at },
+    });
+    if (/^z(?:add|rem)/i.test(name)) {
+      this.#deadlines.set(id, members);
+      return membersOf(write.command).map(({ member, score }) => {
+        if (score === undefined) members.delete(member);
+        const own = score !== undefined && score <= write.at ? Infinity : score;
+        if (own !== undefined) members.set(member, { own, known: own });
+        return about(member, own);
+      });
+    }
+    const deadline = members.size === 0 ? undefined : deadlineOf(write.command, []);
+    if (deadline === undefined) return undefined;
+    return [...members].flatMap(([member, each]) => {
+      const ends = Math.min(each.own, deadline);
+      if (ends === each.known) return [];
+      each.known = ends;
+      return [{ ...about(member, ends), renews: true }];
+    });
+  }
 }
 
 /** Tells which keys can be about locks: most keys of a long run are not. */

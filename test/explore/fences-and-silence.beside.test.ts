@@ -47,7 +47,7 @@ test('a counter of fences that a restart or a failover loses: the counter is tol
 test('two holders with one fence: the cure is about the counter, because there is a fence', async () => {
   const [story] = await storiesOf({ faults: ['restart-empty'], promises: ['mutual-exclusion'] });
   expect(story).toContain('granted until ');
-  expect(story).toContain('prevented by: a counter of fences that a failover cannot set back');
+  expect(story).toContain('prevented by: a counter of fences that a failover or a restart cannot set back');
 });
 
 test('a client that waits and has sent nothing since its connection broke is told so, and no counter is taken for a lock', async () => {

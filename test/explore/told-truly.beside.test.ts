@@ -1,0 +1,199 @@
+/** What stories say of programs that are no plain locks: limiters, jobs with marks, streams, queues, caches, terms of leaders. */
+import '../../lab/router.ts';
+import { expect, test } from 'vitest';
+import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
+
+type Client = ExploreOptions['client'];
+
+const none = (): null => null;
+
+/** The story of one world, without the numbers of a trace. @param faults as a replay text has them */
+async function storyOf(client: Client, clients: string, faults: string): Promise<string> {
+  const options: ExploreOptions = { name: 'told', topology: { replicas: 0 }, client };
+  const { story } = await replay(options, `2:1:0:${clients}:${faults}:000000000000`);
+  return story;
+}
+
+/** Calls in a window. @param compare how their number is compared with the limit of two */
+const limiter =
+  (compare: '<' | '<=') =>
+  async ({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> => {
+    const take = `local t = redis.call('time') local ms = t[1] * 1000 + math.floor(t[2] / 1000)
+      redis.call('zremrangebyscore', KEYS[1], 0, ms - 400)
+      if redis.call('zcard', KEYS[1]) ${compare} 2 then
+        redis.call('zadd', KEYS[1], ms, ARGV[1]) redis.call('pexpire', KEYS[1], 400) return 1
+      end return 0`;
+    while ((await redis.eval(take, 1, 'window', `${name}:${Math.random()}`).catch(none)) !== 1) {
+      if (signal.aborted) return;
+      await sleep(40);
+    }
+    const call = resource('api', { permits: 2 }).enter();
+    await sleep(300);
+    call.write();
+    call.leave();
+  };
+
+test('a limiter that is off by one grants too much, and the window of a key ends with its lease', async () => {
+  const offByOne = await storyOf(limiter('<='), 'A,B,C', '');
+  expect(offByOne).toContain('more than there are permits: all grants stand.');
+  expect(offByOne).toMatch(/at fault: the code, whose script \w+ grants more permits than there are/);
+  expect(offByOne).toMatch(/EVAL .* granted until 401 ms/);
+  const jump = 'server-clock-jump@B.grant.api.1.executed/redis-1//440';
+  const ended = await storyOf(limiter('<'), 'A,B,C', jump);
+  expect(ended).toContain("the clock of redis-1 jumps by 440 ms, which ended A's lease");
+  expect(ended).not.toContain('evict');
+});
+
+/** A leader whose term is read after the election, by requests of their own. */
+async function termAfterElection({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  const token = `${name}:${Math.random()}`;
+  while ((await redis.set('leader', token, 'PX', 600, 'NX').catch(none)) !== 'OK') {
+    if (signal.aborted) return;
+    await sleep(50);
+  }
+  await redis.incr('term').catch(none);
+  const board = resource('board').enter({ fence: Number(await redis.get('term').catch(none)) });
+  await sleep(200);
+  await board.send().catch(none);
+  board.leave();
+}
+
+test('two leaders with one term: the term is at fault, and not the clock of the first', async () => {
+  const story = await storyOf(termAfterElection, 'B,C', 'client-pause@B.INCR.term.1.executed/B/650');
+  expect(story).toMatch(/B's lease had ended at [\d.]+ ms, before it went in, and C's fence is the same\./);
+  expect(story).toContain('at fault: the code, whose fences do not tell the two holders apart');
+  const lost = await storyOf(termAfterElection, 'A,B', 'restart-empty@B.SET.leader.13.answered/redis-1/20');
+  expect(lost).toContain('A and B both got fence 1 for board: the counter of fences was lost by the restart');
+});
+
+/** A job with a claim, and a mark that is set when it is done, whose errors nobody reads. */
+async function marked({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(20);
+    if ((await redis.exists('done').catch(() => 1)) === 1) {
+      if ((await redis.get('done').catch(none)) !== null) return;
+      continue;
+    }
+    if ((await redis.set('claim', name, 'PX', 900, 'NX').catch(none)) !== 'OK') continue;
+    const work = resource('job', { once: true }).enter();
+    await sleep(200);
+    work.write();
+    work.leave();
+    await redis.set('done', 1).catch(none);
+    await redis.del('claim').catch(none);
+    return;
+  }
+}
+
+test('a mark that was refused, or lost, is told as the cause of work that is done twice', async () => {
+  const refused = await storyOf(marked, 'A,B', 'out-of-memory@A.enters.job.1+100/redis-1/103=A');
+  expect(refused).toContain("B did job after A had: A's SET done 1 was answered OOM.");
+  expect(refused).toContain('answers OOM to A');
+  expect(refused).toContain(
+    'at fault: the code of A, which goes on although nobody has noted that its work is done',
+  );
+  const lost = await storyOf(marked, 'A,B', 'restart-empty@A.DEL.claim.1.answered/redis-1/20');
+  expect(lost).toMatch(
+    /B did job after A had: A's SET, which had been acknowledged, was lost by the restart/,
+  );
+});
+
+/** A consumer that claims what others have had for 200 ms. */
+async function claiming({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  await redis.xgroup('CREATE', 'jobs', 'g', '0', 'MKSTREAM').catch(none);
+  if (name === 'A') for (const i of [0, 1]) await redis.xadd('jobs', `1-${i}`, 'n', i).catch(none);
+  for (let idle = 0; idle < 12 && !signal.aborted; idle++) {
+    const claimed = (await redis.xautoclaim('jobs', 'g', name, 200, '0', 'COUNT', 1).catch(none)) as never;
+    let entry = claimed?.[1]?.[0] as [string] | undefined;
+    if (entry === undefined) {
+      const read = (await redis
+        .xreadgroup('GROUP', 'g', name, 'COUNT', 1, 'STREAMS', 'jobs', '>')
+        .catch(none)) as never;
+      entry = read?.[0]?.[1]?.[0] as [string] | undefined;
+    }
+    await sleep(40);
+    if (entry === undefined) continue;
+    const work = resource(`job ${entry[0]}`, { once: true }).enter();
+    await sleep(100);
+    work.write();
+    work.leave();
+    await redis.xack('jobs', 'g', entry[0]).catch(none);
+  }
+}
+
+test('an entry of a stream that is claimed from a consumer at work is told so, and requests about others are not', async () => {
+  const story = await storyOf(claiming, 'A,B', 'client-pause@B.enters.job%201-0.1/B/600=B');
+  expect(story).toMatch(/: A's XAUTOCLAIM gave A the entry 1-0, which B had\./);
+  expect(story).toContain(
+    'at fault: the code of A, whose XAUTOCLAIM takes an entry from a consumer that is still at work',
+  );
+  expect(story).not.toContain('lets another in');
+  const refused = await storyOf(claiming, 'A,B', 'misconf@B.enters.job%201-0.1+50/redis-1/300=A+B');
+  expect(refused).toMatch(/did job 1-0 \w+( \w+ had)?: B's XACK jobs g 1-0 was answered MISCONF\./);
+});
+
+/** Takes from a queue, and does not read how many it has removed. */
+async function uncounted({ name, redis, sleep, resource }: ClientSession): Promise<void> {
+  if (name === 'A') await redis.zadd('due', 'NX', 1, 'mail');
+  for (let i = 0; i < 4; i++) {
+    const [mail] = await redis.zrangebyscore('due', 0, 9, 'LIMIT', 0, 1);
+    if (mail !== undefined) {
+      await redis.zrem('due', mail);
+      resource(mail, { once: true }).enter().leave();
+    }
+    await sleep(30);
+  }
+}
+
+test('who took what had been taken already is at fault, and not who took it', async () => {
+  const story = await storyOf(uncounted, 'A,B,C', '');
+  const [, first] = /(\w)\s+ZREM due mail on redis-1: the reply is 1/.exec(story) ?? [];
+  const [, second] = /(\w) had no lock, because its ZREM was answered 0/.exec(story) ?? [];
+  expect(first).toBeDefined();
+  expect(second).toBeDefined();
+  expect(second).not.toBe(first);
+  expect(story).toContain(`at fault: the code of ${second}, which goes in without a grant`);
+});
+
+/** A cache that one client fills, while the others wait for its message. */
+async function flight({ name, redis, sleep, connect, resource }: ClientSession): Promise<void> {
+  if ((await redis.get('value')) !== null) return;
+  const own = connect();
+  await own.subscribe('ready');
+  const ready = new Promise((resolve) => own.on('message', resolve));
+  if ((await redis.set('building', name, 'PX', 700, 'NX')) === 'OK') {
+    const build = resource('rows').enter();
+    await sleep(200);
+    build.write();
+    build.leave();
+    await redis.set('value', 42, 'PX', 5000);
+    await redis.publish('ready', 'value');
+    await redis.del('building');
+  } else await ready;
+  own.disconnect();
+}
+
+test('who waits for a message that never comes is told so, also behind a restart that lost the lock', async () => {
+  const waits = await storyOf(flight, 'A,B', 'connection-reset@B.SET.building.1.answered+99/B=A');
+  expect(waits).toMatch(/B still waits .*: B waits for a message since its SUBSCRIBE ready of [\d.,]+ ms/);
+  expect(waits).toContain('at fault: the code of B, which waits and does not look again');
+  const restart = await storyOf(flight, 'A,B', 'restart-empty@A.leaves.rows.1/redis-1/20');
+  expect(restart).not.toContain('release');
+  expect(restart).toContain('B waits for a message since its SUBSCRIBE ready');
+  const again = await storyOf(flight, 'A', 'connection-reset@A.SET.building.1.executed/A=~SET');
+  expect(again).toContain('SET building A PX 700 NX on redis-1 is sent again, and executed again');
+});
+
+test('a new client that finds the value in the cache is not kept out until the value ends', async () => {
+  const options: ExploreOptions = { name: 'warm', topology: { replicas: 0 }, client: flight };
+  const { breaches } = await replay(
+    options,
+    '2:1:0:A:misconf@A.SET.value.1.executed/redis-1/350:000000000000',
+  );
+  expect(breaches).toEqual([]);
+  const report = await explore({
+    ...{ ...options, clients: 1, faults: ['misconf'], promises: ['no-orphan'] },
+    budget: { worlds: 40, ms: Infinity },
+  });
+  expect(report.findings.map(({ story }) => story)).toEqual([]);
+});
