@@ -73,16 +73,18 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
     case 'never taken':
       return 'to go in only after a reply that grants the lock; an error is a refusal';
     case 'together':
-      return isApart(freedBy)
-        ? 'a grant only by more than half of the servers, or one server for all'
-        : freedBy.what !== BOTH_STAND
-          ? 'one key for all clients that need the same resource'
-          : isPool(cause)
-            ? 'a script that counts the permits that are taken, compares the count with the limit, and takes one'
-            : 'a request that takes the lock only while nobody has it, such as SET NX';
+      return preventionOfTogether(cause, freedBy);
     default:
       return '';
   }
+}
+
+function preventionOfTogether(cause: Cause, freedBy: FreedBy): string {
+  if (isApart(freedBy)) return 'a grant only by more than half of the servers, or one server for all';
+  if (freedBy.what !== BOTH_STAND) return 'one key for all clients that need the same resource';
+  return isPool(cause)
+    ? 'a script that counts the permits that are taken, compares the count with the limit, and takes one'
+    : 'a request that takes the lock only while nobody has it, such as SET NX';
 }
 
 const FENCE_COUNTER =
@@ -123,7 +125,7 @@ function isRestart({ what }: FreedBy): boolean {
 
 /** Whose fault it is: code, servers, or a limit that every lease has; empty when that is not known. */
 export function faultOf(cause: Cause): string {
-  const { freedBy, left, lost, waiter, refused, retaken, entries, namesake } = cause;
+  const { freedBy, left, lost, waiter, retaken, entries, namesake } = cause;
   if (namesake !== undefined)
     return `the code of ${namesake.client}, whose token is made of names that another process has too`;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
@@ -156,11 +158,7 @@ export function faultOf(cause: Cause): string {
     case 'claimed':
       return `the code of ${by ?? newer}, whose ${request?.kind ?? 'request'} takes an entry from a consumer that is still at work`;
     case 'expired':
-      if (refused !== undefined) return `the code of ${older}, which does not look at the reply`;
-      if (isSameFence(entries)) return 'the code, whose fences do not tell the two holders apart';
-      return isEntryLate(entries, freedBy)
-        ? `the code of ${older}, which does not look at the time`
-        : 'a limit of leases, which end while their holders stand still; or a lease that is shorter than the work';
+      return faultOfExpired(cause, freedBy);
     case 'clock':
       return `the clock of ${node ?? 'the server'}`;
     case 'evicted':
@@ -172,14 +170,26 @@ export function faultOf(cause: Cause): string {
     case 'never taken':
       return `the code of ${role === 'second holder' ? newer : older}, which goes in without a grant`;
     case 'together':
-      return isApart(freedBy)
-        ? 'the code, for which the grant of one server is enough'
-        : freedBy.what !== BOTH_STAND
-          ? 'the code, which uses two locks for one resource'
-          : `the code, whose ${cause.grants.at(-1)?.kind ?? 'request'} grants ${isPool(cause) ? 'more permits than there are' : 'the lock while another client has it'}`;
+      return faultOfTogether(cause, freedBy);
     default:
       return '';
   }
+}
+
+function faultOfExpired({ refused, entries }: Cause, freedBy: FreedBy): string {
+  const older = entries[0]?.client ?? '';
+  if (refused !== undefined) return `the code of ${older}, which does not look at the reply`;
+  if (isSameFence(entries)) return 'the code, whose fences do not tell the two holders apart';
+  return isEntryLate(entries, freedBy)
+    ? `the code of ${older}, which does not look at the time`
+    : 'a limit of leases, which end while their holders stand still; or a lease that is shorter than the work';
+}
+
+function faultOfTogether(cause: Cause, freedBy: FreedBy): string {
+  if (isApart(freedBy)) return 'the code, for which the grant of one server is enough';
+  if (freedBy.what !== BOTH_STAND) return 'the code, which uses two locks for one resource';
+  const kind = cause.grants.at(-1)?.kind ?? 'request';
+  return `the code, whose ${kind} grants ${isPool(cause) ? 'more permits than there are' : 'the lock while another client has it'}`;
 }
 
 function faultOfLeft({ left }: Cause): string {

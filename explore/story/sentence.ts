@@ -1,6 +1,6 @@
 /** Says in one sentence why a promise broke. */
 import { namesClient } from '../cause/cause.ts';
-import { BOTH_STAND } from '../cause/freed.ts';
+import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
 import type { Cause, SilentClient, UnmarkedEnd } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';
@@ -92,26 +92,17 @@ function unmarkedText({ request: { client, text }, error }: UnmarkedEnd): string
 
 /** Why the lock was free. */
 function reasonOf(cause: Cause): string {
-  const { freedBy, twice, refused, retaken, late, grants, entries, namesake } = cause;
+  const { freedBy, twice, entries, namesake } = cause;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (namesake !== undefined)
     return `${namesake.twin} belongs to a second deployment, and its token is that of ${namesake.client}`;
   if (freedBy === undefined) return 'what freed the lock is not recorded on real servers';
-  const { how, by, request, tenure, what, node, role, at } = freedBy;
+  const { how, by, request, tenure, what, node, role } = freedBy;
   const isRepeated = twice.some(({ again }) => again.call === request?.call);
   const act = `${by ?? node}'s ${request?.kind ?? what}${isRepeated ? ' was sent again after a lost reply, and' : ''}`;
   const owner = tenure?.client ?? older;
   const own = by === owner ? 'its own' : `${owner}'s`;
-  const fences =
-    how === 'expired' && isSameFence(entries)
-      ? `, and ${newer}'s fence is ${entries[0]?.fence === entries.at(-1)?.fence ? 'the same' : 'smaller'}`
-      : '';
-  const told =
-    retaken !== undefined
-      ? `, and its ${retaken.kind} took the lock again after ${newer} had had it`
-      : refused === undefined
-        ? ''
-        : `, and ${older} went on although its ${refused.kind} was answered ${refused.reply}`;
+  const told = wentOnText(cause);
   switch (how) {
     case 'released':
       return `${act} gave back its ${isRepeated ? 'new ' : ''}lock too early`;
@@ -124,13 +115,8 @@ function reasonOf(cause: Cause): string {
       return `${act} gave ${by === older ? 'it' : by} the entry ${what}, which ${older} had`;
     case 'changed':
       return `${act} let another in`;
-    case 'expired': {
-      const reply = late.find(({ isReply, to }) => isReply && to === older && grants[0]?.client === to);
-      const slow = reply === undefined ? '' : `; a reply had come ${timeText(reply.by)} late`;
-      return isEntryLate(entries, freedBy)
-        ? `${older}'s lease had ended at ${timeText(at)}, before it went in${slow}${fences}${told}`
-        : `${older}'s lease ended at ${timeText(at)}${fences}${told}`;
-    }
+    case 'expired':
+      return `${expiredText(cause, freedBy)}${told}`;
     case 'clock':
       return `${what}, which ended ${older}'s lease${told}`;
     case 'evicted':
@@ -142,17 +128,41 @@ function reasonOf(cause: Cause): string {
       return `${older}'s lock was lost by ${what}${told}`;
     case 'never taken':
       return `${role === 'second holder' ? newer : older} had no lock, because ${what}`;
-    case 'together': {
-      const [one, other] = [grants[0]?.nodes ?? [], grants.at(-1)?.nodes ?? []];
-      return isApart(freedBy)
-        ? `${namesText(one)} granted it to ${older}, and ${namesText(other)} to ${newer}`
-        : what === BOTH_STAND && entries.length > 2
-          ? 'all grants stand'
-          : what;
-    }
+    case 'together':
+      return togetherText(cause, freedBy);
     default:
       return 'it is not known what freed the lock';
   }
+}
+
+/** How the first holder could have known that it had lost the lock. */
+function wentOnText({ retaken, refused, entries }: Cause): string {
+  const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
+  if (retaken !== undefined) return `, and its ${retaken.kind} took the lock again after ${newer} had had it`;
+  return refused === undefined
+    ? ''
+    : `, and ${older} went on although its ${refused.kind} was answered ${refused.reply}`;
+}
+
+function expiredText({ late, grants, entries }: Cause, freedBy: FreedBy): string {
+  const [older, newer] = [entries[0], entries.at(-1)];
+  const client = older?.client ?? '';
+  const reply = late.find(({ isReply, to }) => isReply && to === client && grants[0]?.client === to);
+  const slow = reply === undefined ? '' : `; a reply had come ${timeText(reply.by)} late`;
+  const fences = isSameFence(entries)
+    ? `, and ${newer?.client}'s fence is ${older?.fence === newer?.fence ? 'the same' : 'smaller'}`
+    : '';
+  return isEntryLate(entries, freedBy)
+    ? `${client}'s lease had ended at ${timeText(freedBy.at)}, before it went in${slow}${fences}`
+    : `${client}'s lease ended at ${timeText(freedBy.at)}${fences}`;
+}
+
+/** What is said where nothing was freed. */
+function togetherText({ grants, entries }: Cause, freedBy: FreedBy): string {
+  const [one, other] = [grants[0]?.nodes ?? [], grants.at(-1)?.nodes ?? []];
+  if (isApart(freedBy))
+    return `${namesText(one)} granted it to ${entries[0]?.client}, and ${namesText(other)} to ${entries.at(-1)?.client}`;
+  return freedBy.what === BOTH_STAND && entries.length > 2 ? 'all grants stand' : freedBy.what;
 }
 
 function ofLeft({ left, twice }: Cause): string {
