@@ -9,7 +9,7 @@ import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
-import { unmarkedEnd } from './claimed.ts';
+import { claimBetween, unmarkedEnd } from './claimed.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
@@ -124,7 +124,7 @@ function firstFreed(
   const older = granted.slice(0, -1);
   if (newest === undefined || older.length === 0) return undefined;
   const lostKeys = new Set(historyOf(world).lost.map(({ command }) => command[1] ?? ''));
-  const all = older.map((each) => freedBetween(each, newest, known, lostKeys));
+  const all = older.map((each) => claimBetween(each, newest) ?? freedBetween(each, newest, known, lostKeys));
   return all.find(({ how }) => how !== 'together' && how !== 'unknown') ?? all[0];
 }
 

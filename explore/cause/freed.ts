@@ -3,7 +3,6 @@ import type { LockAccount } from '../../lab/account/account.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure, TenureEnd } from '../../lab/account/tenures.ts';
 import type { RecordedWrite } from '../../lab/timeline/record.ts';
-import { claimBetween } from './claimed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
@@ -63,8 +62,6 @@ export function freedBetween(
   known: WorldAccount,
   lostKeys: ReadonlySet<string>,
 ): FreedBy {
-  const claimed = claimBetween(older, newer);
-  if (claimed !== undefined) return claimed;
   const ended = endedFor(older, newer);
   const tenure = ended ?? older.tenures.at(-1);
   const roleOf = (by: string | undefined): CauseRole => roleFor(by, older, newer, known.account);
