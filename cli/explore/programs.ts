@@ -39,6 +39,7 @@ docs/programs.md, in any language. Beside --worlds, --ms, --seed, --accept, --re
   --on PROGRAM      real servers in place of lostlock's nodes: redis-server, or the path of one (needs ioredis)
   --lease N         the lease that the program is told to use, in milliseconds (default 300)
   --side-by-side N  worlds at a time at most (default 16; fewer while the machine does not keep up)
+  --stop-at-first   end with the first finding that repeats
   --fresh           start new processes for every world
   --threads         the clients are threads of one process, which asks for several worlds
   --attach          print the URL at which a running program may ask for worlds, and start none
@@ -62,7 +63,9 @@ const TEXTS = [
   ],
   ...['judge', 'seed', 'accept', 'replay', 'timeline', 'json', 'junit', 'out'],
 ] as const;
-const FLAGS = ['fresh', 'threads', 'attach', 'exit-with-parent', 'github', 'progress', 'help'] as const;
+const FLAGS = [
+  ...['fresh', 'threads', 'attach', 'stop-at-first', 'exit-with-parent', 'github', 'progress', 'help'],
+] as const;
 
 type Values = Readonly<
   Partial<Record<(typeof TEXTS)[number], string> & Record<(typeof FLAGS)[number], boolean>>
@@ -176,6 +179,7 @@ function optionsOf(values: Values, program: readonly string[]): ProgramOptions {
       ...{ name, on, fresh, threads, clients: count, accept: list<string>(accept) },
       ...{ faults: list<FaultName>(faults), promises: list<PromiseName>(promises) },
       ...{ seed: numberOf(values, 'seed'), lease: numberOf(values, 'lease') },
+      stopAtFirst: values['stop-at-first'],
       ...{ sideBySide: numberOf(values, 'side-by-side'), attached: attach === true ? announce : undefined },
     }),
   };

@@ -105,7 +105,8 @@ export class ProgramExplorer {
   }
 
   get #over(): boolean {
-    const { budget, signal } = this.#options.full;
+    const { budget, signal, stopAtFirst } = this.#options.full;
+    if (stopAtFirst && this.#found.findings.length > 0) return true;
     return this.#worlds >= budget.worlds || this.#time >= budget.ms || signal?.aborted === true;
   }
 

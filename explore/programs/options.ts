@@ -11,7 +11,7 @@ import { named } from './judges.ts';
 export interface ProgramOptions
   extends Omit<
     ExploreOptions,
-    'name' | 'client' | 'modules' | 'shard' | 'depth' | 'exhaustive' | 'progress'
+    'name' | 'client' | 'modules' | 'shard' | 'depth' | 'exhaustive' | 'late' | 'corpus' | 'progress'
   > {
   /** What is explored, for reports; default the program's command. */
   readonly name?: string;
@@ -90,7 +90,10 @@ const OWN = [
   'judge',
   'progress',
 ];
-const COMMON = ['name', 'topology', 'clients', 'faults', 'promises', 'accept', 'budget', 'seed', 'signal'];
+const COMMON = [
+  ...['name', 'topology', 'clients', 'faults', 'promises', 'accept', 'budget', 'seed', 'signal'],
+  'stopAtFirst',
+];
 
 /** The least lease that programs are told to use: shorter ones end while the machine takes a breath. In milliseconds. */
 const LEAST_LEASE = 50;
@@ -142,6 +145,7 @@ export function fullProgramOptions(options: ProgramOptions): FullProgramOptions 
     ...(options.budget !== undefined && { budget: options.budget }),
     ...(options.seed !== undefined && { seed: options.seed }),
     ...(signal !== undefined && { signal }),
+    ...(options.stopAtFirst !== undefined && { stopAtFirst: options.stopAtFirst }),
   });
   return {
     // In real time a budget is what can be afforded, and no promise to play everything.

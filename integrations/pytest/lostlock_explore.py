@@ -67,6 +67,7 @@ class Explorations:
         accept=None,
         seed=None,
         fresh=False,
+        stop_at_first=False,
         side_by_side=None,
         allow=(),
         check=True,
@@ -78,6 +79,7 @@ class Explorations:
         how: 'processes' (the client must be importable), 'threads' or 'asyncio' (it may be anything, and cannot be killed).
         seconds, worlds: how much to play; the default is the setting lostlock_seconds, and less than pytest-timeout allows.
         lease: in seconds, the lease that the client is told to use.
+        stop_at_first: True to end with the first finding that repeats.
         on: real servers in place of lostlock's nodes, such as 'redis-server', or the path of one.
         allow: the reasons for which an inconclusive report passes. check: False returns the report whatever it says.
         """
@@ -110,8 +112,7 @@ class Explorations:
         ):
             if value is not None:
                 flags += [f"--{name}", str(value)]
-        if fresh:
-            flags.append("--fresh")
+        flags += [flag for flag, given in (("--fresh", fresh), ("--stop-at-first", stop_at_first)) if given]
         with _one_engine(self._request):
             limit = self._limit()
             ms = self._milliseconds(seconds, limit)
