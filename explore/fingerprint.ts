@@ -28,7 +28,12 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
  * grow, and when a job was done twice although its first run had ended before its lease.
  */
 export function isLeaseLimit({ entries, freedBy, refused, retaken, shape }: Cause): boolean {
-  if (entries.length < 2 || freedBy === undefined || refused !== undefined || retaken !== undefined)
+  if (
+    entries.length < 2 ||
+    freedBy === undefined ||
+    (refused !== undefined && refused.error === undefined) ||
+    retaken !== undefined
+  )
     return false;
   // It could have counted its lease.
   if (isEntryLate(entries, freedBy) || shape.includes(DONE_BEFORE)) return false;

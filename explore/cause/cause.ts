@@ -15,7 +15,7 @@ import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
 import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
 import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
-import { type CauseRequest, requestOf } from './request.ts';
+import { type CauseRequest, errorOf, requestOf } from './request.ts';
 import { shapeOf } from './shape.ts';
 import { errorsUntil, INTRODUCES, lateOf, repeatedBy } from './trouble.ts';
 
@@ -215,18 +215,22 @@ function markBefore(
   );
 }
 
-/** A renewal of the first holder that found nothing to renew, and was answered while it went on. */
+/** A renewal of the first holder that found nothing to renew or was refused by the server, and was answered while it went on. */
 function refusedRenewal(
   first: GrantedVisit | undefined,
   freedBy: FreedBy | undefined,
   until: number,
-  { account }: WorldAccount,
-): CauseRequest | undefined {
+  { account, messages }: WorldAccount,
+): Cause['refused'] {
   if (first === undefined || freedBy === undefined) return undefined;
   const words = new Set(first.tenures.map(({ key }) => key));
   const from = grantedAt(first);
   // What is answered after it left, such as its release, could not stop it any more.
   const left = Math.min(until, micros(first.visit.to));
+  // An error refuses a renewal at once, and so the lease ends later.
+  const renewed = Math.max(from, ...first.tenures.flatMap(({ renewals }) => renewals.map(({ at }) => at)));
+  const error = (call: SentCommand): string | undefined =>
+    freedBy.how === 'expired' && call.sent >= renewed ? errorOf(call, messages) : undefined;
   const found = account.calls.all.find(
     (call) =>
       call.client === first.visit.client &&
@@ -234,13 +238,13 @@ function refusedRenewal(
       call !== first.call &&
       call.reply?.arrived != null &&
       call.reply.arrived <= left &&
-      /^\[?(?:0|nil|-1)\]?$/.test(call.reply.text) &&
       call.wrote.size === 0 &&
       !READS.test(call.name) &&
       call.words.some((word) => words.has(word)) &&
-      call.reply.sent >= freedBy.at * 1000,
+      (error(call) !== undefined ||
+        (/^\[?(?:0|nil|-1)\]?$/.test(call.reply.text) && call.reply.sent >= freedBy.at * 1000)),
   );
-  return found === undefined ? undefined : requestOf(found);
+  return found === undefined ? undefined : { ...requestOf(found), ...defined({ error: error(found) }) };
 }
 
 /** A renewal of the first holder that found no lock, because the second holder had come and gone, and took it again without a word. */

@@ -58,8 +58,11 @@ export interface Cause {
   readonly entries: readonly CauseEntry[];
   /** What freed the lock; undefined when no lock was taken from anybody. */
   readonly freedBy: FreedBy | undefined;
-  /** The first holder's renewal that did not renew, although it went on; undefined when there is none. */
-  readonly refused: CauseRequest | undefined;
+  /**
+   * The first holder's renewal that did not renew, although it went on; undefined when there is none. `error` is the code of the error that
+   * answered it.
+   */
+  readonly refused: (CauseRequest & { readonly error?: string }) | undefined;
   /** The first holder's request that took the lock again after the second holder had had it, while the first was still inside. */
   readonly retaken?: CauseRequest;
   /** The request by which a client noted that its work was done, and which had no effect; undefined when there is none. */

@@ -56,6 +56,8 @@ function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
         ? 'a request that does no harm when it is executed twice: a script that looks first what is there'
         : 'a release that looks whether the caller still has the lock';
     case 'expired':
+      if (refused?.error !== undefined)
+        return 'to try a refused renewal again, and to stop before the lease ends when none succeeds';
       if (refused !== undefined) return 'to stop as soon as a renewal finds that the lock is gone';
       if (isSameFence(entries)) return OWN_FENCE;
       return isEntryLate(entries, freedBy)

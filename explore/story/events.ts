@@ -312,7 +312,9 @@ class PossibleEvents {
     yield this.#kept(
       refused.answered,
       refused.client,
-      `${refused.text} is answered ${refused.reply}: the lock is not its own any more`,
+      refused.error === undefined
+        ? `${refused.text} is answered ${refused.reply}: the lock is not its own any more`
+        : `${refused.text} is answered ${refused.error}, and does not renew the lock`,
     );
   }
 

@@ -141,7 +141,7 @@ function wentOnText({ retaken, refused, entries }: Cause): string {
   if (retaken !== undefined) return `, and its ${retaken.kind} took the lock again after ${newer} had had it`;
   return refused === undefined
     ? ''
-    : `, and ${older} went on although its ${refused.kind} was answered ${refused.reply}`;
+    : `, and ${older} went on although its ${refused.kind} was answered ${refused.error ?? refused.reply}`;
 }
 
 function expiredText({ late, grants, entries }: Cause, freedBy: FreedBy): string {

@@ -144,9 +144,9 @@ export class Lineages<T> {
     line.upstream = primary ?? (this.#current === node ? undefined : this.#current);
     if (!wasPrimary) return;
     const { upstream } = line;
-    const target = upstream === undefined ? '' : ` ${upstream}, which never received it`;
+    const target = upstream === undefined ? '' : ` of ${upstream}, which never received it`;
     const cause = upstream === undefined ? undefined : ({ how: 'demotion', node: upstream } as const);
-    this.#events.retired?.(line.state, at, `${node} follows${target}`, cause);
+    this.#events.retired?.(line.state, at, `the demotion of ${node} to a replica${target}`, cause);
   }
 
   #restart(node: string, kept: ReadonlyMap<string, string> | undefined, at: number): void {

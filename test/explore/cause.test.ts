@@ -251,3 +251,26 @@ test('a renewal that a failover has lost is a limit of leases: the promoted serv
   const accepted = await playedWith(client, behind, { topology: { replicas: 1 }, ...limits });
   expect(accepted.promises).toEqual([]);
 });
+
+test('a renewal that a demoted server refuses is told with its error: the code took no notice of it', async () => {
+  const client = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
+    while ((await redis.set('lock', name, 'PX', LEASE, 'NX').catch(() => null)) !== 'OK') await sleep(50);
+    const inside = resource('stock').enter();
+    for (let i = 0; i < 5; i++) {
+      await sleep(400);
+      await redis.eval(`${RENEWS}return 0`, 1, 'lock', name, LEASE).catch(() => undefined);
+    }
+    inside.leave();
+    await redis.eval(RELEASE, 1, 'lock', name).catch(() => undefined);
+  };
+  const { story } = await playedWith(client, 'read-only@60/redis-1/1500', {
+    topology: { replicas: 1 },
+  });
+  expect(story).toMatch(
+    /A's lease ended at 1,0\d\d(\.\d+)? ms, and A went on although its script \w+ was answered READONLY\./,
+  );
+  expect(story).toMatch(/ms {2}A +EVAL \w+ lock A 1000 is answered READONLY, and does not renew the lock\n/);
+  expect(story).toMatch(
+    /\nat fault: the code of A, which does not look at the reply\nprevented by: to try a refused renewal again/,
+  );
+});
