@@ -143,7 +143,9 @@ test('the writes of a primary that is demoted are lost with it', async () => {
   pair.demote('redis-1');
   await pair.advance(10);
   expect(split.name).toBe('redis-1');
-  expect(told(pair)).toEqual(['A k lost (the demotion of redis-1 to a replica of redis-2, which never received it)']);
+  expect(told(pair)).toEqual([
+    'A k lost (the demotion of redis-1 to a replica of redis-2, which never received it)',
+  ]);
 });
 
 test('a grant whose reply was lost is a ghost: its client asks again, and its own lock refuses it', async () => {
