@@ -30,6 +30,8 @@ export interface Membership {
   ): ReplyError | undefined;
   /** Runs a subcommand of CLUSTER, by its name in small letters. */
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome;
+  /** Does what requests have made due, at the end of an event. */
+  settle(): void;
   /** Returns whether two slots belong to the same node, or both to none. */
   areTogether(slot: number, other: number): boolean;
   /** Sends a message to the other nodes; one of a shard channel to those of the same shard. */

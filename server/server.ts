@@ -344,6 +344,7 @@ export class Server {
     this.observer.rest();
     this.#settling = true;
     try {
+      this.cluster?.settle();
       do {
         if (this.blocking.count > 0) this.blocking.serveReady();
         while (this.#unblocked.length > 0) {
@@ -352,6 +353,7 @@ export class Server {
           for (const client of resumed) if (!client.gone) client.drain();
         }
       } while (this.blocking.hasReady && !this.slowScript.active);
+      this.cluster?.settle();
       if (this.tracking.active) this.tracking.settle();
       if (this.depth === 0 && !this.stopped) this.expiry.arm();
       if (this.depth === 0) this.waiting.askOnce();

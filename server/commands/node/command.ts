@@ -3,6 +3,7 @@ import { asciiLower, type Bytes } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import { globMatch } from '../../../protocol/glob.ts';
 import { MapReply, type Reply, ReplyError, SetReply, SimpleString } from '../../../protocol/reply.ts';
+import type { Dialect } from '../../dialects/dialect.ts';
 import type { Caller, Server } from '../../server.ts';
 import { Options } from '../../table/arguments.ts';
 import { type Argv, arityFits, type Command } from '../../table/command.ts';
@@ -23,6 +24,37 @@ export function eachCommand({ commands }: Server): readonly Command[] {
   return list;
 }
 
+/** What COMMAND has answered about a command. A command does not change. */
+const infos = new WeakMap<Command, Reply>();
+const docs = new WeakMap<Command, Map<Dialect, readonly Reply[]>>();
+const categories = new WeakMap<Command, readonly string[]>();
+
+function infoOf(command: Command): Reply {
+  let info = infos.get(command);
+  if (info === undefined) infos.set(command, (info = commandInfo(command)));
+  return info;
+}
+
+function docsOf(command: Command, dialect: Dialect): readonly Reply[] {
+  let known = docs.get(command);
+  if (known === undefined) docs.set(command, (known = new Map()));
+  let each = known.get(dialect);
+  if (each === undefined) known.set(dialect, (each = commandDocs(command, dialect)));
+  return each;
+}
+
+/** The tables' commands and their subcommands, which COMMAND LIST names. */
+const families = new WeakMap<readonly Command[], readonly Command[]>();
+
+function withSubcommands(commands: readonly Command[]): readonly Command[] {
+  let all = families.get(commands);
+  if (all === undefined) {
+    all = commands.flatMap((each) => [each, ...(each.subcommands?.values() ?? [])]);
+    families.set(commands, all);
+  }
+  return all;
+}
+
 /** Returns a command by its full name, which may be that of a subcommand such as 'config|get'. */
 function named(server: Server, name: Bytes): Command | undefined {
   const [outer = '', inner, ...more] = asciiLower(name).split('|');
@@ -32,7 +64,7 @@ function named(server: Server, name: Bytes): Command | undefined {
 
 function list(client: Caller, argv: readonly Bytes[]): Reply {
   const { server } = client;
-  const all = eachCommand(server).flatMap((each) => [each, ...(each.subcommands?.values() ?? [])]);
+  const all = withSubcommands(eachCommand(server));
   const options = new Options(argv, 2);
   if (!options.more()) return all.map((each) => each.fullName);
   if (options.next() !== 'FILTERBY' || options.left !== 2) fail(SYNTAX);
@@ -42,11 +74,19 @@ function list(client: Caller, argv: readonly Bytes[]): Reply {
     kind === 'MODULE'
       ? (each) => each.spec.module === value
       : kind === 'ACLCAT'
-        ? (each) => categoriesOf(each).includes(`@${asciiLower(value)}`)
+        ? inCategory(`@${asciiLower(value)}`)
         : kind === 'PATTERN'
           ? (each) => globMatch(value, each.fullName, true)
           : undefined;
   return keep === undefined ? fail(SYNTAX) : all.filter(keep).map((each) => each.fullName);
+}
+
+function inCategory(category: Bytes): (command: Command) => boolean {
+  return (command) => {
+    let all = categories.get(command);
+    if (all === undefined) categories.set(command, (all = categoriesOf(command)));
+    return all.includes(category);
+  };
 }
 
 function keysOf(client: Caller, argv: Argv<-3>): { request: Bytes[]; found: FoundKey[] } {
@@ -79,7 +119,7 @@ export const commandCommand = defineContainer(
     helpSince: '5.0.0',
     categories: ['connection'],
     tips: ['nondeterministic_output_order'],
-    run: (client) => eachCommand(client.server).map(commandInfo),
+    run: (client) => eachCommand(client.server).map(infoOf),
   },
   {
     count: {
@@ -103,7 +143,7 @@ export const commandCommand = defineContainer(
           names.length === 0
             ? eachCommand(client.server)
             : names.flatMap((name) => named(client.server, name) ?? []);
-        return new MapReply(chosen.flatMap((command) => commandDocs(command, client.server.dialect)));
+        return new MapReply(chosen.flatMap((command) => docsOf(command, client.server.dialect)));
       },
     },
     info: {
@@ -114,10 +154,10 @@ export const commandCommand = defineContainer(
       tips: ['nondeterministic_output_order'],
       run(client, argv) {
         const names = argv.slice(2);
-        if (names.length === 0) return eachCommand(client.server).map(commandInfo);
+        if (names.length === 0) return eachCommand(client.server).map(infoOf);
         return names.map((name) => {
           const command = named(client.server, name);
-          return command === undefined ? null : commandInfo(command);
+          return command === undefined ? null : infoOf(command);
         });
       },
     },
