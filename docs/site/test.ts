@@ -113,7 +113,7 @@ async function heatMapErrors(browser: Browser, url: string): Promise<string[]> {
   await table.locator('td.broken a').first().click();
   const isDrawn = await page
     .waitForURL(/libraries\/\d+\.html$/)
-    .then(() => page.locator('svg').first().waitFor({ state: 'attached' }))
+    .then(() => page.locator('canvas').first().waitFor({ state: 'attached' }))
     .then(
       () => true,
       () => false,
