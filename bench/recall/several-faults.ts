@@ -58,7 +58,10 @@ const majority: Client = async (session) => {
   }
 };
 
-/** A lock without a lease beside a heartbeat: who finds no heartbeat takes over, in steps that each have a mark of their own. @param steps how many */
+/**
+ * A lock without a lease beside a heartbeat. A client that finds no heartbeat takes over, in steps that have marks of their own.
+ * @param steps how many marks
+ */
 function takenOver(steps: number): Client {
   return async ({ name, redis, resource, sleep, signal }) => {
     const beats = (key: string): NodeJS.Timeout =>
