@@ -179,6 +179,8 @@ export interface Dialect {
   readonly lastFields: 'HDEL' | 'HDEL and UNLINK';
   /** The error of redis.call for an unknown subcommand. */
   readonly subcommandInScript: 'as an unknown command' | 'by its name';
+  /** How INFO errorstats counts a call of a script that the user's rights do not allow, whose text begins with ERR. */
+  readonly deniedInScript: 'ERR' | 'NOPERM';
   /** What LTRIM is when it removes nothing: a change, for WATCH and client-side caching, or an event only. */
   readonly vainTrim: 'a change' | 'an event only';
   /** The name under which GEOADD is replicated. */

@@ -45,6 +45,7 @@ export const redis70: Dialect = {
   unknownWithoutArguments: 'with an empty list',
   refusedInTransaction: 'a command',
   notFromScript: 'ERR This Redis command is not allowed from script',
+  deniedInScript: 'ERR',
   vainTrim: 'a change',
   geoaddAs: 'zadd',
   msetexErrors: { number: 'ERR invalid numkeys value', pairs: 'ERR wrong number of key-value pairs' },

@@ -34,6 +34,7 @@ export const valkey9: Dialect = {
   infoFields: infoFields.valkey9,
   refusedInTransaction: 'by its name',
   notFromScript: 'ERR This Valkey command is not allowed from script',
+  deniedInScript: 'NOPERM',
   vainTrim: 'an event only',
   geoaddAs: 'ZADD',
   msetexErrors: { number: 'ERR invalid numkeys value or out of range', pairs: SYNTAX },

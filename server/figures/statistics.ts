@@ -12,6 +12,12 @@ export type Rated = 'turns' | 'commands' | 'bytesIn' | 'bytesOut' | 'linkBytesIn
 /** Rates are computed over at least this time, in milliseconds. */
 const RATE_SPAN = 100;
 
+/** The first word of an error, by which errors are counted. */
+export function codeOf({ text }: ReplyError): Bytes {
+  const blank = text.indexOf(' ');
+  return blank < 0 ? 'ERR' : text.slice(0, blank);
+}
+
 /** The figures that start at zero, and are reset by CONFIG RESETSTAT. */
 class Figures {
   connections = 0;
@@ -129,9 +135,12 @@ export class Statistics extends Figures {
   }
 
   /** Counts an error reply. */
-  error({ text }: ReplyError): void {
-    const blank = text.indexOf(' ');
-    const code = blank < 0 ? 'ERR' : text.slice(0, blank);
+  error(reply: ReplyError): void {
+    this.count(codeOf(reply));
+  }
+
+  /** Counts an error reply by its first word. */
+  count(code: Bytes): void {
     this.errorReplies++;
     const known = this.errors.get(code);
     if (known !== undefined || this.errors.size < UNKNOWN_MAX) this.errors.set(code, (known ?? 0) + 1);

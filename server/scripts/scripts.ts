@@ -17,7 +17,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { titleOf } from '../dialects/identity.ts';
 import type { Effects } from '../effects.ts';
 import type { ReplyWatcher } from '../figures/observer.ts';
-import type { Statistics } from '../figures/statistics.ts';
+import { codeOf, type Statistics } from '../figures/statistics.ts';
 import { GATE_AOF, GATE_DISK, GATE_LIMITED_MEMORY, GATE_MIN_REPLICAS } from '../gates.ts';
 import type { Durability, HasHost, HasLog, HasSettings, LogLevel } from '../ports.ts';
 import {
@@ -61,6 +61,9 @@ const DENIED = {
   channel: "ERR The user executing the script can't publish to the channel mentioned in the command",
   database: 'ERR No permissions to access database',
 };
+/** A call that the user's rights do not allow. */
+class ScriptDenial extends ReplyError {}
+
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 
 /** One EVAL, EVALSHA or FCALL. */
@@ -350,7 +353,8 @@ export class Scripts implements ScriptHost {
         ? command
         : (this.#wrongArity(command, argv) ?? this.#refusal(command, argv));
     if (refusal !== undefined) {
-      server.stats.error(refusal);
+      const isDenied = refusal instanceof ScriptDenial;
+      server.stats.count(isDenied ? server.dialect.deniedInScript : codeOf(refusal));
       if (!(command instanceof ReplyError)) server.stats.refused[command.serial]!++;
       return refusal;
     }
@@ -394,7 +398,7 @@ export class Scripts implements ScriptHost {
       if (denial !== undefined) {
         const named = server.dialect.denial === 'by name';
         const complaint = server.acl.complaint(this.#caller, denial, command);
-        return refuse(named ? `ERR ACL failure in script: ${complaint}` : DENIED[denial.what]);
+        return new ScriptDenial(named ? `ERR ACL failure in script: ${complaint}` : DENIED[denial.what]);
       }
     }
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);

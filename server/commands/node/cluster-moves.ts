@@ -11,6 +11,7 @@ import { defineCommands } from '../define.ts';
 import { NO_CLUSTER } from './no-cluster.ts';
 
 const CHANGES: readonly Flag[] = ['admin', 'stale', 'no_async_loading'];
+const REPLICATED: readonly Flag[] = [...CHANGES, 'may_replicate'];
 const VALKEY = { valkey: '9.0.0' };
 const REDIS = { redis: '8.4.0' };
 
@@ -71,7 +72,7 @@ export const movingSubcommands = {
     arity: -3,
     flags: CHANGES,
     tips: ['nondeterministic_output'],
-    changes: [{ since: VALKEY, tips: [] }],
+    changes: [{ since: VALKEY, tips: [], flags: REPLICATED }],
     run: (client: Caller, argv: readonly Bytes[]) => handOver(client, 'syncslots', argv),
   },
 };

@@ -435,6 +435,14 @@ export const SESSIONS: readonly Session[] = [
     EXEC
     EVAL "return redis.pcall('COMMANDLOG', 'a\\r\\nb')" 0
     EVAL "return redis.pcall('XINFO', '\\r\\n').err" 0
-    EVAL "return redis.pcall('OBJECT', string.rep('x', 130)).err" 0`,
+    EVAL "return redis.pcall('OBJECT', string.rep('x', 130)).err" 0
+    EVAL_RO "return redis.pcall('CLUSTER', 'SYNCSLOTS', '1').err" 0
+    ACL SETUSER alice on nopass +@all
+    AUTH alice pw
+    CONFIG RESETSTAT
+    EVAL "return redis.call('SET', 'a', '1')" 0
+    EVAL "return redis.pcall('PUBLISH', 'c', '1').err" 0
+    EVAL "return redis.call('NOSUCH')" 0
+    INFO errorstats`,
   ],
 ];
