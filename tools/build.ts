@@ -100,10 +100,11 @@ for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) 
     continue;
   }
   const footer = entryPoint === 'adapters/ioredis-mock.ts' ? [DEFAULT_IS_MODULE, MARK] : [MARK];
-  const lines = ['"use strict";', NODE_REQUIRE, code, ...footer, namesForNode(exports)];
+  const head = code.includes('__nodeRequire') ? [NODE_REQUIRE] : [];
+  const lines = ['"use strict";', ...head, code, ...footer, namesForNode(exports)];
   writeFileSync(path.replace(/\.js$/, '.cjs'), `${lines.join('\n')}\n`);
   if (isProgram(path)) rmSync(path);
-  else if (code.includes('require("vitest")')) writeFileSync(path, moduleWithVitest(code, exports));
+  else if (/\brequire\(\s*"vitest"\)/.test(code)) writeFileSync(path, moduleWithVitest(code, exports));
   else writeFileSync(path, entryModule(`./${basename(path, '.js')}.cjs`, exports));
 }
 for (const [file, codes] of parts)

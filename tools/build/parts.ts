@@ -49,11 +49,16 @@ export function filesOfChunks(outputs: Outputs): Map<string, string> {
   return files;
 }
 
+/** The names of parts, by the chunks' names. They stand in the code a thousand times, so they are short. */
+const partNames = new Map<string, string>();
+
 /** The name of the part that a chunk becomes. */
-const partOf = (path: string): string =>
-  basename(path)
-    .replace(/\.c?js$/, '')
-    .replaceAll('-', '_');
+function partOf(path: string): string {
+  const chunk = basename(path).replace(/\.c?js$/, '');
+  let part = partNames.get(chunk);
+  if (part === undefined) partNames.set(chunk, (part = `p${partNames.size}`));
+  return part;
+}
 
 /** Replaces what a CommonJS module requires of chunks by the parts in their files. @param own the file that the module goes into */
 export function withParts(code: string, files: ReadonlyMap<string, string>, own?: string): string {
@@ -111,5 +116,6 @@ export function partsFile(head: string, codes: ReadonlyMap<string, string>): str
   const parts = [...codes].map(
     ([path, code]) => `exports.${partOf(path)} = __part((function (exports) {${code}\n}));`,
   );
-  return `${[HEAD, head, ...parts].join('\n')}\n`;
+  const used = parts.some((part) => part.includes('__nodeRequire')) ? [head] : [];
+  return `${[HEAD, ...used, ...parts].join('\n')}\n`;
 }
