@@ -19,6 +19,7 @@ import {
   Verbatim,
 } from '../../protocol/reply.ts';
 import { PLACE_BYTES, TABLE_BYTES } from './memory.ts';
+import { S } from './state.ts';
 import type { LuaValue } from './values.ts';
 import { LuaTable } from './values.ts';
 
@@ -62,6 +63,11 @@ function listToLua(items: readonly Reply[], protocol: 2 | 3, print?: PrintDouble
   return LuaTable.from(values);
 }
 
+/** A table for so many entries of a reply. */
+function tableFor(entries: number): LuaTable {
+  return new LuaTable(S.host?.texts?.sizesReplies === true ? entries : 0);
+}
+
 /** RESP3's types as RESP2 represents them. */
 function olderToLua(reply: Reply, print: PrintDouble): LuaValue {
   if (reply instanceof Double) return reply.text ?? print(reply.value);
@@ -73,7 +79,7 @@ function olderToLua(reply: Reply, print: PrintDouble): LuaValue {
 function newerToLua(reply: Reply): LuaValue {
   if (reply instanceof Double) return fieldTable('double', reply.value);
   if (reply instanceof MapReply) {
-    const map = new LuaTable();
+    const map = tableFor(reply.items.length / 2);
     for (let i = 0; i + 1 < reply.items.length; i += 2) {
       const key = toLua(reply.items[i]!, 3);
       if (key !== undefined) map.set(key, toLua(reply.items[i + 1]!, 3));
@@ -81,7 +87,7 @@ function newerToLua(reply: Reply): LuaValue {
     return fieldTable('map', map);
   }
   if (reply instanceof SetReply) {
-    const set = new LuaTable();
+    const set = tableFor(reply.items.length);
     for (const item of reply.items) {
       const key = toLua(item, 3);
       if (key !== undefined) set.set(key, true);

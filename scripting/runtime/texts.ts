@@ -13,6 +13,8 @@ export interface ScriptTexts {
   readonly clock: boolean;
   /** Whether cjson encodes a table as an array if its metatable says so, and has a function that marks decoded arrays. */
   readonly marksArrays: boolean;
+  /** Whether the table for a map or set of a reply is made for as many entries as it gets, which decides their order too. */
+  readonly sizesReplies: boolean;
   /** How tables hash strings. */
   readonly stringHash: StringHash;
   /** Whose rights `cmsgpack._COPYRIGHT` names. */
@@ -56,6 +58,7 @@ export const REDIS_7_0: ScriptTexts = {
   names: versionNames('REDIS', '7.0.15'),
   clock: false,
   marksArrays: false,
+  sizesReplies: false,
   stringHash: 'Lua',
   packer: 'Salvatore Sanfilippo',
   noCommand: 'Please specify at least one argument for this redis lib call',

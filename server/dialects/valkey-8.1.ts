@@ -55,6 +55,7 @@ export const valkey81: Dialect = {
     ...redis72.scriptTexts,
     table: 'server',
     names: [...versionNames('REDIS', '7.2.4'), ...versionNames('VALKEY', '8.1.1'), ['SERVER_NAME', 'valkey']],
+    sizesReplies: true,
     stringHash: 'Murmur',
     packer: 'Redis Ltd.',
     noCommand: 'Please specify at least one argument for this call',

@@ -414,6 +414,10 @@ export const SESSIONS: readonly Session[] = [
     'the order of the keys of Lua tables, LTRIM that removes nothing, and unknown subcommands in scripts',
     `
     EVAL "local r = {} for i = 1, 60 do r[string.rep(string.char(97 + i % 26), i % 40) .. i] = i end local t = {} for k in pairs(r) do t[#t + 1] = k end return t" 0
+    HSET hh name 1 type 2 display_text 3 token 4 flags 5
+    EVAL "redis.setresp(3) return redis.call('HGETALL', 'hh')" 0
+    HSET hh f1x7 1 f1x14 2 f1x21 3
+    EVAL "redis.setresp(3) return redis.call('HGETALL', 'hh')" 0
     EVAL "return cjson.encode({name = 1, id = 2, value = 3, x = {a = 1, b = 2, c = 3}, list = {1, 2}, token = string.rep(string.char(200), 5)})" 0
     EVAL "return cjson.encode(cjson.decode(ARGV[1]))" 0 {"b":1,"a":2,"hello":{"z":1,"y":2},"":0}
     EVAL "local t = setmetatable({}, {__index = function(_, k) return k end, __newindex = rawset}) t.q = 1 return {t.abc, t.q, redis.sha1hex('x'), string.upper('a')}" 0
