@@ -63,11 +63,15 @@ function scriptRefusals(
   writes: readonly LockWrite[],
   tenures: readonly Tenure[],
 ): Map<SentCommand, string> {
-  const granting = new Set<string>();
+  /** What each script that grants a lock answers when it does. */
+  const grants = new Map<string, Set<string>>();
   const locks = new Map<string, string>();
   for (const { call, key, lock } of tenures) {
     if (call === undefined || !isScript(call)) continue;
-    granting.add(scriptOf(call) ?? '');
+    const script = scriptOf(call) ?? '';
+    const replies = grants.get(script) ?? new Set();
+    grants.set(script, replies);
+    if (call.reply !== null && call.reply !== undefined) replies.add(call.reply.text);
     locks.set(key, lock);
     locks.set(lock, lock);
     for (const each of scriptKeys(call).keys) if (lockName(each) === lock) locks.set(each, lock);
@@ -75,13 +79,14 @@ function scriptRefusals(
   const wrote = new Set(writes.map(({ call }) => call));
   const found = new Map<SentCommand, string>();
   for (const call of calls.all) {
-    if (!isScript(call) || wrote.has(call) || call.executed === null || !granting.has(scriptOf(call) ?? ''))
-      continue;
+    const replies = isScript(call) ? grants.get(scriptOf(call) ?? '') : undefined;
+    if (replies === undefined || wrote.has(call) || call.executed === null) continue;
     if (/^(?:NOSCRIPT|ERR|READONLY|BUSY|OOM|MOVED)\b/.test(call.reply?.text ?? '')) continue;
     const key = scriptKeys(call).keys.find((each) => locks.has(each));
     const lock = locks.get(key ?? '');
-    // nil says that the client has it already.
-    if (lock !== undefined && call.reply?.text !== 'nil') found.set(call, lock);
+    // The reply of a grant to a request that wrote nothing says that the client has the lock already.
+    const hasIt = replies.size > 0 ? replies.has(call.reply?.text ?? '') : call.reply?.text === 'nil';
+    if (lock !== undefined && !hasIt) found.set(call, lock);
   }
   return found;
 }

@@ -174,6 +174,22 @@ test('a failover that did not have the grant, and a lock that a dead client leav
   expect(orphan.cause.clients).toEqual([orphan.cause.left!.client]);
 });
 
+test('a lock that its release leaves taken is found without a fault, also when the script answers nil while it is taken', async () => {
+  const take =
+    "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('incr', KEYS[2]) end return false";
+  const client = async ({ redis, name, sleep, resource }: ClientSession): Promise<void> => {
+    while ((await redis.eval(take, 2, 'lock', 'fence', name, LEASE)) === null) await sleep(50);
+    const inside = resource('stock').enter();
+    await sleep(100);
+    inside.leave();
+    await redis.eval("return redis.call('persist', KEYS[1])", 1, 'lock');
+  };
+  const options: ExploreOptions = { name: 'kept', client, faults: [], budget: { worlds: 1 } };
+  const [finding] = (await explore(options)).findings;
+  expect(finding?.promise).toBe('no-orphan');
+  expect(finding?.sentence).toMatch(/took its lease away, and \w never gave it back/);
+});
+
 test('the answer to a release does not say that its sender went on: it had left', async () => {
   const client = async ({ redis, name, sleep, resource, record }: ClientSession): Promise<void> => {
     const sale = record('sale', name);

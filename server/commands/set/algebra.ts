@@ -3,7 +3,7 @@
 import { SetValue } from '../../../keyspace/collections/set.ts';
 import { MEMBER_BYTES } from '../../../keyspace/footprint.ts';
 import { allocate } from '../../../protocol/allowance.ts';
-import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiUpper, type Bytes, parseInteger } from '../../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../../protocol/errors.ts';
 import type { Reply } from '../../../protocol/reply.ts';
 import { overwrite } from '../../data/overwriting.ts';
@@ -23,27 +23,32 @@ function setsAt(client: Caller, names: readonly Bytes[]): (SetValue | undefined)
   return names.map((name) => client.db.read(name, 'set'));
 }
 
-/** Yields the members that all sets have, in the order of the smallest set. */
-function* shared(sets: readonly (SetValue | undefined)[]): Iterable<Bytes> {
+/** The sets from the smallest to the largest; none when a key holds none. */
+function bySize(sets: readonly (SetValue | undefined)[]): SetValue[] {
   const present = sets.filter((set) => set !== undefined);
-  if (present.length < sets.length) return;
-  const [smallest, ...others] = present.sort((a, b) => a.size - b.size);
+  return present.length < sets.length ? [] : present.sort((a, b) => a.size - b.size);
+}
+
+/** Yields the members that all sets have, in the order of the smallest set. */
+function* shared([smallest, ...others]: readonly SetValue[]): Iterable<Bytes> {
   for (const member of smallest?.values() ?? []) {
     if (others.every((other) => other === smallest || other.has(member))) yield member;
   }
 }
 
-function collect(client: Caller, members: readonly Bytes[]): SetValue {
+/** Returns the members that all sets have. */
+export const intersection: Combination = (client, names) => {
+  const sets = bySize(setsAt(client, names));
+  const members = [...shared(sets)];
   const result = new SetValue(client.server.encoding);
+  // What begins as a listpack keeps the order of the smallest set. Only integers become an intset in the end.
+  const isMixed = members.some((member) => parseInteger(member) === undefined);
+  if (sets[0]?.encoding() === 'listpack' && isMixed) result.leaveIntset('listpack');
   if (members[0] !== undefined) result.expect(members[0], members.length);
   allocate(members.length * MEMBER_BYTES);
   for (const member of members) result.add(member);
   return result;
-}
-
-/** Returns the members that all sets have. */
-export const intersection: Combination = (client, names) =>
-  collect(client, [...shared(setsAt(client, names))]);
+};
 
 /** Returns the members of all sets. */
 export const union: Combination = (client, names) => {
@@ -109,7 +114,7 @@ export function countIntersection(client: Caller, argv: Argv<-2>): Reply {
     limit = integerBetween(text, 0, 2 ** 63, negative, negative);
   }
   let found = 0;
-  for (const _ of shared(setsAt(client, argv.slice(2, 2 + count)))) {
+  for (const _ of shared(bySize(setsAt(client, argv.slice(2, 2 + count))))) {
     found++;
     if (found === limit) break;
   }
