@@ -131,7 +131,9 @@ type Imports = Map<string, Map<string, string>>;
 /** Writes the lines of a file that hold something. */
 function write(path: string, lines: readonly string[]): void {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${lines.filter((line) => line !== '').join('\n')}\n`);
+  // The compiler indents with four spaces. Tabs make the package smaller.
+  const text = lines.filter((line) => line !== '').join('\n');
+  writeFileSync(path, `${text.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4))}\n`);
 }
 
 /** The declarations of the package, on their way into fewer files. */
