@@ -131,7 +131,7 @@ test('HSETEX of a field that is named twice is left out where the real server ab
   const [long, timed] = ['x'.repeat(65), ['EX', '9', 'FIELDS', '2']];
   expect(dialectNames.filter((name) => leaves(name, ...timed, 'f', '1', 'f', long))).toEqual(['redis-8.6']);
   expect(leaves('redis-8.6', ...timed, 'f', '1', 'g', long)).toBe(false);
-  expect(leaves('redis-8.6', ...timed, 'f', '1', 'f', '2')).toBe(false);
+  expect(leaves('redis-8.6', ...timed, 'f', '1', 'f', '2')).toBe(true); // The hash may be a table already.
   expect(leaves('redis-8.6', 'FIELDS', '2', 'f', '1', 'f', long)).toBe(false);
 });
 
