@@ -182,7 +182,7 @@ export function readDeclarations(path: string): DeclarationFile {
   const namespaces = new Map<string, string>();
   const externals = new Map<string, External>();
   const [stars, additions]: [string[], Statement[]] = [[], []];
-  for (const statement of statementsOf(readFileSync(path, 'utf8'), false)) {
+  for (const statement of statementsOf(readFileSync(path, 'utf8').replaceAll('\t', '    '), false)) {
     const { text } = statement;
     const move = moving.exec(text)?.groups;
     const foreign = external.exec(text)?.groups;
