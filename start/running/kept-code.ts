@@ -109,7 +109,11 @@ function run(module: CommonJs, path: string, folder: string): void {
   const source = wrapped(path);
   // V8 rejects the code of another version of V8, and of a process with other flags.
   const tag = process.getBuiltinModule('node:v8').cachedDataVersionTag().toString(36);
-  const kept = join(folder, `${basename(path)}-${LOSTLOCK_VERSION}-${tag}-${process.version}`);
+  // Kept code has the path of its file, which stack traces show. Two projects may have the same version of the package.
+  const kept = join(
+    folder,
+    `${basename(path)}-${hashOf(path)}-${LOSTLOCK_VERSION}-${tag}-${process.version}`,
+  );
   const cachedData = read(kept, source);
   // Our files are ASCII. Node then puts a long text outside of V8's heap. Inside, a text of a megabyte makes V8 collect garbage.
   const script = new Script(source.toString(isAscii(source) ? 'latin1' : 'utf8'), {
@@ -120,6 +124,13 @@ function run(module: CommonJs, path: string, folder: string): void {
     compiled.push(() => write(kept, Buffer.concat([script.createCachedData(), source])));
   const body = script.runInThisContext() as (...parts: unknown[]) => void;
   body.call(module.exports, module.exports, (id: string) => module.require(id), module, path, dirname(path));
+}
+
+/** FNV-1a, in 32 bits: node:crypto would take longer to load. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(36);
 }
 
 /** A CommonJS file as a function. It is read into its place, because to copy a megabyte takes almost another millisecond. */

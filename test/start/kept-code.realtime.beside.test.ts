@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built.ts';
@@ -41,9 +42,9 @@ const CLIENT = `client: async ({ name, redis, resource }) => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Loads the file in a process of its own, and returns what it prints. */
-function load(environment: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: kept }): string {
+function load(environment: NodeJS.ProcessEnv = { NODE_COMPILE_CACHE: kept }, path = file): string {
   const script = `import { requireKept } from '${resolve('start/running/kept-code.ts')}'; requireKept(process.argv[1]);`;
-  const flags = ['--import', './test/support/loader/register.mjs', '--input-type=module', '-e', script, file];
+  const flags = ['--import', './test/support/loader/register.mjs', '--input-type=module', '-e', script, path];
   const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, flags, {
     encoding: 'utf8',
@@ -61,7 +62,7 @@ const names = (): string[] =>
     : [];
 /** The name of the kept file of a source. */
 const nameOf = (source: string): RegExp =>
-  new RegExp(`^${source}-${manifest.version}-\\w+-${process.version}$`.replaceAll('.', '\\.'));
+  new RegExp(`^${source}-\\w+-${manifest.version}-\\w+-${process.version}$`.replaceAll('.', '\\.'));
 /** A file that is written again is another one. */
 const identities = (): number[] => names().map((name) => statSync(join(kept, name)).ino);
 
@@ -81,6 +82,16 @@ test('a file that has changed is compiled again, also when it is as long as befo
   const after = identities();
   expect(after[0]).toBe(before[0]);
   expect(after[1]).not.toBe(before[1]);
+});
+
+test('a stack trace names the file of its own project, where two have the same version', () => {
+  writeFileSync(file, "console.log(new Error('here').stack.split('\\n')[1]);");
+  expect(load()).toContain(file);
+  const other = join(folder, 'other project', 'command.cjs');
+  mkdirSync(dirname(other));
+  copyFileSync(file, other);
+  expect(load(undefined, other)).toContain(other);
+  expect(load()).toContain(file);
 });
 
 test('what V8 rejects is written again', () => {
