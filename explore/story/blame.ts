@@ -2,14 +2,28 @@
 import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
 import type { Cause } from '../cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from '../cause/shape.ts';
+import type { Breach } from '../visit.ts';
 
 /** True when servers that do not know of each other granted one lock. */
 export function isApart({ what }: FreedBy): boolean {
   return what.startsWith('different servers');
 }
 
+/** What heals whatever does work twice. */
+const IDEMPOTENCY = 'an idempotency key, such as the id of the job, where its effect is';
+
 /** What would have prevented it; empty when that is not known. */
-export function preventionOf(cause: Cause): string {
+export function preventionOf(cause: Cause, { promise }: Pick<Breach, 'promise'>): string {
+  const cures = curesOf(cause);
+  if (promise !== 'once') return cures;
+  // No fence helps: who does the work again has a newer one.
+  const others = cures
+    .split('; ')
+    .filter((cure) => cure !== '' && !/idempotency key|fencing token/.test(cure));
+  return [IDEMPOTENCY, ...others].join('; ');
+}
+
+function curesOf(cause: Cause): string {
   const { freedBy, left, lost, namesake } = cause;
   if (namesake !== undefined)
     return 'a token that no other process has: a random one for each acquisition, and no name of a machine or client';
@@ -30,9 +44,8 @@ export function preventionOf(cause: Cause): string {
 function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
   const { refused, retaken, twice, entries, shape } = cause;
   if (cause.unmarked !== undefined)
-    return 'to note that the work is done, and to try again until that is noted, before another can take the work; an idempotency key, such as the id of the job, where its effect is';
-  if (shape.includes(DONE_BEFORE))
-    return 'work that does no harm when it is done twice: an idempotency key, such as the id of the job, where its effect is';
+    return 'to note that the work is done, and to try again until that is noted, before another can take the work';
+  if (shape.includes(DONE_BEFORE)) return '';
   if (retaken !== undefined)
     return 'a renewal that only renews: when the key is gone, the lock is lost, and its holder must stop';
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);

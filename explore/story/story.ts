@@ -27,6 +27,9 @@ export function storyOf(world: PlayedWorld, breach: Breach, title: string): Brea
     cause,
     sentence,
     events,
-    text: storyText({ title, sentence, fault: faultOf(cause), prevention: preventionOf(cause) }, events),
+    text: storyText(
+      { title, sentence, fault: faultOf(cause), prevention: preventionOf(cause, breach) },
+      events,
+    ),
   };
 }

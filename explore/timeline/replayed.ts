@@ -36,6 +36,6 @@ export async function replayedTimeline(full: FullOptions, plan: WorldPlan, text:
 /** The same sentence and the same advice as in the report. */
 function reasonFor(world: PlayedWorld, breach: Breach): Pick<TimelineVerdict, 'sentence' | 'cure'> {
   const cause = causeOf(world, breach);
-  const prevention = preventionOf(cause);
+  const prevention = preventionOf(cause, breach);
   return { sentence: sentenceOf(cause, breach), ...(prevention !== '' && { cure: `${prevention}.` }) };
 }

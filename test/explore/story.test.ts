@@ -168,10 +168,20 @@ test('times and lines to copy', () => {
 test('what would have prevented a fence that came twice is said of the counter, not of the lock', () => {
   const freedBy = { how: 'lost', what: 'the failover to redis-2' } as FreedBy;
   const cause = { freedBy, twice: [], entries: [], shape: 'first holder by SET NX' } as unknown as Cause;
-  expect(preventionOf(cause)).toMatch(/^a fencing token/);
-  expect(preventionOf({ ...cause, shape: `fences: ${cause.shape}` })).toMatch(
+  const exclusion = { promise: 'mutual-exclusion' } as const;
+  expect(preventionOf(cause, exclusion)).toMatch(/^a fencing token/);
+  expect(preventionOf({ ...cause, shape: `fences: ${cause.shape}` }, exclusion)).toMatch(
     /^a counter of fences that a failover/,
   );
+});
+
+test('work that is done twice has one cure, whatever caused it, and a fence is none', () => {
+  const freedBy = { how: 'lost', what: 'the failover to redis-2' } as FreedBy;
+  const lost = { freedBy, twice: [], entries: [], shape: 'first holder by SET NX' } as unknown as Cause;
+  const expired = { ...lost, freedBy: { ...freedBy, how: 'clock' } as FreedBy };
+  const KEY = 'an idempotency key, such as the id of the job, where its effect is';
+  expect(preventionOf(lost, { promise: 'once' })).toBe(`${KEY}; WAIT before going in makes it rarer`);
+  expect(preventionOf(expired, { promise: 'once' })).toBe(`${KEY}; servers' clocks that are never set`);
 });
 
 test('the story says what freed a lock that came of an overwriting, and whose fault it is', async () => {
