@@ -406,7 +406,17 @@ class PossibleEvents {
   /** The entries that the breach is about, and the act that showed it. */
   #isKept({ at, who, what }: StoryLine, entries: ReadonlySet<string>): boolean {
     if (what.startsWith('enters ')) return entries.has(`${who} ${at}`);
+    if (this.#breach.promise === 'once' && /^(?:writes to|its write arrives at) /.test(what))
+      return this.#isDoing(who, at);
     return this.#cause.entries.length > 1 && at === this.#breach.at && this.#actors.has(who);
+  }
+
+  /** True for the write by which a visit of the breach did the work. */
+  #isDoing(who: string, at: number): boolean {
+    return this.#cause.entries.some(
+      ({ client, visit }) =>
+        client === who && this.#world.visits[visit]?.writes.find(({ taken }) => taken)?.at === at,
+    );
   }
 
   *#printed(): Iterable<PossibleEvent> {

@@ -32,6 +32,8 @@ test('a worker that dies when the work is done: no lock can help, and the cure i
   expect(story).toContain('at fault: the code, for which the work must be done once: ');
   expect(story).toContain('prevented by: an idempotency key');
   expect(story).not.toContain('fencing token');
+  // Both times.
+  expect(story.match(/its write arrives at o1/g)).toHaveLength(2);
 });
 
 test('a failover that loses the end of the work is told, and no release is blamed', async () => {
