@@ -56,19 +56,32 @@ const CALLBACKS = `function (since) {
 }`;
 
 /**
- * Where the callbacks of real timers were written that wait and were made after what runs now was queued. Nothing else than the inspector
- * tells of timers that a module made with functions which it has kept. Empty where a runtime has no inspector.
+ * False when no code has called setImmediate() since what runs now was queued: Node counts what its own C++ code has queued as
+ * immediates too. True where a runtime has no inspector.
  */
+export function hasImmediates(): boolean {
+  return (waitingTimers('Immediate')?.length ?? 1) > 0;
+}
+
+/** Where the callbacks of real timers were written that wait and were made after what runs now was queued. */
 function realTimers(name: keyof typeof PROTOTYPE): CodePlace[] {
+  return (waitingTimers(name) ?? []).filter(({ file }) => file !== '' && !file.startsWith('node:'));
+}
+
+/**
+ * The timers that wait and were made after what runs now was queued. Nothing else than the inspector tells of those that a module made with
+ * functions which it has kept. Undefined where a runtime has none, or it does not answer.
+ */
+function waitingTimers(name: keyof typeof PROTOTYPE): CodePlace[] | undefined {
   const since = process.getBuiltinModule?.('node:async_hooks')?.executionAsyncId?.();
   const { Session } = process.getBuiltinModule?.('node:inspector') ?? {};
-  if (since === undefined || Session === undefined) return [];
+  if (since === undefined || Session === undefined) return undefined;
   const session = new Session();
   try {
     session.connect();
     return callbacksIn(session as unknown as InspectorSession, PROTOTYPE[name], since);
   } catch {
-    return []; // The error is about something else.
+    return undefined; // The error is about something else.
   } finally {
     session.disconnect();
   }
@@ -87,7 +100,8 @@ interface InspectorSession {
   ): void;
 }
 
-function callbacksIn(session: InspectorSession, prototype: string, since: number): CodePlace[] {
+/** Where the callbacks were written; `file` is empty where that is not known. */
+function callbacksIn(session: InspectorSession, prototype: string, since: number): CodePlace[] | undefined {
   const urls = new Map<string, string>();
   const ask = (method: string, params: object = {}): InspectorAnswer => {
     let got: InspectorAnswer = {};
@@ -107,12 +121,12 @@ function callbacksIn(session: InspectorSession, prototype: string, since: number
   const prototypeObjectId = (ask('Runtime.evaluate', { expression }).result as Remote | undefined)?.objectId;
   const { objects } = ask('Runtime.queryObjects', { prototypeObjectId });
   const call = { functionDeclaration: CALLBACKS, arguments: [{ value: since }] };
-  const callbacks = each(ask('Runtime.callFunctionOn', { objectId: objects?.objectId, ...call }).result);
-  return callbacks.flatMap(({ objectId }) => {
+  const waiting = ask('Runtime.callFunctionOn', { objectId: objects?.objectId, ...call }).result;
+  if (waiting === undefined) return undefined;
+  return each(waiting).map(({ objectId }) => {
     const { internalProperties = [] } = ask('Runtime.getProperties', { objectId, ownProperties: true });
     const found = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')?.value?.value;
     const { scriptId = '', lineNumber = 0 } = (found ?? {}) as { scriptId?: string; lineNumber?: number };
-    const file = urls.get(scriptId) ?? '';
-    return file === '' || file.startsWith('node:') ? [] : [{ file, line: lineNumber + 1 }];
+    return { file: urls.get(scriptId) ?? '', line: lineNumber + 1 };
   });
 }

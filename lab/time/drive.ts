@@ -2,7 +2,7 @@
  * Moves the time of one world at a time, in batches of real macrotasks, so that code outside never sees virtual time.
  */
 import { beats, CELL } from './beats.ts';
-import { starterOf } from './culprits.ts';
+import { hasImmediates, starterOf } from './culprits.ts';
 import { countResources, type Inside, present } from './current-world.ts';
 import { errorText } from './process-end.ts';
 
@@ -163,7 +163,7 @@ class Batches {
       // The batch's own immediates, counted at its beginning: those of the steps, and this one.
       const ours = name === 'Immediate' ? this.#size + 1 : 0;
       const before = (this.#before.get(name) ?? 0) - ours + (present.excused.get(name) ?? 0);
-      if (count > before) leaks.push(name);
+      if (count > before && (name !== 'Immediate' || hasImmediates())) leaks.push(name);
     }
     return leaks.sort();
   }
