@@ -65,7 +65,12 @@ function inAccount(account: LockAccount, world: PlayedWorld, visits: readonly Vi
     // What gave the client the lock matters more than what it asked for afterwards.
     return { visit, call: last?.call ?? entry?.grant, tenures };
   });
-  return found.sort((a, b) => grantedAt(a) - grantedAt(b) || a.visit.id - b.visit.id);
+  // One server executes requests one after the other, also when they arrive in one microsecond.
+  const places = new Map(account.tenures.map((tenure, i) => [tenure, i]));
+  const placeOf = ({ tenures }: GrantedVisit): number => places.get(tenures.at(-1) as Tenure) ?? Number.NaN;
+  return found.sort(
+    (a, b) => grantedAt(a) - grantedAt(b) || placeOf(a) - placeOf(b) || a.visit.id - b.visit.id,
+  );
 }
 
 /** When the servers granted it; for a visit without a grant, when the client entered. In microseconds. */

@@ -197,3 +197,20 @@ test('a new client that finds the value in the cache is not kept out until the v
   });
   expect(report.findings.map(({ story }) => story)).toEqual([]);
 });
+
+test('of a grant, a DEL and another grant in one microsecond, the DEL is blamed and no script', async () => {
+  const take = "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end return 0";
+  const { findings } = await explore({
+    ...{ name: 'deletes', clients: 4, seed: 5, budget: { worlds: 120 } },
+    ...{ faults: ['node-pause'], promises: ['mutual-exclusion'], accept: ['lease-limits'] },
+    async client({ redis, name, sleep, resource }) {
+      while ((await redis.eval(take, 1, 'lock', name, 1000)) !== 1) await sleep(100);
+      const inside = resource('stock').enter();
+      await sleep(300);
+      inside.leave();
+      await redis.del('lock');
+    },
+  });
+  expect(findings.length).toBeGreaterThan(0);
+  for (const { sentence } of findings) expect(sentence).toMatch(/'s DEL deleted [A-D]'s lock/);
+});
