@@ -40,8 +40,8 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
   readonly #heartbeat: ClusterHeartbeat;
   /** The slot of the keys that a client's request has named so far, its scripts' calls included. */
   readonly #slots = new WeakMap<Client, number>();
-  /** A request has run since the end of the last event. A reshard sends thousands of requests in one event. */
-  #isLate = false;
+  /** True when a request has run and the state was not judged since. A reshard sends thousands of requests in one event. */
+  #isDue = false;
   #stopped = false;
 
   /** @param id the node's id: 40 hexadecimal digits */
@@ -239,13 +239,13 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     if (subcommand === 'setslot' && !isReplicated && dialect.cluster.replicatesSetSlot) {
       if (this.cluster.myself.replicas.length > 0) effects.propagate(client, argv, 'replicas');
     }
-    this.#isLate = true;
+    this.#isDue = true;
     return outcome;
   }
 
   settle(): void {
-    if (!this.#isLate || this.#stopped) return;
-    this.#isLate = false;
+    if (!this.#isDue || this.#stopped) return;
+    this.#isDue = false;
     this.#server.unit(() => this.#finish());
   }
 

@@ -15,9 +15,8 @@ import type { ScriptHost } from './runtime/host.ts';
 import { index } from './runtime/operations.ts';
 import { errorLine, toReply } from './runtime/returning.ts';
 import { NATIVE, type Site } from './runtime/site.ts';
-import { fill, S, setAside, takeUp, type Words } from './runtime/state.ts';
-import { hashWith, identityCount, setIdentityCount } from './runtime/table.ts';
-import { REDIS_7_0 } from './runtime/texts.ts';
+import { fill, hashAsOn, S, setAside, takeUp, type Words } from './runtime/state.ts';
+import { identityCount, setIdentityCount } from './runtime/table.ts';
 import {
   firstOf,
   type LuaError,
@@ -50,7 +49,7 @@ export function begin(words: Words, host: ScriptHost): void {
   S.keysTable = undefined;
   S.argvTable = undefined;
   S.host = host;
-  hashWith((host.texts ?? REDIS_7_0).stringHash);
+  hashAsOn(host);
   S.replayed = 0;
   S.protocol = 2;
   S.json = undefined;
@@ -135,7 +134,7 @@ export class Execution {
   step(fuel: number): Reply | undefined {
     const outer = setAside();
     Object.assign(S, this.#saved);
-    hashWith((this.#beginning.host.texts ?? REDIS_7_0).stringHash);
+    hashAsOn(this.#beginning.host);
     S.resumable = true;
     S.stringMeta = resumableRealm(this.#beginning.host.texts).stringMeta;
     fill(fuel);

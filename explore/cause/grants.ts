@@ -65,7 +65,8 @@ function inAccount(account: LockAccount, world: PlayedWorld, visits: readonly Vi
     // What gave the client the lock matters more than what it asked for afterwards.
     return { visit, call: last?.call ?? entry?.grant, tenures };
   });
-  // One server executes requests one after the other, also when they arrive in one microsecond.
+  // A server executes requests one after the other, also when they arrive in one microsecond.
+  // A visit without a tenure has no place: the order of the visits decides.
   const places = new Map(account.tenures.map((tenure, i) => [tenure, i]));
   const placeOf = ({ tenures }: GrantedVisit): number => places.get(tenures.at(-1) as Tenure) ?? Number.NaN;
   return found.sort(

@@ -10,91 +10,106 @@ export function isApart({ what }: FreedBy): boolean {
 }
 
 /** What heals whatever does work twice. */
-const IDEMPOTENCY = 'an idempotency key, such as the id of the job, where its effect is';
+const IDEMPOTENCY_KEY = 'an idempotency key, such as the id of the job, where its effect is';
+const FENCE = 'a fencing token that the resource checks';
 
 /** What would have prevented it; empty when that is not known. */
 export function preventionOf(cause: Cause, { promise }: Pick<Breach, 'promise'>): string {
   const cures = curesOf(cause);
-  if (promise !== 'once') return cures;
-  // No fence helps: who does the work again has a newer one.
-  const others = cures
-    .split('; ')
-    .filter((cure) => cure !== '' && !/idempotency key|fencing token/.test(cure));
-  return [IDEMPOTENCY, ...others].join('; ');
+  if (promise !== 'once') return cures.join('; ');
+  // A fence does not help: the client that repeats the work has a newer one.
+  const others = cures.filter((cure) => cure !== FENCE && cure !== IDEMPOTENCY_KEY);
+  return [IDEMPOTENCY_KEY, ...others].join('; ');
 }
 
-function curesOf(cause: Cause): string {
+/** Cures, each of which is enough, and what makes the harm rarer. */
+function curesOf(cause: Cause): readonly string[] {
   const { freedBy, left, lost, namesake } = cause;
   if (namesake !== undefined)
-    return 'a token that no other process has: a random one for each acquisition, and no name of a machine or client';
-  if (left !== undefined) return preventionOfLeft(cause);
+    return [
+      'a token that no other process has: a random one for each acquisition, and no name of a machine or client',
+    ];
+  if (left !== undefined) return [cureOfLeft(cause)];
   if (cause.silent !== undefined)
     return cause.silent.last?.answered === null && !cause.silent.subscribed
-      ? 'a time limit for each request, after which the client connects and asks again'
-      : 'a time limit for what the client waits for, after which it looks again';
+      ? ['a time limit for each request, after which the client connects and asks again']
+      : ['a time limit for what the client waits for, after which it looks again'];
   if (lost !== undefined)
     return lost.by === 'failover'
-      ? 'WAIT after the write, and an error when too few replicas have it'
-      : 'appendfsync always, or a disk that keeps what was acknowledged';
-  if (freedBy === undefined) return '';
-  if (cause.shape.startsWith('fences: ')) return freedBy.how === 'lost' ? FENCE_COUNTER : OWN_FENCE;
-  return preventionOfFreed(cause, freedBy);
+      ? ['WAIT after the write, and an error when too few replicas have it']
+      : ['appendfsync always, or a disk that keeps what was acknowledged'];
+  if (freedBy === undefined) return [];
+  if (cause.shape.startsWith('fences: ')) return freedBy.how === 'lost' ? FENCE_COUNTER : [OWN_FENCE];
+  return curesOfFreed(cause, freedBy);
 }
 
-function preventionOfFreed(cause: Cause, freedBy: FreedBy): string {
-  const { refused, retaken, twice, entries, shape } = cause;
+function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
+  const { retaken, twice, shape } = cause;
   if (cause.unmarked !== undefined)
-    return 'to note that the work is done, and to try again until that is noted, before another can take the work';
-  if (shape.includes(DONE_BEFORE)) return '';
+    return [
+      'to note that the work is done, and to try again until that is noted, before another can take the work',
+    ];
+  if (shape.includes(DONE_BEFORE)) return [];
   if (retaken !== undefined)
-    return 'a renewal that only renews: when the key is gone, the lock is lost, and its holder must stop';
+    return ['a renewal that only renews: when the key is gone, the lock is lost, and its holder must stop'];
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
-      return 'a release that compares the token of its own grant, and deletes the key in the same script';
+      return ['a release that compares the token of its own grant, and deletes the key in the same script'];
     case 'flushed':
-      return 'a database of their own for locks, which nobody flushes';
+      return ['a database of their own for locks, which nobody flushes'];
     case 'released':
       return isRepeated
-        ? 'a new token for each acquisition, which the release compares'
-        : 'a release after the last act under the lock, and no act after it';
+        ? ['a new token for each acquisition, which the release compares']
+        : ['a release after the last act under the lock, and no act after it'];
     case 'claimed':
-      return 'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID); an idempotency key, such as the id of the entry, where the effect of the work is';
+      return [
+        'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID)',
+        IDEMPOTENCY_KEY,
+      ];
     case 'overwritten':
       return isAcquisition(cause, freedBy)
-        ? 'SET NX, which the server refuses while another has the lock'
-        : 'a renewal that compares the token, and sets the lease in the same script';
+        ? ['SET NX, which the server refuses while another has the lock']
+        : ['a renewal that compares the token, and sets the lease in the same script'];
     case 'changed':
       return isRepeated
-        ? 'a request that does no harm when it is executed twice: a script that looks first what is there'
-        : 'a release that looks whether the caller still has the lock';
+        ? ['a request that does no harm when it is executed twice: a script that looks first what is there']
+        : ['a release that looks whether the caller still has the lock'];
     case 'expired':
-      if (refused?.error !== undefined)
-        return 'to try a refused renewal again, and to stop before the lease ends when none succeeds';
-      if (refused !== undefined) return 'to stop as soon as a renewal finds that the lock is gone';
-      if (isSameFence(entries)) return OWN_FENCE;
-      return isEntryLate(entries, freedBy)
-        ? 'to count the lease from when the request was sent, and not to go in when it is over'
-        : 'a fencing token that the resource checks; a longer lease or a renewal makes it rarer';
+      return curesOfExpired(cause, freedBy);
     case 'clock':
-      return "a fencing token that the resource checks; servers' clocks that are never set";
+      return [FENCE, "servers' clocks that are never set"];
     case 'evicted':
-      return 'maxmemory-policy noeviction on the server of the locks';
+      return ['maxmemory-policy noeviction on the server of the locks'];
     case 'lost':
-      if (isSameFence(entries)) return FENCE_COUNTER;
-      if (isRestart(freedBy))
-        return 'appendfsync always on a disk that is kept, or a restart only after the longest lease; a fencing token that the resource checks';
-      return 'a fencing token that the resource checks; WAIT before going in makes it rarer';
+      return curesOfLost(cause, freedBy);
     case 'never taken':
-      return 'to go in only after a reply that grants the lock; an error is a refusal';
+      return ['to go in only after a reply that grants the lock, and never after an error'];
     case 'together':
-      return preventionOfTogether(cause, freedBy);
+      return [cureOfTogether(cause, freedBy)];
     default:
-      return '';
+      return [];
   }
 }
 
-function preventionOfTogether(cause: Cause, freedBy: FreedBy): string {
+function curesOfExpired({ refused, entries }: Cause, freedBy: FreedBy): readonly string[] {
+  if (refused?.error !== undefined)
+    return ['to try a refused renewal again, and to stop before the lease ends when none succeeds'];
+  if (refused !== undefined) return ['to stop as soon as a renewal finds that the lock is gone'];
+  if (isSameFence(entries)) return [OWN_FENCE];
+  return isEntryLate(entries, freedBy)
+    ? ['to count the lease from when the request was sent, and not to go in when it is over']
+    : [FENCE, 'a longer lease or a renewal makes it rarer'];
+}
+
+function curesOfLost({ entries }: Cause, freedBy: FreedBy): readonly string[] {
+  if (isSameFence(entries)) return FENCE_COUNTER;
+  return isRestart(freedBy)
+    ? ['appendfsync always on a disk that is kept, or a restart only after the longest lease', FENCE]
+    : [FENCE, 'WAIT before going in makes it rarer'];
+}
+
+function cureOfTogether(cause: Cause, freedBy: FreedBy): string {
   if (isApart(freedBy)) return 'a grant only by more than half of the servers, or one server for all';
   if (freedBy.what !== BOTH_STAND) return 'one key for all clients that need the same resource';
   return isPool(cause)
@@ -102,8 +117,10 @@ function preventionOfTogether(cause: Cause, freedBy: FreedBy): string {
     : 'a request that takes the lock only while nobody has it, such as SET NX';
 }
 
-const FENCE_COUNTER =
-  'a counter of fences that a failover or a restart cannot set back; WAIT before the fence is used makes it rarer';
+const FENCE_COUNTER = [
+  'a counter of fences that a failover or a restart cannot set back',
+  'WAIT before the fence is used makes it rarer',
+];
 
 const OWN_FENCE = 'a fence that is drawn by the request that takes the lock, from a counter that only grows';
 
@@ -123,7 +140,7 @@ function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
   return role !== 'former holder' || grants.some(({ kind }) => kind === request?.kind);
 }
 
-function preventionOfLeft({ left }: Cause): string {
+function cureOfLeft({ left }: Cause): string {
   const { endless, bared, renewedByOthers, why } = left as NonNullable<typeof left>;
   if (renewedByOthers)
     return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';

@@ -71,7 +71,7 @@ function scriptRefusals(
     const script = scriptOf(call) ?? '';
     const replies = grants.get(script) ?? new Set();
     grants.set(script, replies);
-    if (call.reply !== null && call.reply !== undefined) replies.add(call.reply.text);
+    if (call.reply !== undefined) replies.add(call.reply.text);
     locks.set(key, lock);
     locks.set(lock, lock);
     for (const each of scriptKeys(call).keys) if (lockName(each) === lock) locks.set(each, lock);

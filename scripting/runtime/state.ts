@@ -136,6 +136,11 @@ export function setAside(): Partial<RunState> | undefined {
   return outer;
 }
 
+/** Lets tables hash strings as the server of these scripts does. */
+export function hashAsOn({ texts = REDIS_7_0 }: ScriptHost): void {
+  hashWith(texts.stringHash);
+}
+
 /** Restores what setAside saved. */
 export function takeUp(outer: Partial<RunState> | undefined): void {
   if (outer === undefined) {
@@ -143,7 +148,7 @@ export function takeUp(outer: Partial<RunState> | undefined): void {
     return;
   }
   Object.assign(S, outer);
-  if (S.host !== undefined) hashWith((S.host.texts ?? REDIS_7_0).stringHash);
+  if (S.host !== undefined) hashAsOn(S.host);
 }
 
 /** The prefix `user_script:3: ` of messages, if the site has a line. */

@@ -9,9 +9,12 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
+  statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +24,9 @@ import { isNode } from './runtime.ts';
 
 /** The file of dist/chunks/ with import-module.ts. */
 const IMPORTING = 'import.cjs';
+
+/** How often a file of the package is kept: for each project, version of Node and flags of V8 once. Together they take some 40 MB. */
+const MOST_KEPT = 8;
 
 /** What stands around the code of a CommonJS module. */
 const HEAD = Buffer.from('(function (exports, require, module, __filename, __dirname) { ');
@@ -183,13 +189,23 @@ function read(kept: string, source: Buffer): Buffer | undefined {
   }
 }
 
-/** Writes the file as a whole, because other processes may start at the same time. */
+/** Writes the file as a whole, because other processes may start at the same time. Removes what was kept longest ago. */
 function write(kept: string, bytes: Buffer): void {
   const unfinished = `${kept}.${process.pid}`;
   try {
     writeFileSync(unfinished, bytes, { mode: 0o600 });
     renameSync(unfinished, kept);
+    removeOldest(dirname(kept), basename(kept).slice(0, basename(kept).indexOf('-') + 1));
   } catch {
     // The next process compiles again.
   }
+}
+
+/** Removes the oldest kept files that begin with a name, until few enough are left. */
+function removeOldest(folder: string, name: string): void {
+  const all = readdirSync(folder).filter((each) => each.startsWith(name));
+  if (all.length <= MOST_KEPT) return;
+  const times = new Map(all.map((each) => [each, statSync(join(folder, each)).mtimeMs]));
+  all.sort((a, b) => times.get(a)! - times.get(b)!);
+  for (const each of all.slice(0, -MOST_KEPT)) unlinkSync(join(folder, each));
 }

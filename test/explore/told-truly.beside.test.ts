@@ -173,7 +173,7 @@ async function flight({ name, redis, sleep, connect, resource }: ClientSession):
   own.disconnect();
 }
 
-test('who waits for a message that never comes is told so, also behind a restart that lost the lock', async () => {
+test('the story of a client that waits in vain for a message says so, also after a restart that lost the lock', async () => {
   const waits = await storyOf(flight, 'A,B', 'connection-reset@B.SET.building.1.answered+99/B=A');
   expect(waits).toMatch(/B still waits .*: B waits for a message since its SUBSCRIBE ready of [\d.,]+ ms/);
   expect(waits).toContain('at fault: the code of B, which waits and does not look again');

@@ -13,7 +13,7 @@ test('variables of blocks do not end the process, however many there are', () =>
   expect(evaluateInSlices(source, new FakeHost(), 100_000)).toBe(':70000');
 });
 
-test('what V8 cannot count is refused, and does not end the process', () => {
+test('a function with too many registers and pauses for V8 is refused, and does not end the process', () => {
   // Pairs of statements of one shape have a variable of JavaScript for each pair, and each statement may pause.
   const pairs = Array.from({ length: 60_000 }, (_, i) => `a${i}(1) a${i}(2) `).join('');
   const emitter = new StatementEmitter('resumable', resumableRealm(), '@user_script');

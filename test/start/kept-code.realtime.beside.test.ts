@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -92,6 +93,21 @@ test('a stack trace names the file of its own project, where two have the same v
   copyFileSync(file, other);
   expect(load(undefined, other)).toContain(other);
   expect(load()).toContain(file);
+});
+
+test('of many projects, the code that was kept longest ago is removed', () => {
+  const written: string[] = [];
+  for (let project = 0; project < 10; project++) {
+    const path = join(folder, `project ${project}`, 'command.cjs');
+    mkdirSync(dirname(path));
+    writeFileSync(path, 'console.log(1);');
+    expect(load(undefined, path)).toBe('1');
+    const name = names().find((each) => !written.includes(each))!;
+    written.push(name);
+    const time = new Date(2026, 0, 1 + project);
+    utimesSync(join(kept, name), time, time);
+  }
+  expect(names()).toEqual(written.slice(2).sort());
 });
 
 test('what V8 rejects is written again', () => {

@@ -182,7 +182,9 @@ export function readDeclarations(path: string): DeclarationFile {
   const namespaces = new Map<string, string>();
   const externals = new Map<string, External>();
   const [stars, additions]: [string[], Statement[]] = [[], []];
-  for (const statement of statementsOf(readFileSync(path, 'utf8').replaceAll('\t', '    '), false)) {
+  // The build indents them with tabs.
+  const declarations = readFileSync(path, 'utf8').replaceAll('\t', '    ');
+  for (const statement of statementsOf(declarations, false)) {
     const { text } = statement;
     const move = moving.exec(text)?.groups;
     const foreign = external.exec(text)?.groups;

@@ -169,29 +169,25 @@ test.each([
   [
     'a fence, or nil',
     "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', 1000) then return 7 end return false",
-    ['B'],
   ],
   [
     'nil, or the time left',
     "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', 1000) then return nil end return redis.call('pttl', KEYS[1])",
-    ['B'],
   ],
   [
     'nil, also for the one that has it',
     "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', 1000) then return nil end if redis.call('get', KEYS[1]) == ARGV[1] then return nil end return 9",
-    ['B'],
   ],
   [
     '1, also for the one that has it',
     "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', 1000) or redis.call('get', KEYS[1]) == ARGV[1] then return 1 end return 0",
-    ['B'],
   ],
-])('a script that answers %s refuses the other client alone', async (_, script, refused) => {
+])('a script that answers %s refuses the other client alone', async (_, script) => {
   await using pair = await startPair({ clock: 'virtual', seed: 3 });
   await pair.client('A').eval(script, 1, 'k', 'A');
   if (script.includes("'get'")) await pair.client('A').eval(script, 1, 'k', 'A');
   await pair.client('B').eval(script, 1, 'k', 'B');
-  expect(accountIn(pair).refusals.map(({ client }) => client)).toEqual(refused);
+  expect(accountIn(pair).refusals.map(({ client }) => client)).toEqual(['B']);
 });
 
 test('a grant whose reply is under way is no ghost', async () => {

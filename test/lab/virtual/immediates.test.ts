@@ -1,4 +1,4 @@
-/** Which immediates count as real I/O of a world: those of code, and none that Node has queued by itself. */
+/** An immediate counts as real I/O of a world only when code has queued it, not when Node has. */
 import { expect, test } from 'vitest';
 import { hasImmediates } from '../../../lab/time/culprits.ts';
 
@@ -13,7 +13,7 @@ function seen(): Promise<[before: boolean, after: boolean]> {
   });
 }
 
-test('immediates that code has queued are seen, and where there are none, none is', async () => {
+test('an immediate is seen when code has queued one, and only then', async () => {
   const turns: [boolean, boolean][] = [];
   // The test runner may queue one in a turn.
   while (turns.length < 20 && !turns.some(([before]) => !before)) turns.push(await seen());
