@@ -32,7 +32,7 @@ function leaking(permits: number): Client {
   };
 }
 
-/** Half of the servers and one more grant a lock. One that forgets its grant is enough where as many as that were not reached before. */
+/** More than half of the servers grant a lock. When some were not reached, one that forgets its grant is enough for a second holder. */
 const majority: Client = async (session) => {
   const { name, servers, resource, sleep, signal } = session;
   const token = fresh(name);

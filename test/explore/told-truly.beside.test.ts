@@ -85,7 +85,7 @@ async function marked({ name, redis, sleep, signal, resource }: ClientSession): 
   }
 }
 
-test('a mark that was refused, or lost, is told as the cause of work that is done twice', async () => {
+test('a story of work that is done twice names the mark that was refused or lost', async () => {
   const refused = await storyOf(marked, 'A,B', 'out-of-memory@A.enters.job.1+100/redis-1/103=A');
   expect(refused).toContain("B did job after A had: A's SET done 1 was answered OOM.");
   expect(refused).toContain('answers OOM to A');
@@ -121,7 +121,7 @@ async function claiming({ name, redis, sleep, signal, resource }: ClientSession)
   }
 }
 
-test('an entry of a stream that is claimed from a consumer at work is told so, and requests about others are not', async () => {
+test('a story names the claim of an entry from a consumer at work, and no request about other entries', async () => {
   const story = await storyOf(claiming, 'A,B', 'client-pause@B.enters.job%201-0.1/B/600=B');
   expect(story).toMatch(/: A's XAUTOCLAIM gave A the entry 1-0, which B had\./);
   expect(story).toContain(
@@ -145,7 +145,7 @@ async function uncounted({ name, redis, sleep, resource }: ClientSession): Promi
   }
 }
 
-test('who took what had been taken already is at fault, and not who took it', async () => {
+test('a client that takes what another has taken is at fault, and not the other one', async () => {
   const story = await storyOf(uncounted, 'A,B,C', '');
   const [, first] = /(\w)\s+ZREM due mail on redis-1: the reply is 1/.exec(story) ?? [];
   const [, second] = /(\w) had no lock, because its ZREM was answered 0/.exec(story) ?? [];
