@@ -3,8 +3,7 @@ import { LOSTLOCK_VERSION } from '../../base/version.ts';
 import { comesTrue, pass } from '../../lab/real-clock/wait.ts';
 import type { ProgramPort } from '../../lab/remote/programs/port.ts';
 import { describe } from '../describe.ts';
-import type { FaultName } from '../faults/index.ts';
-import { firstOfEach, kindsOf, reasoned, sorted } from '../findings.ts';
+import { firstOfEach, reasoned, sorted } from '../findings.ts';
 import { FoundReasons } from '../found.ts';
 import { judge } from '../judge.ts';
 import { askedOf } from '../options.ts';
@@ -14,35 +13,28 @@ import { ExploreReport } from '../report.ts';
 import type { ProgramCoverage } from '../report-data.ts';
 import { playOn, type Rules } from '../run.ts';
 import { ONE_FAULT } from '../search/one-fault.ts';
-import { statesOf } from '../search/states.ts';
 import type { SearchInput } from '../search/strategy.ts';
 import { learnt, roughRules } from '../search/survey.ts';
 import { Crew, WorldDesk } from '../stage/programs/crew.ts';
 import { LateTimers } from '../stage/programs/late-timers.ts';
 import type { ProgramProcess } from '../stage/programs/process.ts';
 import { type ProgramStageOptions, startProgramStage } from '../stage/programs/stage.ts';
-import { NO_FAULT } from '../table.ts';
 import { type Breach, PROBE } from '../visit.ts';
-import { WorldCounts } from '../world-counts.ts';
 import { Judges } from './judges.ts';
 import type { FullProgramOptions } from './options.ts';
-import { type DrawnPlan, mixed, momentsIn, singlesAt } from './plans.ts';
+import { type DrawnPlan, MOST_TRIALS, momentsIn, PlanQueue, singlesAt } from './plans.ts';
+import { SideBySide } from './side-by-side.ts';
 import { type PlayedAgain, type Sighting, Sightings } from './sightings.ts';
+import { WorldTally } from './tally.ts';
 
 /** How long clients may go on after the last fault at least, in milliseconds. */
 const LEAST_PATIENCE = 1500;
 /** The part of a lease for which the machine may stand still in a world that counts. */
 const STALL = 0.1;
-/** How often a world is played again because the machine stood still in it. */
-const MOST_TRIALS = 5;
 /** How often the world without faults is tried. */
 const CALM_TRIALS = 12;
 /** The longest lease that faults follow, in leases that the program was told. */
 const LONGEST_LEASE = 10;
-/** How many worlds begin side by side, and after how many good ones another one joins. */
-const [FIRST_BESIDE, GOOD_BEFORE_MORE] = [4, 6];
-/** The part of the worlds side by side that goes on when the machine did not keep up. */
-const KEPT = 0.8;
 /** How often the progress is shown at most, in milliseconds: the time of all processors is read for it. */
 const SHOWS_EVERY = 250;
 /** How many errors of the lab are kept. */
@@ -66,27 +58,16 @@ export class ProgramExplorer {
   #usedMs = 0;
   readonly #found: FoundReasons;
   readonly #sightings: Sightings;
-  readonly #counts: WorldCounts;
-  readonly #states = new Set<string>();
-  readonly #faults: Partial<Record<FaultName, number>>;
-  readonly #breaks: Record<string, Record<string, number>> = {};
-  readonly #strategies: Record<string, number> = {};
+  readonly #beside: SideBySide;
+  #tally: WorldTally;
   readonly #labErrors: string[] = [];
   readonly #output: string[] = [];
   #lines = 0;
   #attached: ProgramProcess | undefined;
-  #calm = 0;
   #worlds = 0;
-  #struck = 0;
-  #missed = 0;
   #discarded = 0;
   #outlived: string | undefined;
-  #singles = { all: 0, share: 0, played: 0, cut: 0 };
   #rules: Rules | undefined;
-  #target = FIRST_BESIDE;
-  #good = 0;
-  /** When the number of worlds side by side was lowered last. */
-  #lowered = -Infinity;
   #begun = performance.now();
   #cpuBegun = 0;
   /** When the progress was shown last. */
@@ -99,9 +80,8 @@ export class ProgramExplorer {
     this.#desk = new WorldDesk(this.#judges);
     this.#found = new FoundReasons(full.accept);
     this.#sightings = new Sightings(full.name, this.#found, () => this.#over);
-    this.#counts = new WorldCounts(full);
-    this.#faults = Object.fromEntries(full.faults.map((name) => [name, 0]));
-    this.#target = Math.min(FIRST_BESIDE, options.sideBySide);
+    this.#tally = new WorldTally(full, 0);
+    this.#beside = new SideBySide(options.sideBySide);
   }
 
   get #over(): boolean {
@@ -121,10 +101,10 @@ export class ProgramExplorer {
       this.#rules = rules;
       const input = this.#input(rules);
       const singles = singlesAt(input, moments);
-      this.#singles = { all: singles.length, share: singles.length, played: 0, cut: 0 };
+      this.#tally = new WorldTally(this.#options.full, singles.length);
       this.#begun = performance.now();
       this.#cpuBegun = this.#cpu();
-      await this.#playAll(rules, crew, input, singles);
+      await this.#playAll(rules, crew, new PlanQueue(input, singles));
       return this.#report();
     });
   }
@@ -271,47 +251,24 @@ export class ProgramExplorer {
   }
 
   /** Players take plans until the budget is used up; how many of them play follows the machine. */
-  async #playAll(
-    rules: Rules,
-    first: Crew,
-    input: SearchInput,
-    singles: readonly WorldPlan[],
-  ): Promise<void> {
-    const again: (DrawnPlan & { readonly trial: number })[] = [];
-    const one = singles[Symbol.iterator]();
-    const others = mixed(input, singles);
-    const { clients, seed } = this.#options.full;
-    let isFirst = true;
-    const next = (): (DrawnPlan & { readonly trial: number }) | undefined => {
-      if (isFirst) {
-        isFirst = false;
-        return { plan: { seed, clients, jitter: 0, faults: [] }, strategy: 'without faults', trial: 1 };
-      }
-      const repeated = again.shift();
-      if (repeated !== undefined) return repeated;
-      const single = one.next();
-      if (single.done !== true) return { plan: single.value, strategy: ONE_FAULT, trial: 1 };
-      const other = others.next();
-      return other.done === true ? undefined : { ...other.value, trial: 1 };
-    };
+  async #playAll(rules: Rules, first: Crew, plans: PlanQueue): Promise<void> {
     const { sideBySide } = this.#options;
     const player = async (index: number): Promise<void> => {
       let crew: Crew | undefined = index === 0 ? first : undefined;
       while (!this.#over) {
         // A player beyond what the machine bears waits. Its processes wait too, because new ones start slowly.
-        if (index >= this.#target) {
-          await comesTrue(() => index < this.#target || this.#over, 2 ** 31, 50);
+        if (index >= this.#beside.now) {
+          await comesTrue(() => index < this.#beside.now || this.#over, 2 ** 31, 50);
           continue;
         }
         crew ??= this.#crew();
-        const drawn = next();
+        const drawn = plans.next();
         if (drawn === undefined) return;
         this.#worlds++;
         try {
-          const again1 = await this.#take(crew, rules, drawn);
-          if (again1) {
+          if (!(await this.#take(crew, rules, drawn))) {
             this.#worlds--;
-            if (drawn.trial < MOST_TRIALS) again.push({ ...drawn, trial: drawn.trial + 1 });
+            plans.putBack(drawn);
           }
         } catch (error) {
           this.#worlds--;
@@ -360,57 +317,31 @@ export class ProgramExplorer {
     for (const { who, what } of output) if (this.#output.length < 200) this.#output.push(`${who}: ${what}`);
   }
 
-  /** Plays a plan, and notes what it covered and broke. Resolves to true when the world does not count. */
-  async #take(crew: Crew, rules: Rules, { plan, strategy }: DrawnPlan): Promise<boolean> {
+  /** Plays a plan, and notes what it covered and broke. Resolves to false when the world does not count. */
+  async #take(crew: Crew, rules: Rules, drawn: DrawnPlan): Promise<boolean> {
+    const { plan, strategy } = drawn;
     const { own, accept } = this.#options.full;
     const begun = performance.now();
     const { world, stalled } = await this.#play(crew, rules, plan);
-    if (this.#aborted) return true;
+    if (this.#aborted) return false;
     if (stalled !== undefined) {
       this.#discarded++;
-      this.#lower(begun);
-      return true;
+      this.#beside.stalled(begun);
+      return false;
     }
-    if (++this.#good >= GOOD_BEFORE_MORE) {
-      this.#good = 0;
-      this.#target = Math.min(this.#options.sideBySide, this.#target + 1);
-    }
+    this.#beside.keptUp();
     const number = this.#worlds;
-    this.#strategies[strategy] = (this.#strategies[strategy] ?? 0) + 1;
-    if (strategy === ONE_FAULT) this.#singles.played++;
-    if (plan.faults.length > 0)
-      plan.faults.every((fault) => world.struck.includes(fault)) ? this.#struck++ : this.#missed++;
-    const kinds = this.#options.full.faults.filter((kind) => kindsOf(world).includes(kind));
-    for (const kind of kinds) this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
-    if (kinds.length === 0) this.#calm++;
-    this.#counts.add(world, strategy === 'without faults', rules.calm);
-    for (const state of statesOf(world, rules.scales.leaseMs)) this.#states.add(state);
+    this.#tally.add(world, drawn, rules);
     const all = await this.#judge(world);
     const { accepted, others } = sorted(world, all, accept);
     const broken = firstOfEach(others, own);
-    for (const promise of new Set(broken.map(({ breach }) => breach.promise)))
-      for (const kind of kinds.length === 0 ? [NO_FAULT] : kinds) {
-        const counts = (this.#breaks[kind] ??= {});
-        counts[promise] = (counts[promise] ?? 0) + 1;
-      }
+    this.#tally.addBroken(world, new Set(broken.map(({ breach }) => breach.promise)));
     const known = new Map(accepted.map((each) => [each.fingerprint, each]));
     const reasons = [...known.values(), ...broken.map(({ breach }) => reasoned({ plan, world, breach }))];
     for (const failing of reasons) await this.#broken(rules, { failing, strategy, firstIn: number });
     if (all.length === 0 && !this.#options.fresh && isSampled(number))
       await this.#sample(rules, world, number);
-    return false;
-  }
-
-  /**
-   * The machine did not keep up: fewer worlds are played side by side. All of them notice one stall; those that had begun before the
-   * number was lowered do not lower it again.
-   * @param begun when the world began
-   */
-  #lower(begun: number): void {
-    this.#good = 0;
-    if (begun < this.#lowered) return;
-    this.#lowered = performance.now();
-    this.#target = Math.max(1, Math.floor(this.#target * KEPT));
+    return true;
   }
 
   /** A promise is broken: the world is played again in new processes, to make it smaller, and to see how often it repeats. */
@@ -465,13 +396,13 @@ export class ProgramExplorer {
     this.#shown = now;
     progress({
       ...{ name: full.name, worlds: this.#worlds, findings: this.#found.findings.length },
-      ...{ perSecond: this.#perSecond, discarded: this.#discarded, missed: this.#missed },
-      ...{ sideBySide: this.#target, cpuMs: this.#cpuMs },
+      ...{ perSecond: this.#perSecond, discarded: this.#discarded, missed: this.#tally.missed },
+      ...{ sideBySide: this.#beside.now, cpuMs: this.#cpuMs },
     });
   }
 
   get #perSecond(): number {
-    return this.#struck / Math.max(0.001, this.#time / 1000);
+    return this.#tally.struck / Math.max(0.001, this.#time / 1000);
   }
 
   get #cpuMs(): number | undefined {
@@ -484,18 +415,17 @@ export class ProgramExplorer {
     const programs: ProgramCoverage = {
       ...{
         discarded: this.#discarded,
-        missed: this.#missed,
-        struck: this.#struck,
+        missed: this.#tally.missed,
+        struck: this.#tally.struck,
         perSecond: this.#perSecond,
       },
-      ...{ sideBySide: this.#target, unable, unrepeated: this.#sightings.unrepeated },
+      ...{ sideBySide: this.#beside.now, unable, unrepeated: this.#sightings.unrepeated },
       ...(this.#cpuMs !== undefined && { cpuMs: this.#cpuMs }),
       ...(this.#outlived !== undefined && { outlived: this.#outlived }),
     };
     const coverage = {
-      ...{ faults: this.#faults, calm: this.#calm, broken: this.#breaks, states: this.#states.size },
-      ...this.#counts.counted(),
-      ...{ labErrors: this.#labErrors, strategies: this.#strategies, singles: this.#singles },
+      ...this.#tally.counted(),
+      labErrors: this.#labErrors,
       modules: full.modules,
       leases: this.#rules?.scales.leases ?? [],
       scale: this.#rules?.scales.leaseMs ?? 0,

@@ -3,6 +3,7 @@ import { Random } from '../../lab/time/random.ts';
 import type { Anchor } from '../anchors/anchor.ts';
 import { type FaultName, faults as faultKinds, type PlannedFault } from '../faults/index.ts';
 import type { WorldPlan } from '../plan.ts';
+import { ONE_FAULT } from '../search/one-fault.ts';
 import { type FaultForm, faultOf, formsOf, planOf, type SearchInput, shuffled } from '../search/strategy.ts';
 
 /** A plan, and the strategy that has drawn it. */
@@ -10,6 +11,11 @@ export interface DrawnPlan {
   readonly plan: WorldPlan;
   readonly strategy: string;
 }
+
+/** The name of the strategy that plays the world without faults. */
+export const WITHOUT_FAULTS = 'without faults';
+/** How often a world is played again because the machine stood still in it. */
+export const MOST_TRIALS = 5;
 
 /** Of a request that a client sends again and again, these many are struck: the first, and the last ones. */
 const OF_EACH = 3;
@@ -87,7 +93,7 @@ function faultsOf(
 }
 
 /** Two faults, and faults at random moments behind acts, in turns, without end. */
-export function* mixed(input: SearchInput, singles: readonly WorldPlan[]): Generator<DrawnPlan, void> {
+function* mixed(input: SearchInput, singles: readonly WorldPlan[]): Generator<DrawnPlan, void> {
   const random = new Random(input.seed, 'programs mixed');
   const faults = singles.flatMap((plan) => plan.faults);
   if (faults.length === 0) {
@@ -110,4 +116,40 @@ export function* mixed(input: SearchInput, singles: readonly WorldPlan[]): Gener
     const plan = planOf(input, [moved, ...more]);
     yield { plan: { ...plan, jitter, clients: shuffled([...clients], random) }, strategy: 'random' };
   }
+}
+
+/** A plan that is to be played. */
+export interface QueuedPlan extends DrawnPlan {
+  /** Counts from 1: how often it is played, with this time. */
+  readonly trial: number;
+}
+
+/** What is played next: the world without faults, then those with one fault, then the others. Worlds that did not count come again. */
+export class PlanQueue {
+  readonly #again: QueuedPlan[] = [];
+  readonly #plans: Iterator<DrawnPlan, void>;
+
+  constructor(input: SearchInput, singles: readonly WorldPlan[]) {
+    this.#plans = inOrder(input, singles);
+  }
+
+  /** The next plan. */
+  next(): QueuedPlan | undefined {
+    const repeated = this.#again.shift();
+    if (repeated !== undefined) return repeated;
+    const next = this.#plans.next();
+    return next.done === true ? undefined : { ...next.value, trial: 1 };
+  }
+
+  /** The machine stood still in this world: it is played again, unless that has happened too often. */
+  putBack(plan: QueuedPlan): void {
+    if (plan.trial < MOST_TRIALS) this.#again.push({ ...plan, trial: plan.trial + 1 });
+  }
+}
+
+function* inOrder(input: SearchInput, singles: readonly WorldPlan[]): Generator<DrawnPlan, void> {
+  const { seed, among } = input;
+  yield { plan: { seed, clients: among.clients, jitter: 0, faults: [] }, strategy: WITHOUT_FAULTS };
+  for (const plan of singles) yield { plan, strategy: ONE_FAULT };
+  yield* mixed(input, singles);
 }
