@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { requireKept } from '../start/running/kept-code.ts';
 import { isNode } from '../start/running/runtime.ts';
 
-/** Undefined in the single executable, which is one file. */
+/** Where this file is. Undefined in an ES module that a bundler has made. */
 const folder: string | undefined = import.meta.dirname;
 /** The same code as a CommonJS module, in the built package. */
 const twin = folder === undefined ? '' : join(folder, 'command.cjs');

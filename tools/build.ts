@@ -21,7 +21,7 @@ import {
   namesForNode,
   toCommonJs,
 } from './build/common-js.ts';
-import { filesOfChunks, partsFile, withParts } from './build/parts.ts';
+import { filesOfChunks, type Loads, loadersOf, partsFile, withParts } from './build/parts.ts';
 import { rollUpTypes } from './build/types.ts';
 
 const [dist, staging] = [resolve('dist'), resolve('.dist')];
@@ -87,11 +87,15 @@ const files = filesOfChunks(metafile.outputs);
 const made = { ...metafile, files: Object.fromEntries(files) };
 writeFileSync(join(staging, 'metafile.json'), JSON.stringify(made).replaceAll('".dist/', '"dist/'));
 const parts = new Map<string, Map<string, string>>();
+const loads = new Map<string, Loads>();
 for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) {
   const module = readFileSync(path, 'utf8');
   const file = files.get(path);
-  const code = await withoutBlanks(withParts(toCommonJs(module), files, file));
+  const loaded = (file !== undefined && loads.get(file)) || new Map<string, string>();
+  const withoutLoaders = withParts(toCommonJs(module), files, loaded, file);
+  const code = await withoutBlanks((file === undefined ? loadersOf(loaded) : '') + withoutLoaders);
   if (file !== undefined) {
+    loads.set(file, loaded);
     // Node would need a loader of ours for it, and warns of that (start/running/import-module.ts).
     if (/(?:await |=>|return |\()import\(/.test(code) && file !== 'import')
       throw new Error(`${file}.cjs has an import()`);
@@ -108,8 +112,13 @@ for (const [path, { exports, entryPoint }] of Object.entries(metafile.outputs)) 
   else writeFileSync(path, entryModule(`./${basename(path, '.js')}.cjs`, exports));
 }
 for (const [file, codes] of parts)
-  writeFileSync(join(staging, 'chunks', `${file}.cjs`), partsFile(NODE_REQUIRE, codes));
+  writeFileSync(join(staging, 'chunks', `${file}.cjs`), partsFile(NODE_REQUIRE, codes, loads.get(file)!));
 await build({ ...common, entryPoints: [{ in: 'cli/cli.ts', out: 'cli' }], plugins: [besideProgram()] });
+// Node starts a CommonJS module sooner. Those who name the file, as for `npx tsx`, find the ES module.
+const program = join(staging, 'cli.js');
+const sooner = toCommonJs(readFileSync(program, 'utf8')).replace('\n', '\n"use strict";\n');
+writeFileSync(program.replace(/\.js$/, '.cjs'), sooner, { mode: 0o755 });
+writeFileSync(program, "#!/usr/bin/env node\nimport './cli.cjs';\n");
 
 // Programs that start dist/cli.js meanwhile find the earlier build, up to this moment. A failed build leaves it alone.
 if (existsSync(dist)) renameSync(dist, join(staging, 'earlier'));

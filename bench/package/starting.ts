@@ -25,7 +25,7 @@ const compiling = (kept: boolean): string => `const { Script } = require('node:v
 
 const PROGRAMS = {
   bare: atEnd,
-  version: `${atEnd} process.argv[2] = '--version'; import('${resolve('dist/cli.js')}');`,
+  version: `${atEnd} process.argv[2] = '--version'; require('${resolve('dist/cli.cjs')}');`,
   ready: `const { write } = process.stdout;
     process.stdout.write = function (...given) {
       write.apply(this, given);
@@ -34,7 +34,7 @@ const PROGRAMS = {
       process.exit();
     };
     process.argv.push('--port', '0');
-    import('${resolve('dist/cli.js')}');`,
+    require('${resolve('dist/cli.cjs')}');`,
   server: `const { startServer } = require('${resolve('dist/index.cjs')}');
     const since = process.cpuUsage();
     startServer().then((server) => { ${spent('since')} return server.stop(); });`,

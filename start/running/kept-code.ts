@@ -68,8 +68,7 @@ export function loadKept<M>(name: string, load: () => M): M {
   loaded.add(name);
   const file = join(import.meta.dirname, name);
   const extensions = extensionsOf(file);
-  // A loader that someone else has installed reads the file.
-  if (extensions === undefined || extensions['.cjs'] !== undefined) return load();
+  if (extensions === undefined) return load();
   const folder = safeFolder();
   if (folder === undefined) return load();
   hook(extensions, folder, (path) => path === file);
@@ -88,13 +87,18 @@ export function keepCompiled(): void {
   for (const write of compiled.splice(0)) write();
 }
 
-/** The loaders of Node's require(); undefined where a file is not loaded by them into the realm of the process. */
+/**
+ * The loaders of Node's require(); undefined where a file is not loaded by them into the realm of the process, and where another loader
+ * is installed, which then reads the file: someone else's, or that of `requireKept`.
+ */
 function extensionsOf(file: string): Extensions | undefined {
   if (!isNode || file === basename(file)) return undefined;
   try {
+    const { extensions } = process.getBuiltinModule('node:module').createRequire(file);
+    if (extensions['.cjs'] !== undefined) return undefined;
     // In a test, Jest runs our code in another realm. What it compiles there has that realm's globals.
     if (process.getBuiltinModule('node:vm').runInThisContext('globalThis') !== globalThis) return undefined;
-    return process.getBuiltinModule('node:module').createRequire(file).extensions;
+    return extensions;
   } catch {
     return undefined;
   }

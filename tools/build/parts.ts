@@ -7,27 +7,23 @@ import type { Metafile } from 'esbuild';
 
 type Outputs = Metafile['outputs'];
 
-/** The files of dist/chunks/, and which outputs of esbuild they serve. A chunk goes into the first file that fits. */
+/** The files of dist/chunks/, and which sources' outputs they serve. A chunk goes into the first file that fits. */
 const FILES: readonly (readonly [name: string, serves: RegExp])[] = [
-  ['options', /^locks\/index$/],
+  ['options', /^locks\/index\.ts$/],
   // Apart, because kept code cannot import (start/running/kept-code.ts).
-  ['import', /^chunks\/import-module-\w+$/],
-  ['base', /^(index|kept|lab\/router)$/],
-  ['server', /^(chunks\/(start|threaded-server)-\w+|start\/thread\/worker)$/],
-  ['adapters', /^adapters\/(?!ioredis)/],
-  ['runners', /^runners\//],
-  ['lab', /^chunks\/(pair|cluster|ioredis)-\w+$/],
-  ['explore', /^(explore\/index|chunks\/(explore|programs)-\w+)$/],
-  // What `npx lostlock` needs when it starts a server.
-  ['serve', /^chunks\/(serve|command-line)-\w+$/],
+  ['import', /\/import-module\.ts$/],
+  ['base', /^(index|start\/running\/kept-code|lab\/router)\.ts$/],
+  ['server', /^(start\/(start|thread\/(threaded-server|worker))|lab\/start)\.ts$/],
+  // What `npx lostlock` needs when it starts a server. Each file that it reads takes a millisecond or more.
+  ['serve', /^(cli\/(serve|command-line)|adapters\/(?!ioredis).*)\.ts$/],
+  ['runners', /^(runners\/|dependency:ioredis$)/],
+  ['lab', /^lab\/(pair|cluster)\.ts$/],
+  ['explore', /^(explore\/index|explore\/programs\/explore|cli\/explore\/programs)\.ts$/],
   ['cli', /./],
 ];
 
 /** Those that are so large that the code V8 compiles of them is kept (start/running/kept-code.ts). */
 const LARGE: readonly string[] = ['server', 'runners', 'lab', 'explore', 'serve', 'cli'];
-
-/** `index` for `.dist/index.js`. */
-const nameOf = (path: string): string => path.replace(/^\.?dist\/(.*)\.js$/, '$1');
 
 /** What an output loads when it is loaded, with itself. */
 function loadedWith(outputs: Outputs, start: string): Set<string> {
@@ -43,7 +39,7 @@ export function filesOfChunks(outputs: Outputs): Map<string, string> {
   const files = new Map<string, string>();
   const starts = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint !== undefined);
   for (const [file, serves] of FILES)
-    for (const start of starts.filter((path) => serves.test(nameOf(path))))
+    for (const start of starts.filter((path) => serves.test(outputs[path]!.entryPoint!)))
       for (const path of loadedWith(outputs, start))
         if (path.includes('/chunks/') && !files.has(path)) files.set(path, file);
   return files;
@@ -60,28 +56,47 @@ function partOf(path: string): string {
   return part;
 }
 
-/** Replaces what a CommonJS module requires of chunks by the parts in their files. @param own the file that the module goes into */
-export function withParts(code: string, files: ReadonlyMap<string, string>, own?: string): string {
+/** The files that a module loads parts from: for each, its folder as the module sees it. */
+export type Loads = Map<string, string>;
+
+/**
+ * Replaces what a CommonJS module requires of chunks by the parts in their files. `loadersOf` writes the functions that load the files.
+ * @param own the file that the module goes into
+ * @param loads gets the files that the module loads
+ */
+export function withParts(
+  code: string,
+  files: ReadonlyMap<string, string>,
+  loads: Loads,
+  own?: string,
+): string {
   const byName = new Map([...files].map(([path, file]) => [partOf(path), file]));
-  const large = new Map<string, string>();
-  const parts = code.replace(
+  return code.replace(
     /\brequire\("(\.{1,2}\/(?:[\w-]+\/|\.\.\/)*)([\w-]+)\.cjs"\)/g,
     (whole, folder: string, name: string) => {
       const part = partOf(name);
       const file = byName.get(part);
       if (file === undefined) return whole;
       if (file === own) return `__parts.${part}()`;
-      if (!LARGE.includes(file)) return `require("${folder}${file}.cjs").${part}()`;
-      large.set(file, folder);
+      loads.set(file, folder);
       return `__${file}().${part}()`;
     },
   );
-  // A bundler finds the name of the file.
-  const loading = [...large].map(
-    ([file, folder]) =>
-      `const __${file} = () => require("${keptCode(folder)}").loadKept("${file}.cjs", () => require("${folder}${file}.cjs"));\n`,
-  );
-  return loading.join('') + parts;
+}
+
+/**
+ * Functions that load files of parts, each once: Node looks a file up anew each time when it was first required from another folder, which
+ * takes 0.1 ms. A bundler finds the names of the files.
+ */
+export function loadersOf(loads: Loads): string {
+  const loaders = [...loads].map(([file, folder]) => {
+    const load = `require("${folder}${file}.cjs")`;
+    const loaded = LARGE.includes(file)
+      ? `require("${keptCode(folder)}").loadKept("${file}.cjs", () => ${load})`
+      : load;
+    return `let __${file}$; const __${file} = () => (__${file}$ ??= ${loaded});\n`;
+  });
+  return loaders.join('');
 }
 
 /** Where the file is that loads large files, seen from a file that sees dist/chunks/ in this folder. */
@@ -110,12 +125,12 @@ const __part = (run) => {
   };
 };`;
 
-/** A file of dist/chunks/. The code of each part is a CommonJS module that uses `exports` alone. */
-export function partsFile(head: string, codes: ReadonlyMap<string, string>): string {
+/** A file of dist/chunks/. The code of each part is a CommonJS module that uses `exports` and the functions of `loadersOf` alone. */
+export function partsFile(head: string, codes: ReadonlyMap<string, string>, loads: Loads): string {
   // V8 compiles a function at once if it is in brackets of its own. Otherwise it would read the code twice.
   const parts = [...codes].map(
     ([path, code]) => `exports.${partOf(path)} = __part((function (exports) {${code}\n}));`,
   );
   const used = parts.some((part) => part.includes('__nodeRequire')) ? [head] : [];
-  return `${[HEAD, ...used, ...parts].join('\n')}\n`;
+  return `${[HEAD, ...used, loadersOf(loads).trimEnd(), ...parts].join('\n')}\n`;
 }
