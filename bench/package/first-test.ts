@@ -36,6 +36,16 @@ const files = {
   fixture: `import { beforeEach, expect } from 'vitest';
     import { test } from 'lostlock/vitest';
     ${first('task, redis', '')}`,
+  ioredis: `import { createRequire } from 'node:module';
+    import { once } from 'node:events';
+    import { createServer } from 'node:net';
+    import { beforeEach, expect, test } from 'vitest';
+    beforeEach(async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      server.close();
+    });
+    ${first('task', "const redis = { set: async () => 'OK' }; createRequire(import.meta.url)('ioredis');")}`,
   mock: `import Redis from 'ioredis-mock';
     import { beforeEach, expect, test } from 'vitest';
     ${first('task', 'const redis = new Redis();', 'redis.disconnect();')}`,
@@ -108,6 +118,13 @@ export function firstTests(rounds: number): Row[] {
     lessIsBetter: true,
   });
   return [
+    {
+      name: 'platform: a test in Vitest loads ioredis after it has listened on a port, and does nothing else',
+      ours: of('ioredis'),
+      other: undefined,
+      unit: 'ms of CPU',
+      lessIsBetter: true,
+    },
     row('with a server over TCP and ioredis', 'lostlock'),
     row('with the fixture redis', 'fixture'),
     row('with lostlock/ioredis-mock', 'memory'),

@@ -252,3 +252,34 @@ test("a process' first server loads neither node:crypto nor our dependencies; wh
     '$64 NativeModule crypto,b+tree.js,index.js',
   ]);
 });
+
+test('the command line starts a server from a few files, and looks each of them up once', () => {
+  const found = user(`const Module = require('node:module');
+    const { _resolveFilename: resolve } = Module;
+    const asked = [];
+    Module._resolveFilename = function (name, parent, ...rest) {
+      if (name.startsWith('.')) asked.push(require('node:path').basename(parent.filename) + ' ' + name);
+      return resolve.call(this, name, parent, ...rest);
+    };
+    const { write } = process.stdout;
+    process.stdout.write = function (line) {
+      if (!String(line).includes('Ready to accept')) return write.call(process.stdout, line);
+      write.call(process.stdout, asked.sort().join('\\n'));
+      process.exit();
+    };
+    process.argv.push('--port', '0');
+    require('${resolve(manifest.bin.lostlock)}');`);
+  expect(found.split('\n').map((line) => line.trim())).toEqual([
+    'base.cjs ./options.cjs',
+    'command.cjs ./chunks/serve.cjs',
+    'command.cjs ./kept.cjs',
+    'kept.cjs ./chunks/base.cjs',
+    'kept.cjs ./chunks/options.cjs',
+    'serve.cjs ../kept.cjs',
+    'serve.cjs ./base.cjs',
+    'serve.cjs ./options.cjs',
+    'serve.cjs ./server.cjs',
+    'server.cjs ./base.cjs',
+    'server.cjs ./options.cjs',
+  ]);
+});
