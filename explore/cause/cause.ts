@@ -4,7 +4,7 @@
  */
 import { defined } from '../../base/defined.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
-import type { Tenure } from '../../lab/account/tenures.ts';
+import { type Tenure, takerOf } from '../../lab/account/tenures.ts';
 import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
@@ -85,7 +85,7 @@ function ofTaken(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   const known = accountOfWorld(world);
   const until = micros(breach.at);
   const tenure = known.account.tenures.find(
-    ({ client, end }) => end?.how === 'deleted' && end.by !== client && Math.abs(end.at - until) < 1,
+    (each) => takerOf(each) !== undefined && Math.abs((each.end?.at ?? Infinity) - until) < 1,
   );
   if (tenure?.end === undefined) return undefined;
   const freedBy = endedBy(tenure, tenure.end, known);

@@ -14,6 +14,7 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * How a lock became free.
  * - `released`, `deleted`, `overwritten`, `flushed`: by a request of the holder itself, or of another client
  * - `expired`, `clock`: the lease ended, by time, or because the server's clock was changed
+ * - `shortened`: the lease ended early, because a request of another client had set its end to an earlier time
  * - `evicted`: the server had no memory left
  * - `lost`: a failover or a restart did not have the grant; with `request`: it did not have this end of the work
  * - `claimed`: the second holder was given the entry of a stream that the first one had
@@ -25,6 +26,7 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
 export type FreeingAct =
   | TenureEnd['how']
   | 'clock'
+  | 'shortened'
   | 'claimed'
   | 'changed'
   | 'never taken'
@@ -127,6 +129,12 @@ function endedFor(older: GrantedVisit, newer: GrantedVisit): Tenure | undefined 
 function ofEnd(tenure: Tenure, end: TenureEnd, roleOf: (by: string | undefined) => CauseRole): FreedBy {
   const { how, at, by, what, call } = end;
   const isClock = how === 'expired' && what.startsWith('the clock of ');
+  const { shortened } = tenure;
+  if (how === 'expired' && !isClock && shortened !== undefined)
+    return {
+      ...{ how: 'shortened', at: at / 1000, role: roleOf(shortened.by), by: shortened.by, tenure },
+      ...{ node: shortened.call.node, what: kindOf(shortened.call), request: requestOf(shortened.call) },
+    };
   return {
     ...{ how: isClock ? 'clock' : how, at: at / 1000, role: roleOf(by), by, node: call?.node ?? tenure.node },
     ...{ what, request: call === undefined ? undefined : requestOf(call), tenure },
@@ -135,11 +143,11 @@ function ofEnd(tenure: Tenure, end: TenureEnd, roleOf: (by: string | undefined) 
 
 /** What ended a tenure, for a breach that is about nothing else. @param tenure one that has ended */
 export function endedBy(tenure: Tenure, end: TenureEnd, { account }: WorldAccount): FreedBy {
-  const had = account.tenures.some(
-    ({ client, lock, from }) => client === end.by && lock === tenure.lock && from < tenure.from,
-  );
   return ofEnd(tenure, end, (by) => {
     if (by === undefined) return 'server';
+    const had = account.tenures.some(
+      ({ client, lock, from }) => client === by && lock === tenure.lock && from < tenure.from,
+    );
     return by === tenure.client ? 'first holder' : had ? 'former holder' : 'third party';
   });
 }

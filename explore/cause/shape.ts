@@ -81,6 +81,8 @@ function freedText({ how, role, what, request }: FreedBy): string {
     case 'overwritten':
     case 'changed':
       return `freed by ${by}`;
+    case 'shortened':
+      return `the lease of the first holder was shortened by ${by}`;
     case 'expired':
       return 'the lease of the first holder ended';
     case 'clock':

@@ -1,12 +1,12 @@
 /** The promise that nobody ends the lock of another client: no release without a token, no overwriting, no reaper. */
-import type { Tenure } from '../../lab/account/tenures.ts';
+import { commandText, type Tenure, takerOf } from '../../lab/account/tenures.ts';
 import type { HistoryWrite } from '../history.ts';
 import type { ClientLife } from '../lives.ts';
 import { PROBE } from '../visit.ts';
 import type { LockPromise } from './promise.ts';
 
 /** Commands that can end the lock of another client. */
-const ENDS = /^(?:del|unlink|getdel|rename|hdel|zrem|srem|lrem|lpop|rpop|spop)/i;
+const ENDS = /^(?:del|unlink|getdel|rename|p?expire|getex|hdel|zrem|srem|lrem|lpop|rpop|spop)/i;
 
 export const releasedByHolder: LockPromise = {
   sentence: 'only its holder releases a lock, as long as its lease lasts and its process lives',
@@ -17,13 +17,16 @@ export const releasedByHolder: LockPromise = {
     if (!mayEnd(writes)) return;
     const isClient = (name: string): boolean => name === PROBE || lives.some((life) => life.client === name);
     for (const tenure of account().tenures) {
-      const { client, lock, end } = tenure;
+      const { client, lock, end, shortened } = tenure;
       // What an operator and nodes do, such as the move of a slot with its keys, is no release.
-      if (end === undefined || !isTaken(tenure) || !isClient(client) || !isClient(end.by ?? '')) continue;
+      const taker = takerOf(tenure);
+      if (end === undefined || taker === undefined || !mayBeTaken(tenure)) continue;
+      if (!isClient(client) || !isClient(taker)) continue;
       if (hasDied(lives, client, end.at / 1000)) continue;
       const at = end.at / 1000;
       const inside = visits.filter((visit) => visit.client === client && visit.from <= at && at < visit.to);
-      const what = `${end.by}'s ${end.what.replace(/^a /, '')} took ${lock} from ${client}, who still held it`;
+      const by = end.how === 'expired' ? commandText(shortened?.call) : end.what;
+      const what = `${taker}'s ${by.replace(/^a /, '')} took ${lock} from ${client}, who still held it`;
       yield { at, what, visits: inside.map(({ id }) => id) };
       return;
     }
@@ -43,9 +46,9 @@ function mayEnd(writes: readonly HistoryWrite[]): boolean {
   return false;
 }
 
-/** True for a grant that another client has ended before its lease was over. A permit without a lease may be one that is over. */
-function isTaken({ client, end, restored, permit, deadline }: Tenure): boolean {
-  return end?.how === 'deleted' && end.by !== client && !restored && !(permit && deadline === undefined);
+/** True for a grant that its client still had. A permit without a lease may be one that is over. */
+function mayBeTaken({ restored, permit, deadline }: Tenure): boolean {
+  return !restored && !(permit && deadline === undefined);
 }
 
 function hasDied(lives: readonly ClientLife[], name: string, at: number): boolean {

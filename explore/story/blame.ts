@@ -56,6 +56,8 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
   switch (freedBy.how) {
     case 'deleted':
       return ['a release that compares the token of its own grant, and deletes the key in the same script'];
+    case 'shortened':
+      return ['a request that compares the token of its own grant, and sets the lease in the same script'];
     case 'flushed':
       return ['a database of their own for locks, which nobody flushes'];
     case 'released':
@@ -182,6 +184,7 @@ export function faultOf(cause: Cause): string {
     return 'the counter of fences, which is kept where a failover or a restart can set it back';
   switch (how) {
     case 'deleted':
+    case 'shortened':
     case 'overwritten':
     case 'flushed':
     case 'released':

@@ -244,6 +244,8 @@ class PossibleEvents {
     else if (how === 'deleted' || how === 'flushed')
       yield this.#kept(at, who, `${asked}${this.#strikeText('deletes')}`);
     else if (how === 'overwritten') yield this.#kept(at, who, `${asked}${this.#strikeText('overwrites')}`);
+    else if (how === 'shortened')
+      yield this.#kept(request?.executed ?? at, who, `${asked} shortens the lease of ${owner}'s lock`);
     else if (how === 'changed') yield this.#kept(at, who, `${asked} lets another in`);
     else if (how === 'evicted') yield this.#kept(at, who, `evicts the lock of ${owner}`);
     else if (how === 'clock') yield this.#kept(at, who, `the lease of ${owner}'s lock ends: ${what}`);
@@ -259,6 +261,7 @@ class PossibleEvents {
         : `the lock of ${owner}`;
       yield this.#kept(at, who, `${lost} is lost by ${what}`);
     }
+    if (how === 'shortened') yield this.#kept(at, node ?? '*', `the lease of ${owner}'s lock ends`);
     if (how === 'expired')
       yield this.#kept(at, who, `the lease of ${owner}'s lock ends${this.#renewedText(tenure)}`);
   }

@@ -109,6 +109,8 @@ function reasonOf(cause: Cause): string {
     case 'deleted':
     case 'flushed':
       return `${act} deleted ${own} lock`;
+    case 'shortened':
+      return `${act} shortened ${own} lease, which ended at ${timeText(freedBy.at)}`;
     case 'overwritten':
       return `${act} overwrote ${own} lock`;
     case 'claimed':

@@ -57,7 +57,23 @@ export interface Tenure {
   readonly renewals: TenureRenewal[];
   /** What took the lease away, such as a SET without PX; undefined while it has a lease, and when it never had one. */
   bared: SentCommand | undefined;
+  /** What another client shortened the lease with, such as a PEXPIRE that compares no token; undefined while nobody has. */
+  shortened: TenureShortening | undefined;
   end: TenureEnd | undefined;
+}
+
+/** A command of another client that set the end of a lease to an earlier time. */
+export interface TenureShortening {
+  /** When the server executed it. */
+  readonly at: number;
+  readonly by: string;
+  readonly call: SentCommand;
+}
+
+/** The client that ended another's grant before its time: it deleted it, or shortened its lease; undefined when none did. */
+export function takerOf({ client, end, shortened }: Tenure): string | undefined {
+  if (end?.how === 'deleted' && end.by !== client) return end.by;
+  return end?.how === 'expired' && end.cause === undefined ? shortened?.by : undefined;
 }
 
 /** The command of a call in short: `SET … NX`, `a script`, `DEL`. */
@@ -175,7 +191,10 @@ class TenureReader {
     if (current?.holder === holder) {
       if (lease === undefined) return;
       const isOfGrant = current.call === call && current.renewals.length === 0 && current.from === at;
-      current.deadline = Number.isFinite(lease) ? clock + lease : undefined;
+      const deadline = Number.isFinite(lease) ? clock + lease : undefined;
+      const isShorter = client !== current.client && (deadline ?? Infinity) < (current.deadline ?? -Infinity);
+      current.shortened = isShorter && call !== undefined ? { at, by: client, call } : undefined;
+      current.deadline = deadline;
       this.#note(current, at);
       if (isOfGrant) {
         current.lease = Number.isFinite(lease) ? lease : undefined;
@@ -202,7 +221,8 @@ class TenureReader {
       ...{ lock: write.lock, claim, key: write.key, node, client, holder, call, what, from: at },
       ...{ shared: write.shared, permit: write.permit === true, told: call?.reply?.arrived ?? null },
       ...{ lease: isEndless ? undefined : lease, deadline: isEndless ? undefined : clock + lease },
-      ...{ restored: false, renewals: [], bared: undefined, end: undefined },
+      ...{ restored: false, renewals: [] },
+      ...{ bared: undefined, shortened: undefined, end: undefined },
     };
     this.#note(tenure, at);
     this.#begin(state, tenure, offset);

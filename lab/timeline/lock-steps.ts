@@ -3,7 +3,7 @@ import type { TimelineHold } from '../../page/format.ts';
 import { readable } from '../../page/text.ts';
 import { isScript } from '../account/calls.ts';
 import type { LockRefusal } from '../account/refusals.ts';
-import type { Tenure } from '../account/tenures.ts';
+import { commandText, type Tenure } from '../account/tenures.ts';
 import type { ToldStep } from './cut.ts';
 import type { LostWrites } from './lost-writes.ts';
 import { listText, type Plot, spanText } from './plot.ts';
@@ -233,6 +233,8 @@ function endText(tenure: Tenure, holds: readonly TimelineHold[]): string {
   );
   const whose = believes ? `while ${client} believes that it holds it` : `which ${client} held`;
   if (how === 'released') return `${client} releases ${permit ? 'its permit of ' : ''}${name}.`;
+  if (how === 'expired' && tenure.shortened !== undefined && !what.startsWith('the clock'))
+    return `The lease of ${client} on ${name} ends: ${tenure.shortened.by} had shortened it (${commandText(tenure.shortened.call)}).`;
   if (how === 'expired')
     return `The lease of ${client} on ${name} ends${what.startsWith('the clock') ? `: ${what}` : ''}.`;
   if (how === 'deleted') return `${by} deletes ${name} (${what}), ${whose}.`;

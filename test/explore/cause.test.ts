@@ -7,7 +7,10 @@ import {
   type History,
   replay,
 } from '../../explore/index.ts';
-import { playBroken } from './play-finding.ts';
+import { isLeaseLimit } from '../../explore/fingerprint.ts';
+import { faultOf } from '../../explore/story/blame.ts';
+import { sentenceOf } from '../../explore/story/sentence.ts';
+import { type BrokenWorld, playBroken } from './play-finding.ts';
 
 const LEASE = 1000;
 const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
@@ -93,6 +96,23 @@ test('a lease that ends while its holder stands still, and the same for two mome
   expect(grant).toMatchObject({ client: 'A', lock: 'lock' });
   expect(grant!.until! - grant!.executed!).toBe(LEASE);
   expect(one.cause.freedBy!.at).toBeGreaterThanOrEqual(grant!.until!);
+});
+
+test('a lease that another client shortened is no limit of leases', async () => {
+  const early = locking(({ redis }) => redis.pexpire('lock', 40));
+  const found = (await causesOf(early, ['lost-reply'])).filter(({ cause }) => cause.shape.includes('PEXPIRE'));
+  expect(found.map(({ cause }) => cause.shape)).toEqual([
+    'first holder by SET NX; second holder by SET NX; the lease of the first holder was shortened by PEXPIRE of the former holder',
+  ]);
+  const [{ cause, breach }] = found as [BrokenWorld];
+  const { freedBy, entries } = cause;
+  expect(freedBy).toMatchObject({ how: 'shortened', tenure: { client: entries[0]!.client } });
+  expect(freedBy!.at).toBeGreaterThan(freedBy!.request!.executed!);
+  expect(isLeaseLimit(cause)).toBe(false);
+  expect(faultOf(cause)).toBe(`the code of ${freedBy!.by}: its PEXPIRE`);
+  expect(sentenceOf(cause, breach)).toMatch(
+    /[A-C]'s PEXPIRE was sent again .* shortened [A-C]'s lease, which ended at [\d.,]+ ms\./,
+  );
 });
 
 test('defects with other causes have other shapes', async () => {

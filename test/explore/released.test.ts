@@ -41,6 +41,11 @@ test.each<[string, (redis: ClientSession['redis']) => Promise<unknown>, string]>
     (redis) => redis.eval("return redis.call('del',KEYS[1])", 1, 'lock'),
     "B's script took lock from A, who still held it",
   ],
+  [
+    'PEXPIRE that shortens the lease',
+    (redis) => redis.pexpire('lock', 20),
+    "B's PEXPIRE took lock from A, who still held it",
+  ],
 ])('%s of another client takes the lock', async (_what, act, what) => {
   expect(await broken(while_(act))).toEqual([what]);
 });
