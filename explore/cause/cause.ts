@@ -9,7 +9,8 @@ import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
-import { claimBetween, unmarkedEnd } from './claimed.ts';
+import { claimBetween, putAgain, unmarkedEnd } from './claimed.ts';
+import { clockOfFences, endByOwnClock } from './clocks.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
@@ -33,10 +34,11 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   const { known, visits: granted } = grantedVisits(world, visits);
   // Real servers record no requests: what is not known must not be told as if it had not happened.
   const freed = world.world === undefined ? undefined : firstFreed(granted, known, world);
-  const freedBy = freed === undefined ? undefined : lossBehind(breach, freed, granted, known, world);
+  const behind = freed === undefined ? undefined : behindOf(breach, freed, granted, known, world);
+  const freedBy = behind === undefined ? undefined : (endByOwnClock(behind, world, known) ?? behind);
   const until = micros(breach.at);
   const freeing = freedBy?.request?.call;
-  const calls = [...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])];
+  const calls = [...new Set([...granted.flatMap(callsOf), ...(freeing === undefined ? [] : [freeing])])];
   const refused = refusedRenewal(granted[0], freedBy, until, known);
   const retaken = retakenBy(granted, freedBy, until, known);
   const unmarked =
@@ -157,6 +159,25 @@ export function leaseEnd({ from, lease }: Pick<Tenure, 'from' | 'lease'>): numbe
   return lease === undefined ? undefined : Math.round(from + lease * 1000) / 1000;
 }
 
+/** What gave work to a second client, or what freed the lock. */
+function behindOf(
+  breach: Breach,
+  freed: FreedBy,
+  granted: readonly GrantedVisit[],
+  known: WorldAccount,
+  world: PlayedWorld,
+): FreedBy {
+  const [oldest, newest] = [granted[0], granted.at(-1)];
+  const again =
+    breach.promise === 'once' && NO_END.includes(freed.how) && oldest !== undefined && newest !== undefined
+      ? putAgain(oldest, newest, known)
+      : undefined;
+  return again ?? lossBehind(breach, freed, granted, known, world);
+}
+
+/** What is said of work that no lock protects. */
+const NO_END: readonly FreedBy['how'][] = ['overwritten', 'changed', 'never taken', 'together', 'unknown'];
+
 /**
  * What counts for these promises is not that the lock was given back: work is done again when its end was acknowledged and then
  * lost, and a fence comes twice when the counter was. Otherwise what freed the lock.
@@ -165,9 +186,10 @@ function lossBehind(
   { promise }: Breach,
   freed: FreedBy,
   granted: readonly GrantedVisit[],
-  { run, account }: WorldAccount,
+  known: WorldAccount,
   world: PlayedWorld,
 ): FreedBy {
+  const { run, account } = known;
   const [oldest, newest] = [granted[0], granted.at(-1)];
   if (oldest === undefined || newest === undefined) return freed;
   const { how, at, by, request } = freed;
@@ -190,6 +212,16 @@ function lossBehind(
         (what === 'restart' &&
           run.restarts?.some((each) => each.node === who && each.at === then && each.kept.size === 0))),
   );
+  const clock = isFence ? clockOfFences(oldest, newest, world, known) : undefined;
+  if (clock !== undefined && loss === undefined)
+    return {
+      ...freed,
+      how: 'clock of fences',
+      role: 'server',
+      by: undefined,
+      request: undefined,
+      what: clock,
+    };
   if (loss === undefined) return freed;
   const what = `the ${loss.what === 'promote' ? 'failover to' : 'restart of'} ${loss.who}`;
   const lost: FreedBy = { ...freed, how: 'lost', at: loss.at / 1000, role: 'server', node: loss.who, what };

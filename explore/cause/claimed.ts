@@ -24,6 +24,68 @@ export function claimBetween(older: GrantedVisit, newer: GrantedVisit): FreedBy 
   };
 }
 
+/** Commands that take an element out of a list or a set. */
+const POPS = /^(?:b?lmove|b?rpoplpush|b?[lr]pop|b?zpopm(?:in|ax)|spop)$/;
+/** What the replication stream has for those that put one in. */
+const PUTS = /^(?:[lr]pushx?|linsert|zadd|sadd)$/i;
+
+/**
+ * What put the work into the queue once more that the first holder had taken from it, and the second one took again; undefined where
+ * the two took different work, or where it was put there once.
+ */
+export function putAgain(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { run, account }: WorldAccount,
+): FreedBy | undefined {
+  const taken = [older, newer].flatMap((each) => takenBefore(each, account.calls.all) ?? []);
+  // A client that waits for an element is answered long after its request.
+  const [first, second] = taken.sort((a, b) => (a.reply?.sent ?? 0) - (b.reply?.sent ?? 0));
+  if (first === undefined || second === undefined || first === second) return undefined;
+  const element = elementOf(first);
+  const [, key = ''] = second.words;
+  if (element === undefined || element !== elementOf(second) || first.words[1] !== key) return undefined;
+  const puts = run.writes.filter(
+    ({ at, write }) =>
+      at <= (second.reply?.sent ?? 0) &&
+      write.command[1] === key &&
+      write.command.includes(element) &&
+      PUTS.test(write.command[0] ?? ''),
+  );
+  const last = puts.at(-1);
+  if (last === undefined || puts.length < 2) return undefined;
+  const call = account.calls.causeOf(last);
+  const by = last.write.client;
+  if (call === undefined || by === undefined) return undefined;
+  const role =
+    by === older.visit.client ? 'first holder' : by === newer.visit.client ? 'second holder' : 'third party';
+  return {
+    ...{ how: 'put again', at: last.at / 1000, role, by, node: last.node, what: element },
+    ...{ request: requestOf(call), tenure: undefined },
+  };
+}
+
+/** The request by which the visitor took its work from a queue. */
+function takenBefore({ visit }: GrantedVisit, all: readonly SentCommand[]): SentCommand | undefined {
+  const [since, until] = [micros(visit.askedAfter), micros(visit.from)];
+  return all.findLast(
+    ({ client, name, reply }) =>
+      client === visit.client &&
+      POPS.test(name) &&
+      reply?.arrived != null &&
+      reply.arrived >= since &&
+      reply.arrived <= until,
+  );
+}
+
+/** The element that a request took. BLPOP answers with the key before it, ZPOPMIN with the score behind it. */
+function elementOf({ name, reply }: SentCommand): string | undefined {
+  const text = reply?.text ?? 'nil';
+  if (text === 'nil' || text === '[]') return undefined;
+  const parts = text.replace(/^\[|\]$/g, '').split(', ');
+  return /^b(?:z|[lr]pop)/.test(name) ? parts[1] : parts[0];
+}
+
 /** The ids of the entries that a reply gives to a consumer. */
 function entriesOf({ name, reply }: SentCommand): string[] {
   if (!GIVES.test(name)) return [];

@@ -4,8 +4,9 @@ import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure, TenureEnd } from '../../lab/account/tenures.ts';
 import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
-import type { WorldAccount } from './recorded.ts';
+import { micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
+import { repeatedBy } from './trouble.ts';
 
 /** Who did it: the holder that the lock was taken from, the one that got it, a client that had it before, another one, or a server. */
 export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'third party' | 'server';
@@ -14,10 +15,13 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * How a lock became free.
  * - `released`, `deleted`, `overwritten`, `flushed`: by a request of the holder itself, or of another client
  * - `expired`, `clock`: the lease ended, by time, or because the server's clock was changed
+ * - `own clock`: the lease ended at a time that its holder had named by its own clock, which was wrong
+ * - `clock of fences`: nothing was freed in vain, but fences that are times of a clock did not grow
  * - `shortened`: the lease ended early, because a request of another client had set its end to an earlier time
  * - `evicted`: the server had no memory left
  * - `lost`: a failover or a restart did not have the grant; with `request`: it did not have this end of the work
  * - `claimed`: the second holder was given the entry of a stream that the first one had
+ * - `put again`: the work of the first holder was put into a queue once more, and the second holder took it
  * - `changed`: some other request changed the key
  * - `never taken`: the first holder had no grant on the servers
  * - `together`: both grants stand; nothing was freed
@@ -26,8 +30,11 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
 export type FreeingAct =
   | TenureEnd['how']
   | 'clock'
+  | 'own clock'
+  | 'clock of fences'
   | 'shortened'
   | 'claimed'
+  | 'put again'
   | 'changed'
   | 'never taken'
   | 'together'
@@ -78,7 +85,9 @@ export function freedBetween(
         ...{ ...common, how: 'never taken', at: grantedAt(newer) / 1000, role: 'second holder' },
         what: whyNone(newer.call, known),
       };
-    const between = writeBetween(older, newer, known, roleOf, lostKeys);
+    const between =
+      writeBetween(older, newer, known, roleOf, lostKeys) ??
+      repeatedBetween(older, newer, known.account, roleOf);
     if (between !== undefined && error === undefined) return between;
     const what = whyNone(own, known);
     return { ...common, how: 'never taken', at: grantedAt(older) / 1000, role: 'first holder', what };
@@ -223,13 +232,45 @@ function writeBetween(
   };
 }
 
+/** A request about the same keys that was executed twice between the two: a counter that counts twice lets in too early. */
+function repeatedBetween(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  account: LockAccount,
+  roleOf: (by: string | undefined) => CauseRole,
+): FreedBy | undefined {
+  const [from, to] = [grantedAt(older), Math.max(grantedAt(newer), micros(newer.visit.from))];
+  const keys = new Set(
+    [older.call, newer.call].flatMap((call) => (call === undefined ? [] : [...call.words])),
+  );
+  const call = account.calls.all.find(
+    (each) =>
+      each.executed !== null &&
+      each.executed > from &&
+      each.executed <= to &&
+      [...each.wrote].some((key) => keys.has(key)) &&
+      repeatedBy(each, account) !== undefined,
+  );
+  if (call === undefined) return undefined;
+  const by = call.client;
+  return {
+    ...{ how: 'changed', at: (call.executed ?? 0) / 1000, role: roleOf(by), by, node: call.node },
+    ...{ what: kindOf(call), request: requestOf(call), tenure: undefined },
+  };
+}
+
 /** True for the end of a field of a hash that has a lease of its own: the server removes it. */
 function isOfField({ command: [name = ''] }: RecordedWrite['write']): boolean {
   return /^hdel$/i.test(name);
 }
 
 /** How the clock of a node was set between two moments; undefined when it was not. */
-function jumpOf(node: string, from: number, to: number, { events }: WorldAccount['run']): string | undefined {
+export function jumpOf(
+  node: string,
+  from: number,
+  to: number,
+  { events }: WorldAccount['run'],
+): string | undefined {
   return events.find(
     ({ who, what, detail, at }) =>
       who === node && what === 'clock' && detail.startsWith('jumps') && at >= from && at <= to,

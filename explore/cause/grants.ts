@@ -42,15 +42,27 @@ export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Gra
 /** Commands whose values are no tokens: numbers, and elements that go from hand to hand. */
 const NO_TOKENS = /^(?:incr|decr|l|r|bl|br|s|z|x)(?!et)/;
 
-/** The keys that a request names, and that clients write. */
-function keysOf(call: SentCommand | undefined, { run, account }: WorldAccount): string[] {
+/** The keys that a request names, or the requests of its transaction, and that clients write. */
+function keysOf(call: SentCommand | undefined, known: WorldAccount): string[] {
+  const { run, account } = known;
   if (call === undefined || NO_TOKENS.test(call.name)) return [];
+  if (call.name === 'exec') return queuedBefore(call, known).flatMap((each) => keysOf(each, known));
   const names = run.writes.filter((each) => {
     if (!call.words.includes(each.write.key) || each.write.db !== call.db) return false;
     const by = account.calls.causeOf(each);
     return by === undefined || !setsCounter(each.write, by);
   });
   return [...new Set(names.map(({ write }) => keyId(write)))];
+}
+
+/** The requests of a transaction. */
+function queuedBefore(exec: SentCommand, { account }: WorldAccount): SentCommand[] {
+  const own = account.calls.all.filter(
+    ({ client, connection, sent }) =>
+      client === exec.client && connection === exec.connection && sent <= exec.sent,
+  );
+  const end = own.lastIndexOf(exec);
+  return own.slice(own.findLastIndex(({ name }, i) => i < end && name === 'multi') + 1, end);
 }
 
 function inAccount(account: LockAccount, world: PlayedWorld, visits: readonly Visit[]): GrantedVisit[] {

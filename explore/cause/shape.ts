@@ -37,7 +37,8 @@ function ofVisits(
   if (namesake !== undefined) parts.push('one token for two deployments');
   if (freedBy !== undefined) parts.push(freedText(freedBy));
   // A request that strikes another's grant is wrong, however often it comes. One's own is only struck by a repetition.
-  const struckOwn = freedBy?.role === 'first holder' || freedBy?.how === 'changed';
+  const struckOwn =
+    freedBy?.role === 'first holder' || freedBy?.how === 'changed' || freedBy?.how === 'put again';
   if (
     struckOwn &&
     freedBy?.request !== undefined &&
@@ -87,7 +88,13 @@ function freedText({ how, role, what, request }: FreedBy): string {
       return 'the lease of the first holder ended';
     case 'clock':
       return "the lease of the first holder ended by the server's clock";
+    case 'own clock':
+      return `the lease of the first holder ended at a time of its own clock, which ${request?.kind ?? what} named`;
+    case 'clock of fences':
+      return 'fences are times of a clock';
     case 'claimed':
+      return `given again by ${by}`;
+    case 'put again':
       return `given again by ${by}`;
     case 'evicted':
       return 'evicted';

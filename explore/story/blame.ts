@@ -11,6 +11,7 @@ export function isApart({ what }: FreedBy): boolean {
 
 /** What heals whatever does work twice. */
 const IDEMPOTENCY_KEY = 'an idempotency key, such as the id of the job, where its effect is';
+const PUT_ONCE = 'a script that looks whether the work is still to be done, before it puts it into the queue';
 const FENCE = 'a fencing token that the resource checks';
 
 /** What would have prevented it; empty when that is not known. */
@@ -40,6 +41,10 @@ function curesOf(cause: Cause): readonly string[] {
       : ['appendfsync always, or a disk that keeps what was acknowledged'];
   if (freedBy === undefined) return [];
   if (cause.shape.startsWith('fences: ')) return freedBy.how === 'lost' ? FENCE_COUNTER : [OWN_FENCE];
+  if (freedBy.how === 'own clock')
+    return [
+      'a lease that is a length of time, which the server counts: PX, and no time of a client such as PXAT',
+    ];
   return curesOfFreed(cause, freedBy);
 }
 
@@ -52,6 +57,7 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
   if (shape.includes(DONE_BEFORE)) return [];
   if (retaken !== undefined)
     return ['a renewal that only renews: when the key is gone, the lock is lost, and its holder must stop'];
+  if (wentOn(cause)) return ['to stop as soon as a renewal finds that the lock is gone'];
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
@@ -69,6 +75,8 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
         'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID)',
         IDEMPOTENCY_KEY,
       ];
+    case 'put again':
+      return isRepeated ? [] : [PUT_ONCE];
     case 'overwritten':
       return isAcquisition(cause, freedBy)
         ? ['SET NX, which the server refuses while another has the lock']
@@ -94,10 +102,19 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
   }
 }
 
+/** True for a holder that went on although a renewal had told it that its lock was gone. */
+function wentOn({ refused, freedBy }: Cause): boolean {
+  return (
+    refused !== undefined &&
+    refused.error === undefined &&
+    /^(?:expired|clock|lost|evicted)$/.test(freedBy?.how ?? '') &&
+    freedBy?.request === undefined
+  );
+}
+
 function curesOfExpired({ refused, entries }: Cause, freedBy: FreedBy): readonly string[] {
   if (refused?.error !== undefined)
     return ['to try a refused renewal again, and to stop before the lease ends when none succeeds'];
-  if (refused !== undefined) return ['to stop as soon as a renewal finds that the lock is gone'];
   if (isSameFence(entries)) return [OWN_FENCE];
   return isEntryLate(entries, freedBy)
     ? ['to count the lease from when the request was sent, and not to go in when it is over']
@@ -159,10 +176,9 @@ function isRestart({ what }: FreedBy): boolean {
 
 /** Whose fault it is: code, servers, or a limit that every lease has; empty when that is not known. */
 export function faultOf(cause: Cause): string {
-  const { freedBy, left, lost, waiter, retaken, entries, namesake } = cause;
+  const { freedBy, left, lost, waiter, namesake } = cause;
   if (namesake !== undefined)
     return `the code of ${namesake.client}, whose token is made of names that another process has too`;
-  const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (left !== undefined) return faultOfLeft(cause);
   if (waiter !== undefined) return `the code of ${waiter.client}, which relies on being woken`;
   if (cause.silent !== undefined)
@@ -173,7 +189,12 @@ export function faultOf(cause: Cause): string {
     return lost.by === 'failover'
       ? 'the servers, which copy to replicas after they answer'
       : 'the disk of the server';
-  if (freedBy === undefined) return '';
+  return freedBy === undefined ? '' : faultOfFreed(cause, freedBy);
+}
+
+function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
+  const { retaken, entries } = cause;
+  const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (retaken !== undefined) return `the code of ${older}: its ${retaken.kind}`;
   const { how, by, request, role, node } = freedBy;
   if (cause.unmarked !== undefined)
@@ -182,12 +203,19 @@ export function faultOf(cause: Cause): string {
     return `the code, for which the work must be done once: ${older} had done it, and a ${how === 'claimed' ? 'stream gives an entry again until it is acknowledged' : 'lock does not remember work that is done'}`;
   if (cause.shape.startsWith('fences: ') && how === 'lost')
     return 'the counter of fences, which is kept where a failover or a restart can set it back';
+  if (cause.shape.startsWith('fences: '))
+    return how === 'clock of fences'
+      ? 'the code, whose fences are times of a clock'
+      : 'the code, whose fences do not tell the two holders apart';
+  if (how === 'own clock') return `the code of ${by}, which names the end of its lease by its own clock`;
+  if (wentOn(cause)) return `the code of ${older}, which does not look at the reply`;
   switch (how) {
     case 'deleted':
     case 'shortened':
     case 'overwritten':
     case 'flushed':
     case 'released':
+    case 'put again':
     case 'changed':
       return by === undefined ? '' : `the code of ${by}: its ${request?.kind ?? freedBy.what}`;
     case 'claimed':

@@ -246,6 +246,7 @@ class PossibleEvents {
     else if (how === 'overwritten') yield this.#kept(at, who, `${asked}${this.#strikeText('overwrites')}`);
     else if (how === 'shortened')
       yield this.#kept(request?.executed ?? at, who, `${asked} shortens the lease of ${owner}'s lock`);
+    else if (how === 'put again') yield this.#kept(at, who, `${asked} puts ${what} into the queue again`);
     else if (how === 'changed') yield this.#kept(at, who, `${asked} lets another in`);
     else if (how === 'evicted') yield this.#kept(at, who, `evicts the lock of ${owner}`);
     else if (how === 'clock') yield this.#kept(at, who, `the lease of ${owner}'s lock ends: ${what}`);
@@ -262,6 +263,12 @@ class PossibleEvents {
       yield this.#kept(at, who, `${lost} is lost by ${what}`);
     }
     if (how === 'shortened') yield this.#kept(at, node ?? '*', `the lease of ${owner}'s lock ends`);
+    if (how === 'own clock')
+      yield this.#kept(
+        at,
+        node ?? '*',
+        `the lease of ${owner}'s lock ends, at the time that its ${what} named`,
+      );
     if (how === 'expired')
       yield this.#kept(at, who, `the lease of ${owner}'s lock ends${this.#renewedText(tenure)}`);
   }

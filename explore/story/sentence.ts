@@ -67,7 +67,7 @@ function ofVisits(cause: Cause, { promise, what }: Breach): string {
     const { how, what: freeing } = cause.freedBy ?? {};
     if (cause.unmarked !== undefined)
       return `${sentence(what).slice(0, -1)}: ${unmarkedText(cause.unmarked)}.`;
-    const isUsual = (promise !== 'fencing' && how === 'released') || freeing === BOTH_STAND;
+    const isUsual = how === 'released' || freeing === BOTH_STAND;
     return isUsual ? sentence(what) : `${sentence(what).slice(0, -1)}: ${reason}.`;
   }
   const [older, newer] = [entries[0], entries.at(-1)];
@@ -115,12 +115,18 @@ function reasonOf(cause: Cause): string {
       return `${act} overwrote ${own} lock`;
     case 'claimed':
       return `${act} gave ${by === older ? 'it' : by} the entry ${what}, which ${older} had`;
+    case 'put again':
+      return `${act} put ${what} into the queue again`;
     case 'changed':
       return `${act} let another in`;
     case 'expired':
       return `${expiredText(cause, freedBy)}${told}`;
     case 'clock':
       return `${what}, which ended ${older}'s lease${told}`;
+    case 'own clock':
+      return `${older}'s lease ended at ${timeText(freedBy.at)}, a time that its ${what} had named by its own clock, which is wrong`;
+    case 'clock of fences':
+      return what;
     case 'evicted':
       return `${node} evicted ${older}'s lock`;
     case 'lost':

@@ -192,7 +192,23 @@ function deadlineOf(command: readonly string[], asked: readonly (readonly string
   return once && /^set/.test(name) ? Infinity : undefined;
 }
 
-/** Locks in the fields of hashes, which clients take with HSETNX. */
+/** The fields that HSETEX, HPEXPIREAT and HPERSIST name after `FIELDS count`, with the values of HSETEX, and its deadline. */
+function fieldsIn(words: readonly string[]): {
+  readonly names: readonly string[];
+  readonly pairs: readonly (readonly [field: string, value: string])[];
+  readonly deadline: number | undefined;
+} {
+  const at = words.findIndex((word) => /^fields$/i.test(word));
+  const names = at === -1 ? [] : words.slice(at + 2);
+  const pxat = words.findIndex((word) => /^pxat$/i.test(word));
+  return {
+    names,
+    pairs: names.flatMap((field, i) => (i % 2 === 0 ? [[field, names[i + 1] ?? ''] as const] : [])),
+    deadline: pxat === -1 ? undefined : Number(words[pxat + 1]),
+  };
+}
+
+/** Locks in the fields of hashes, which clients take with HSETNX, or with HSETEX and FNX. A field may have a lease of its own. */
 class FieldLocks {
   readonly #recognition: Recognition;
   /** The fields of each hash that are locks at present, with their holders. */
@@ -218,6 +234,17 @@ class FieldLocks {
       this.#held.set(id, held);
       return this.#recognition.isLock(lock, lock) ? [about(field, value, Infinity)] : [];
     }
+    if (/^hsetex$/i.test(name)) {
+      const set = fieldsIn(rest);
+      const isTaking = rest.some((word) => /^fnx$/i.test(word));
+      this.#held.set(id, held);
+      return set.pairs
+        .filter(([field]) => {
+          const lock = fieldId(id, field);
+          return held.has(field) || (isTaking && this.#recognition.isLock(lock, lock));
+        })
+        .map(([field, value]) => about(field, value, (set.deadline ?? Infinity) - write.at));
+    }
     if (held.size === 0) return [];
     const own = [...held];
     if (write.type === 'none') return own.map(([field]) => about(field, undefined, undefined));
@@ -227,6 +254,13 @@ class FieldLocks {
       return rest.flatMap((field, i) =>
         i % 2 === 0 && held.has(field) ? [about(field, rest[i + 1] ?? '', Infinity)] : [],
       );
+    const fieldDeadline = /^hpexpireat$/i.test(name) ? Number(rest[0]) : Infinity;
+    if (/^h(?:pexpireat|persist)$/i.test(name))
+      return fieldsIn(rest).names.flatMap((field) => {
+        const holder = held.get(field);
+        if (holder === undefined) return [];
+        return [{ ...about(field, holder, fieldDeadline - write.at), renews: true }];
+      });
     const deadline = deadlineOf(write.command, []);
     return deadline === undefined
       ? []

@@ -203,6 +203,7 @@ export class Recognition {
         if (before === undefined) this.#attempt(call, id, command[2] ?? '', true);
       }
       if (effect !== 'hsetnx') this.#readField(command, id, client);
+      else if (call !== undefined && isScript(call)) this.#takeField(call, id, command);
     } else if (type !== 'string') facts.changed ??= `is a ${type}, in no layout that is known`;
     else if (before !== undefined && (before.holder !== holder || holder === undefined)) {
       if (effect !== 'set' || !this.#isOverwriting(call, before.holder ?? '', holder ?? ''))
@@ -217,6 +218,13 @@ export class Recognition {
     if (known !== undefined && /^hset$|^hincrby/i.test(name))
       known.changed ??= `is also changed while it is there: ${client} sent ${name.toUpperCase()}`;
     if (known !== undefined && /^hdel$/i.test(name)) known.used = true;
+  }
+
+  /** A script takes a field of a hash because it is absent. */
+  #takeField(call: SentCommand, id: string, [, , field = '', value = '']: readonly string[]): void {
+    this.#hashes.add(id);
+    this.granting.add(scriptOf(call) ?? '');
+    this.#attempt(call, fieldId(id, field), value, true);
   }
 
   /** True for a script that compares the value with an argument before it sets another, or that grants by NX and takes over. */
@@ -255,6 +263,10 @@ export class Recognition {
     else if (name === 'hsetnx') {
       this.#hashes.add(idOf(key));
       this.#attempt(call, fieldId(idOf(key), value), last, granted(key));
+    } else if (name === 'hsetex' && words.some((word) => /^fnx$/i.test(word))) {
+      const [field = '', own = ''] = words.slice(words.findIndex((word) => /^fields$/i.test(word)) + 2);
+      this.#hashes.add(idOf(key));
+      this.#attempt(call, fieldId(idOf(key), field), own, granted(key));
     } else if (name === 'msetnx')
       for (let i = 1; i + 1 < words.length; i += 2)
         this.#attempt(call, idOf(words[i] ?? ''), words[i + 1] ?? '', granted(words[i] ?? ''));

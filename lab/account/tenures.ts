@@ -5,7 +5,7 @@ import { isScript, type SentCommand } from './calls.ts';
 import type { Happening } from './happenings.ts';
 import { type KnownState, Lineages } from './lineages.ts';
 import type { LockWrite } from './lock-write.ts';
-import { keyId } from './recognition.ts';
+import { fieldId, keyId } from './recognition.ts';
 
 /** What ended a tenure. */
 export interface TenureEnd {
@@ -149,8 +149,11 @@ class TenureReader {
       return;
     }
     // What a node does by itself, or to the key of several claims.
-    if (write.type !== 'none') return;
-    for (const claim of this.#claims.get(keyId(write)) ?? []) {
+    const id = keyId(write);
+    const isOfFields = write.client === undefined && /^hdel$/i.test(write.command[0] ?? '');
+    if (write.type !== 'none' && !isOfFields) return;
+    const claims = isOfFields ? write.command.slice(2).map((field) => fieldId(id, field)) : [];
+    for (const claim of write.type === 'none' ? (this.#claims.get(id) ?? []) : claims) {
       const tenure = state.table.get(claim);
       if (tenure === undefined) continue;
       state.set(claim, undefined, write.offset);

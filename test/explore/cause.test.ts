@@ -1,5 +1,6 @@
 /** The cause of a broken promise: what freed the lock, and the shape that worlds of one reason have in common. */
 import { expect, test } from 'vitest';
+import { isLeaseLimit } from '../../explore/fingerprint.ts';
 import {
   type ClientSession,
   type ExploreOptions,
@@ -7,7 +8,6 @@ import {
   type History,
   replay,
 } from '../../explore/index.ts';
-import { isLeaseLimit } from '../../explore/fingerprint.ts';
 import { faultOf } from '../../explore/story/blame.ts';
 import { sentenceOf } from '../../explore/story/sentence.ts';
 import { type BrokenWorld, playBroken } from './play-finding.ts';
@@ -100,7 +100,9 @@ test('a lease that ends while its holder stands still, and the same for two mome
 
 test('a lease that another client shortened is no limit of leases', async () => {
   const early = locking(({ redis }) => redis.pexpire('lock', 40));
-  const found = (await causesOf(early, ['lost-reply'])).filter(({ cause }) => cause.shape.includes('PEXPIRE'));
+  const found = (await causesOf(early, ['lost-reply'])).filter(({ cause }) =>
+    cause.shape.includes('PEXPIRE'),
+  );
   expect(found.map(({ cause }) => cause.shape)).toEqual([
     'first holder by SET NX; second holder by SET NX; the lease of the first holder was shortened by PEXPIRE of the former holder',
   ]);

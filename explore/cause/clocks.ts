@@ -1,0 +1,62 @@
+/** Finds leases and fences that are times of a clock, which somebody may set. */
+import type { PlayedWorld } from '../played-world.ts';
+import { type FreedBy, jumpOf } from './freed.ts';
+import { type GrantedVisit, grantedAt } from './grants.ts';
+import type { WorldAccount } from './recorded.ts';
+import { kindOf } from './request.ts';
+
+/** A time by a clock and a number that comes from it differ by less, in milliseconds. */
+const DAY = 24 * 3600 * 1000;
+
+/** The end of a lease at a time that its holder had named by its own clock, which had been set; undefined for other ends. */
+export function endByOwnClock(
+  freed: FreedBy,
+  { lines }: PlayedWorld,
+  { account }: WorldAccount,
+): FreedBy | undefined {
+  const { how, tenure, at } = freed;
+  if (how !== 'expired' || tenure?.deadline === undefined) return undefined;
+  const { client, deadline } = tenure;
+  const isWrong = lines.some(
+    (line) => line.kind === 'fault' && line.who === client && line.at <= at && CLOCK.test(line.what),
+  );
+  if (!isWrong) return undefined;
+  const times = [String(deadline), String(deadline / 1000)];
+  const call = account.calls.all.findLast(
+    (each) => each.client === client && each.words.some((word) => times.includes(word)),
+  );
+  return call === undefined ? undefined : { ...freed, how: 'own clock', by: client, what: kindOf(call) };
+}
+
+/** How an exploration tells that a clock is wrong. */
+const CLOCK = /^its clock (?:is set|runs)/;
+
+/** The clock from which fences came that do not grow: what it did in words, or that it did nothing; undefined for other fences. */
+export function clockOfFences(
+  oldest: GrantedVisit,
+  newest: GrantedVisit,
+  { lines }: PlayedWorld,
+  { run }: WorldAccount,
+): string | undefined {
+  const { deadline } = oldest.tenures.at(-1) ?? {};
+  const [first, last] = [oldest.visit.fence, newest.visit.fence];
+  if (deadline === undefined || first === undefined || last === undefined) return undefined;
+  // Seconds, milliseconds, or microseconds.
+  const isTime = [1000, 1, 0.001].some((unit) =>
+    [first, last].every((fence) => Math.abs(fence * unit - deadline) < DAY),
+  );
+  if (!isTime) return undefined;
+  const node = newest.call?.node ?? '';
+  const jump = jumpOf(node, grantedAt(oldest), grantedAt(newest), run);
+  if (jump !== undefined) return `the clock of ${node} ${jump}`;
+  const line = lines.findLast(
+    ({ kind, who, what, at }) =>
+      kind === 'fault' &&
+      CLOCK.test(what) &&
+      at <= newest.visit.from &&
+      (who === newest.visit.client || who === oldest.visit.client || who === node),
+  );
+  return line === undefined
+    ? 'the fences are times'
+    : `the clock of ${line.who}${line.what.slice('its clock'.length)}`;
+}

@@ -1,0 +1,179 @@
+/** What stories say of clients' clocks in leases and fences, fields with leases, transactions, counters and queues. */
+import '../../lab/router.ts';
+import { expect, test } from 'vitest';
+import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
+
+type Client = ExploreOptions['client'];
+
+const none = (): null => null;
+const GIVE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
+const LEASE = 1000;
+
+/** The story of one world, without the numbers of a trace. @param faults as a replay text has them */
+async function storyOf(client: Client, clients: string, faults: string, more = {}): Promise<string> {
+  const options: ExploreOptions = { name: 'told', topology: { replicas: 1 }, client, ...more };
+  const { story } = await replay(options, `2:1:0:${clients}:${faults}:000000000000`);
+  return story;
+}
+
+/** Takes a lock by some request, works, and gives it back. */
+function locking(take: (session: ClientSession, token: string) => Promise<boolean>, give: string, key = 'k') {
+  return async (session: ClientSession): Promise<void> => {
+    const { name, redis, resource, sleep, signal } = session;
+    const token = `${name}:${Math.random()}`;
+    while (!(await take(session, token).catch(() => false))) {
+      if (signal.aborted) return;
+      await sleep(40);
+    }
+    const inside = resource('stock').enter();
+    await sleep(300);
+    inside.write();
+    inside.leave();
+    await redis.eval(give, 1, key, token).catch(none);
+  };
+}
+
+const byOwnClock = locking(
+  async ({ redis }, token) => (await redis.set('k', token, 'PXAT', Date.now() + LEASE, 'NX')) === 'OK',
+  GIVE,
+);
+
+test("a lease that ends at a time of its holder's clock is the code's fault when that clock is wrong", async () => {
+  const text = 'client-clock-jump@B.SET.k.4.answered/B//-1100=A';
+  const story = await storyOf(byOwnClock, 'A,B,C', text);
+  expect(story).toMatch(/B's lease ended at .*, a time that its SET NX had named by its own clock/);
+  expect(story).toContain('at fault: the code of B, which names the end of its lease by its own clock');
+  const { findings, accepted } = await explore({
+    ...{ name: 'own clock', client: byOwnClock, topology: { replicas: 0 }, accept: ['lease-limits'] },
+    ...{ faults: ['client-clock-jump'], promises: ['mutual-exclusion'], budget: { worlds: 30 } },
+  });
+  expect([findings.length, accepted.length]).toEqual([1, 0]);
+});
+
+/** Takes a field of a hash, which has a lease of its own. */
+const field = locking(
+  async ({ redis }, token) => {
+    const script =
+      "if redis.call('hsetnx',KEYS[1],'stock',ARGV[1])==1 then redis.call('hpexpire',KEYS[1],ARGV[2],'FIELDS',1,'stock') return 1 end return 0";
+    return (await redis.eval(script, 1, 'locks', token, LEASE)) === 1;
+  },
+  "if redis.call('hget',KEYS[1],'stock')==ARGV[1] then return redis.call('hdel',KEYS[1],'stock') end return 0",
+  'locks',
+);
+const hsetex = locking(
+  async ({ redis }, token) =>
+    (await redis.call('hsetex', 'locks', 'FNX', 'PX', LEASE, 'FIELDS', 1, 'stock', token)) === 1,
+  "if redis.call('hget',KEYS[1],'stock')==ARGV[1] then return redis.call('hdel',KEYS[1],'stock') end return 0",
+  'locks',
+);
+
+test.each([
+  ['HSETNX and HPEXPIRE', field],
+  ['HSETEX', hsetex],
+])('the lease of a field by %s ends, and is not evicted', async (_, client) => {
+  const jump = await storyOf(client, 'A,B', 'server-clock-jump@A.enters.stock.1/redis-1//1100=A');
+  expect(jump).toContain("the clock of redis-1 jumps by 1100 ms, which ended A's lease");
+  expect(jump).toMatch(/granted until 1,00\d ms/);
+  const pause = await storyOf(client, 'A,B', 'client-pause@A.enters.stock.1/A/1500=A');
+  expect(pause).toMatch(/B got the lock while A was inside: A's lease ended at 1,00\d ms\./);
+});
+
+test('a lock that a transaction takes is lost by a restart', async () => {
+  const elected = locking(async ({ redis }, token) => {
+    await redis.watch('k');
+    if ((await redis.get('k')) !== null) return false;
+    return (await redis.multi().set('k', token, 'PX', LEASE).exec()) !== null;
+  }, GIVE);
+  const story = await storyOf(elected, 'A,B', 'restart-empty@A.enters.stock.1/redis-1/20=A');
+  expect(story).toContain("A's lock was lost by the restart of redis-1");
+  expect(story).toMatch(/SET k A\S* PX 1000 on redis-1: granted until/);
+});
+
+test('fences that are times of a clock are at fault, and no release', async () => {
+  const timed = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
+    const take =
+      "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',1000) then local t=redis.call('time') return t[1]*1000+math.floor(t[2]/1000) end return 0";
+    let fence = 0;
+    while ((fence = Number(await redis.eval(take, 1, 'k', name).catch(none))) === 0) await sleep(40);
+    const inside = resource('store').enter({ fence });
+    await sleep(200);
+    await inside.send().catch(none);
+    inside.leave();
+    await redis.eval(GIVE, 1, 'k', name).catch(none);
+  };
+  const story = await storyOf(timed, 'A,B', 'server-clock-jump@A.enters.store.1/redis-1//-1100=A');
+  expect(story).toMatch(/although A had got \d+ before: the clock of redis-1 jumps by -1100 ms\./);
+  expect(story).toContain('at fault: the code, whose fences are times of a clock');
+});
+
+test('a counter that counts one request twice is told as such', async () => {
+  const latch = async ({ name, redis, resource, sleep, signal }: ClientSession): Promise<void> => {
+    await redis.setnx('left', 3);
+    const part = resource('table').enter({ shared: true });
+    await sleep({ A: 100, B: 200, C: 350 }[name] ?? 0);
+    part.write();
+    part.leave();
+    await redis.decr('left');
+    if (name !== 'A') return;
+    while (Number(await redis.get('left').catch(() => 1)) > 0 && !signal.aborted) await sleep(25);
+    resource('table').enter().leave();
+  };
+  const story = await storyOf(latch, 'A,B,C', 'lost-reply@A.leaves.table.1/A=B+C~DECR');
+  expect(story).toContain("A's DECR was sent again after a lost reply, and let another in");
+  expect(story.match(/DECR left on redis-1 is executed, but the reply is lost/g)).toHaveLength(1);
+});
+
+/** Takes mails from a queue. @param producer how they come into it */
+const mailing =
+  (pop: (session: ClientSession) => Promise<string | undefined>): Client =>
+  async (session) => {
+    const { name, redis, resource, sleep, signal } = session;
+    if (name === 'A') await redis.rpush('mails', 'welcome').catch(none);
+    for (let i = 0; i < 8 && !signal.aborted; i++) {
+      const mail = await pop(session);
+      if (mail !== undefined) {
+        const sent = resource(`mail ${mail}`, { once: true }).enter();
+        await sleep(60);
+        sent.write();
+        sent.leave();
+      }
+      await sleep(40);
+    }
+  };
+
+test.each<[string, Client]>([
+  ['LPOP', mailing(async ({ redis }) => (await redis.lpop('mails').catch(none)) ?? undefined)],
+  ['BLPOP', mailing(async ({ redis }) => (await redis.blpop('mails', 0.1).catch(none))?.[1])],
+  [
+    'LMOVE',
+    mailing(
+      async ({ redis }) => (await redis.lmove('mails', 'busy', 'LEFT', 'RIGHT').catch(none)) ?? undefined,
+    ),
+  ],
+])('work that was put into a queue twice is told so, after %s', async (_, client) => {
+  const text = 'connection-reset@A.RPUSH.mails.1.executed/A=~RPUSH';
+  const story = await storyOf(client, 'A,B', text);
+  expect(story).toContain(
+    "A's RPUSH was sent again after a lost reply, and put welcome into the queue again",
+  );
+  expect(story).toContain('at fault: the code of A: its RPUSH');
+});
+
+test('a holder that went on although its renewal had found nothing is at fault, also after a restart', async () => {
+  const beating = async ({ name, redis, resource, sleep }: ClientSession): Promise<void> => {
+    // B asks only after A's renewal has found nothing.
+    if (name === 'B') await sleep(600);
+    while ((await redis.set('id', name, 'PX', 400, 'NX').catch(none)) !== 'OK') await sleep(50);
+    const inside = resource('id').enter();
+    for (let i = 0; i < 12; i++) {
+      await sleep(80);
+      inside.write();
+      await redis.pexpire('id', 400).catch(none);
+    }
+    inside.leave();
+    await redis.eval(GIVE, 1, 'id', name).catch(none);
+  };
+  const story = await storyOf(beating, 'A,B', 'restart-empty@A.writes.id.3/redis-1/20=A');
+  expect(story).toContain('A went on although its PEXPIRE was answered 0');
+  expect(story).toContain('at fault: the code of A, which does not look at the reply');
+});
