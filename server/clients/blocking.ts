@@ -91,7 +91,9 @@ export class Blocking {
     }
     const { clock } = this.#server.host;
     const timer =
-      request.timeout > 0 ? clock.at(clock.now() + request.timeout, () => this.#timedOut(client)) : undefined;
+      request.timeout > 0
+        ? clock.at(clock.now() + request.timeout, () => this.#timedOut(client), true)
+        : undefined;
     const blocked: Blocked = {
       kind: request.kind ?? 'key',
       db: client.db,

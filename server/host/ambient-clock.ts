@@ -16,6 +16,8 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 interface AmbientAlarm {
   readonly deadline: Millis;
   readonly task: () => void;
+  /** Keeps the process alive, because a server in memory has no socket that does. */
+  readonly isAwaited: boolean;
   /** Cancels the global timer that would ring the alarm. */
   disarm: () => void;
 }
@@ -49,9 +51,9 @@ export class AmbientClock implements Clock {
     return this.now() * 1000;
   }
 
-  at(deadline: Millis, task: () => void): Timer {
+  at(deadline: Millis, task: () => void, isAwaited = false): Timer {
     this.#follow();
-    const alarm: AmbientAlarm = { deadline, task, disarm: () => {} };
+    const alarm: AmbientAlarm = { deadline, task, isAwaited, disarm: () => {} };
     this.#alarms.add(alarm);
     this.#armedBy = setTimeout;
     this.#arm(alarm);
@@ -68,7 +70,7 @@ export class AmbientClock implements Clock {
     const ring = (): void => (Date.now() >= alarm.deadline ? this.#ring(alarm) : this.#arm(alarm));
     const handle = setTimeout(ring, Math.max(1, Math.min(alarm.deadline - Date.now(), LONGEST_DELAY)));
     // A fake timer's handle may lack `unref`.
-    (handle as { unref?: () => void }).unref?.();
+    if (!alarm.isAwaited) (handle as { unref?: () => void }).unref?.();
     alarm.disarm = () => clear(handle);
   }
 

@@ -19,8 +19,9 @@ export interface Clock {
   micros(): number;
   /**
    * Runs the task once, when `now()` reaches the deadline in milliseconds. A deadline may be more than 2^31 ms away.
+   * @param isAwaited a client waits for the task: where nothing else keeps the process alive, the timer does
    */
-  at(deadline: Millis, task: () => void): Timer;
+  at(deadline: Millis, task: () => void, isAwaited?: boolean): Timer;
   /**
    * Runs the task once, after so many milliseconds, even if the wall clock is set in between. The delay may be up to
    * 2^31 - 1 ms.

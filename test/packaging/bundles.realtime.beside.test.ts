@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 const entries = Object.values(manifest.exports).flatMap((target) =>
-  typeof target === 'string' ? [] : [target.import.default.slice(2)],
+  typeof target === 'string' ? [] : [target.import.default.slice(2).replace(/\.mjs$/, '.js')],
 );
 
 /** The sources whose code is in the files that are read with an entry, whether it runs or not. */
@@ -90,6 +90,38 @@ test('the server is not loaded before the first one is started', () => {
   expect(sourcesOf(loadedWith('dist/index.js', false)).filter(inServer)).toEqual([]);
   expect(readWith('dist/index.js').filter(inServer)).toEqual([]);
   expect(sourcesOf(loadedWith('dist/index.js', true))).toContain('server/server.ts');
+});
+
+test("vi.mock takes the mock's module for ioredis, with its default and its named exports", () => {
+  writeFileSync(
+    join(project, 'mock.test.mjs'),
+    `import Redis, { Cluster, Redis as Named } from 'ioredis';
+    import * as all from 'ioredis';
+    import { expect, test, vi } from 'vitest';
+    vi.mock('ioredis', () => import('lostlock/ioredis-mock'));
+    test('a key', async () => {
+      expect([Named, all.Redis, all.default, Redis.Cluster]).toEqual([Redis, Redis, Redis, Cluster]);
+      await new Redis().set('k', 'v');
+      expect(await new Named().get('k')).toBe('v');
+      expect(await new Cluster([{ host: 'h', port: 7000 }]).ping()).toBe('PONG');
+    });`,
+  );
+  const run = ['run', '--root', project, 'mock.test.mjs'];
+  const out = execFileSync(process.execPath, [resolve('node_modules/vitest/vitest.mjs'), ...run], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  expect(out).toMatch(/1 passed/);
+});
+
+test('a blocking command with a limit keeps the process of a mock alive until its reply, and nothing else does', () => {
+  const program = `import Redis from 'lostlock/ioredis-mock';
+    const redis = new Redis();
+    new Redis().blpop('never', 0);
+    console.log(await redis.blpop('k', 0.05), await redis.wait(1, 50));
+    await new Redis().subscribe('channel');`;
+  writeFileSync(join(project, 'blocking.mjs'), program);
+  expect(execFileSync(process.execPath, ['blocking.mjs'], { cwd: project, encoding: 'utf8' })).toBe('null 0\n');
 });
 
 test('the entry for Vitest works in a test, and shares its code with the main entry', () => {
