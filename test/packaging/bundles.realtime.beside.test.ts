@@ -121,7 +121,9 @@ test('a blocking command with a limit keeps the process of a mock alive until it
     console.log(await redis.blpop('k', 0.05), await redis.wait(1, 50));
     await new Redis().subscribe('channel');`;
   writeFileSync(join(project, 'blocking.mjs'), program);
-  expect(execFileSync(process.execPath, ['blocking.mjs'], { cwd: project, encoding: 'utf8' })).toBe('null 0\n');
+  expect(execFileSync(process.execPath, ['blocking.mjs'], { cwd: project, encoding: 'utf8' })).toBe(
+    'null 0\n',
+  );
 });
 
 test('the entry for Vitest works in a test, and shares its code with the main entry', () => {
