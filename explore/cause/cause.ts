@@ -5,6 +5,7 @@
 import { defined } from '../../base/defined.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import { type Tenure, takerOf } from '../../lab/account/tenures.ts';
+import { keptBy } from '../../lab/timeline/record.ts';
 import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
@@ -18,7 +19,7 @@ import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
 import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, requestOf } from './request.ts';
 import { shapeOf } from './shape.ts';
-import { errorsUntil, INTRODUCES, lateOf, repeatedBy } from './trouble.ts';
+import { errorsUntil, INTRODUCES, isRunAfterwards, lateOf, repeatedBy } from './trouble.ts';
 
 /** Why the promise broke. */
 export function causeOf(world: PlayedWorld, breach: Breach): Cause {
@@ -208,9 +209,7 @@ function lossBehind(
     ({ what, who, at: then }) =>
       then >= from &&
       then <= until &&
-      ((what === 'promote' && isLost) ||
-        (what === 'restart' &&
-          run.restarts?.some((each) => each.node === who && each.at === then && each.kept.size === 0))),
+      ((what === 'promote' && isLost) || (what === 'restart' && keptBy(run, who, then)?.size === 0)),
   );
   const clock = isFence ? clockOfFences(oldest, newest, world, known) : undefined;
   if (clock !== undefined && loss === undefined)
@@ -259,10 +258,14 @@ function refusedRenewal(
   const from = grantedAt(first);
   // What is answered after it left, such as its release, could not stop it any more.
   const left = Math.min(until, micros(first.visit.to));
-  // An error refuses a renewal at once, and so the lease ends later.
+  // An error refuses a renewal at once, and so the lease ends later. One that is answered when the lease is over has ended nothing.
   const renewed = Math.max(from, ...first.tenures.flatMap(({ renewals }) => renewals.map(({ at }) => at)));
-  const error = (call: SentCommand): string | undefined =>
-    freedBy.how === 'expired' && call.sent >= renewed ? errorOf(call, messages) : undefined;
+  const error = (call: SentCommand): string | undefined => {
+    if (freedBy.how !== 'expired' || call.sent < renewed) return undefined;
+    if (call.reply === undefined || call.reply.sent >= micros(freedBy.at)) return undefined;
+    const code = errorOf(call, messages);
+    return code === 'NOSCRIPT' && isRunAfterwards(call, account) ? undefined : code;
+  };
   const found = account.calls.all.find(
     (call) =>
       call.client === first.visit.client &&

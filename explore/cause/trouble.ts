@@ -124,7 +124,7 @@ export function errorsUntil({ account, messages }: WorldAccount, until: number):
       INTRODUCES.has(call.name) ||
       code === 'MOVED' ||
       code === 'ASK' ||
-      (code === 'NOSCRIPT' && isSentWhole(call, account))
+      (code === 'NOSCRIPT' && isRunAfterwards(call, account))
     )
       continue;
     const id = `${client} ${node} ${code}`;
@@ -136,11 +136,14 @@ export function errorsUntil({ account, messages }: WorldAccount, until: number):
   return [...found.values()].sort((a, b) => a.at - b.at);
 }
 
-/** True for a script that was not known yet, and was sent once more with its text, as clients do. */
-function isSentWhole(call: SentCommand, { calls }: LockAccount): boolean {
+/** True for a script that was not known, and that the client ran afterwards, as clients do: with its text, or after it had loaded it. */
+export function isRunAfterwards(call: SentCommand, { calls }: LockAccount): boolean {
   const script = scriptOf(call);
-  return calls.all.some(
-    ({ client, sent, name, ...rest }) =>
-      client === call.client && sent > call.sent && name === 'eval' && scriptOf({ name, ...rest }) === script,
+  const later = calls.all.filter(({ client, sent }) => client === call.client && sent > call.sent);
+  const loaded = later.find(({ name, words }) => name === 'script' && /^load$/i.test(words[1] ?? ''));
+  return later.some(
+    (each) =>
+      scriptOf(each) === script &&
+      (each.name === 'eval' || (loaded !== undefined && each.sent > loaded.sent)),
   );
 }

@@ -1,4 +1,5 @@
 /** The promise that a lock whose holder is gone can be had again. */
+import { beginning, readable } from '../../page/text.ts';
 import type { LockPromise } from './promise.ts';
 
 export const noOrphan: LockPromise = {
@@ -10,7 +11,8 @@ export const noOrphan: LockPromise = {
   broken: 'The lock is orphaned',
   ofClosed({ how, orphan }) {
     if (orphan === '') return undefined;
-    const shown = orphan.length > 80 ? `${orphan.slice(0, 77)}...` : orphan;
+    const text = readable(orphan);
+    const shown = text.length > 80 ? `${beginning(text, 77)}...` : text;
     return `nobody is inside, but a new client ${how}; left behind: ${shown}`;
   },
 };

@@ -76,7 +76,7 @@ def build(target):
         with open(os.path.join(engine, "__init__.py"), "w", encoding="utf8") as marker:
             marker.write('"""The engine: lostlock for Node."""\n')
         subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", target, folder],
+            [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", target, folder],
             check=True,
         )
     [wheel] = [name for name in os.listdir(target) if name.endswith(".whl")]

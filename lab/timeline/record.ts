@@ -35,6 +35,18 @@ export interface RecordedRestart {
   readonly kept: ReadonlyMap<string, string>;
 }
 
+/**
+ * What a node still had when it started again: the holders by their keys. On the real clock, that is known a little later than the start.
+ * @param at when it started, in microseconds
+ */
+export function keptBy(
+  { restarts = [] }: Pick<RecordedRun, 'restarts'>,
+  node: string,
+  at: number,
+): ReadonlyMap<string, string> | undefined {
+  return restarts.find((each) => each.node === node && each.at >= at)?.kept;
+}
+
 /** One run. */
 export interface RecordedRun {
   readonly title: string;

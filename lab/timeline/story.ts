@@ -7,6 +7,7 @@ import { cutStory, type ToldStep } from './cut.ts';
 import { type LockSteps, lockSteps } from './lock-steps.ts';
 import { LostWrites } from './lost-writes.ts';
 import { listText, type Plot, spanText } from './plot.ts';
+import { keptBy } from './record.ts';
 
 /** The sentences, in the order of time. */
 export function storyOf(plot: Plot): readonly StoryStep[] {
@@ -108,8 +109,7 @@ function isToldPromotion(marks: readonly TimelineMark[], { lane, at, text }: Sto
 function partySentence({ account, run }: Plot, { at, lane, kind, text }: TimelineMark): string {
   if (kind === 'promote') return `${lane} ${text.replace(/ at offset \d+$/, '')}.`;
   if (kind === 'restart') {
-    const kept = run.restarts?.find((each) => each.node === lane && each.at === at)?.kept;
-    return `${lane} ${text}${kept?.size === 0 ? ', without any data' : ''}.`;
+    return `${lane} ${text}${keptBy(run, lane, at)?.size === 0 ? ', without any data' : ''}.`;
   }
   if (kind !== 'clock') return `${lane} ${text}.`;
   const said = text

@@ -1,5 +1,6 @@
 /** What stories say of programs that are no plain locks: limiters, jobs with marks, streams, queues, caches, terms of leaders. */
 import '../../lab/router.ts';
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
 
@@ -213,4 +214,29 @@ test('of a grant, a DEL and another grant in one microsecond, the DEL is blamed 
   });
   expect(findings.length).toBeGreaterThan(0);
   for (const { sentence } of findings) expect(sentence).toMatch(/'s DEL deleted [A-D]'s lock/);
+});
+
+/** A lock that a timer renews by a script that is loaded when the server does not know it. Nobody looks at what the renewal answers. */
+async function renewedByScript({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  const token = `${name}:${Math.random()}`;
+  const renew = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], 300) else return 0 end`;
+  const sha = createHash('sha1').update(renew).digest('hex');
+  const extend = () => redis.evalsha(sha, 1, 'stock:lock', token);
+  while ((await redis.set('stock:lock', token, 'PX', 300, 'NX')) !== 'OK') {
+    if (signal.aborted) return;
+    await sleep(30);
+  }
+  const timer = setInterval(() => void extend().catch(() => redis.script('LOAD', renew).then(extend)), 200);
+  const stock = resource('stock').enter();
+  await sleep(600);
+  await stock.send();
+  clearInterval(timer);
+  stock.leave();
+}
+
+test('a script that its client loads, and runs afterwards, has refused no renewal', async () => {
+  const story = await storyOf(renewedByScript, 'A,B', 'client-pause@A.enters.stock.1/A/500=A');
+  expect(story).toMatch(/A's lease ended at [\d.]+ ms/);
+  expect(story).toMatch(/although its script \w+ was answered 0\./);
+  expect(story).not.toContain('NOSCRIPT');
 });

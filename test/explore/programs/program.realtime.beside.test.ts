@@ -7,6 +7,7 @@ import { explore, type ProgramOptions } from '../../../explore/index.ts';
 import { ensureBuilt } from '../../support/built.ts';
 import { findProgram } from '../../support/redis-server.ts';
 import { until } from '../../support/until.ts';
+import { brokenBy } from './broken-by.ts';
 
 const WORKER = join(import.meta.dirname, 'worker.py');
 const CLI = join(import.meta.dirname, '../../../dist/cli.js');
@@ -38,6 +39,16 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
     expect(finding?.story).toMatch(/is paused for \d+ ms[\s\S]*the lease of \w's lock ends/);
     expect(finding?.replay).toMatch(/client-pause@\w+\.[\w-]+\.stock/);
     expect(report.coverage.programs).toMatchObject({ unable: [], perSecond: expect.any(Number) });
+  });
+
+  test('a fence that comes twice after a restart without data is no fault of a client that gave its lock back', {
+    timeout: LIMIT,
+  }, async () => {
+    const options = { ...program('fenced'), lease: 600, promises: ['fencing' as const] };
+    const broken = await brokenBy(options, 'restart-empty@B.enters.stock.1/redis-1/20');
+    expect(broken[0]).toMatch(
+      /^A and \w+ both got fence 1 for stock: the counter of fences was lost by the restart/,
+    );
   });
 
   test('what is wrong with a program is said', { timeout: LIMIT }, async () => {

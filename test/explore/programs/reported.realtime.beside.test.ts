@@ -5,16 +5,11 @@
 import { spawn } from 'node:child_process';
 import { cpus } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { causeOf } from '../../../explore/cause/cause.ts';
 import { explore } from '../../../explore/index.ts';
-import { judge } from '../../../explore/judge.ts';
-import { decodePlan, type WorldPlan } from '../../../explore/plan.ts';
-import { ProgramExplorer } from '../../../explore/programs/explorer.ts';
-import { fullProgramOptions } from '../../../explore/programs/options.ts';
-import { sentenceOf } from '../../../explore/story/sentence.ts';
 import { isLongRun, sampleOf } from '../../support/long.ts';
 import { findProgram } from '../../support/redis-server.ts';
-import { explorationOf, REPORTED, type ReportedProgram } from './reported.ts';
+import { brokenBy } from './broken-by.ts';
+import { explorationOf, REPORTED } from './reported.ts';
 
 const LIMIT = 240_000;
 /** How long a flaw may take to be found on two idle cores, in milliseconds. */
@@ -30,19 +25,6 @@ function keepBusy(): Disposable {
   };
 }
 
-/** What the world of this fault breaks, in sentences. */
-async function brokenBy(
-  reported: ReportedProgram,
-  kind: 'flawed' | 'sound',
-  fault: string,
-): Promise<string[]> {
-  const full = fullProgramOptions({ ...explorationOf(reported, kind), lease: 1000 });
-  const clients = full.full.clients.join();
-  const { plan } = decodePlan(`2:1:0:${clients}:${fault}:000000000000`) as { readonly plan: WorldPlan };
-  const { world } = await new ProgramExplorer(full).replay(plan);
-  return judge(world, full.full.promises, []).map((breach) => sentenceOf(causeOf(world, breach), breach));
-}
-
 describe.skipIf(findProgram('python3') === undefined)('failures of public reports (needs python3)', () => {
   const played = REPORTED.flatMap((each) =>
     each.fault === undefined ? [] : [{ ...each, fault: each.fault }],
@@ -52,9 +34,10 @@ describe.skipIf(findProgram('python3') === undefined)('failures of public report
     '$name is broken by $fault, and the sentence names the cause',
     { timeout: LIMIT },
     async ({ fault, ...reported }) => {
-      const [sentence] = await brokenBy(reported, 'flawed', fault);
-      expect(sentence).toMatch(reported.cause);
-      expect(await brokenBy(reported, 'sound', fault)).toEqual([]);
+      const played = (kind: 'flawed' | 'sound') =>
+        brokenBy({ ...explorationOf(reported, kind), lease: 1000 }, fault);
+      expect((await played('flawed'))[0]).toMatch(reported.cause);
+      expect(await played('sound')).toEqual([]);
     },
   );
 
