@@ -34,6 +34,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       gaveUp: sum(({ coverage }) => coverage.gaveUp),
       waiting: sum(({ coverage }) => coverage.waiting),
       fenced: sum(({ coverage }) => coverage.fenced),
+      recorded: sum(({ coverage }) => coverage.recorded),
       triedAgain: sum(({ coverage }) => coverage.triedAgain),
       leaseEnded: sum(({ coverage }) => coverage.leaseEnded),
       calmErrors: [...new Set(reports.flatMap(({ coverage }) => coverage.calmErrors))],

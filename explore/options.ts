@@ -10,6 +10,7 @@ import { checkAccept, LEASE_LIMITS } from './fingerprint.ts';
 import { boundHint } from './in-test.ts';
 import type { UserPromise } from './judge.ts';
 import { PROMISES, type PromiseName, promises } from './promises/index.ts';
+import { MADE_PROMISES, type MadePromiseName } from './promises/linearizable.ts';
 import { madeOf } from './promises/promise.ts';
 import type { Asked, Coverage } from './report-data.ts';
 import { checkBound, type FaultBound } from './search/bounds.ts';
@@ -71,7 +72,7 @@ export interface ExploreOptions {
    * The promises to check, and no others; `'defaults'` stands for those that docs/explore.md marks. Default `['defaults']`: all except
    * `durable-acks` and `fair`, which few locks keep.
    */
-  readonly promises?: readonly (PromiseName | typeof DEFAULTS | UserPromise)[];
+  readonly promises?: readonly (PromiseName | MadePromiseName | typeof DEFAULTS | UserPromise)[];
   /**
    * What is known, and is to be no finding: fingerprints of findings, and `'lease-limits'`, which names what no lease can keep: the
    * tenure ended by expiry, lost data or a changed clock, its holder acted on, and nothing else was wrong. Default: nothing.
@@ -345,14 +346,15 @@ function clientNames(clients: ExploreOptions['clients'] = 3): readonly string[] 
 }
 
 function promisesOf(given: ExploreOptions['promises'] = [DEFAULTS]): Pick<FullOptions, 'promises' | 'own'> {
-  const known = [...PROMISES, DEFAULTS];
+  const known = [...PROMISES, ...MADE_PROMISES.keys(), DEFAULTS];
   if (!Array.isArray(given))
     throw badOption('promises', given, `an array of ${known.join(', ')} and functions`);
-  const own = given.filter((each): each is UserPromise => typeof each === 'function');
+  const all = given.map((each) => MADE_PROMISES.get(each as string) ?? each);
+  const own = all.filter((each): each is UserPromise => typeof each === 'function');
   for (const each of own) {
     if (each.name === '') throw badOption('promises', inspect(each), 'functions that have a name');
   }
-  const names: readonly string[] = given.filter((each) => typeof each !== 'function');
+  const names: readonly string[] = all.filter((each) => typeof each !== 'function');
   for (const each of names) checkOneOf('promises', each, known);
   const byDefault = promises.filter(({ onRequest }) => onRequest !== true).map(({ name }) => name);
   return { promises: new Set(names.flatMap((name) => (name === DEFAULTS ? byDefault : [name]))), own };

@@ -101,6 +101,8 @@ export interface Coverage {
   readonly waiting: number;
   /** In how many worlds the resource was entered with a fence. */
   readonly fenced: number;
+  /** In how many worlds clients recorded operations. */
+  readonly recorded: number;
   /** In how many worlds a client went in after it had been refused, or asked again. */
   readonly triedAgain: number;
   /** In how many worlds a lease ended, by time, under a client that had set it and was inside. */

@@ -104,6 +104,9 @@ function happenedLines(report: ReportData, width: number): string[] {
   const { faults, errors, gaveUp, waiting, fenced, triedAgain, leaseEnded, singles, leases } = coverage;
   const idle = Object.keys(faults).filter((kind) => faults[kind as keyof typeof faults] === 0);
   const left = unchecked(asked);
+  const unjudged = asked.promises.filter(
+    (name) => coverage.judged[name] === 0 && !asked.namedPromises.includes(name),
+  );
   const lines = [
     idle.length > 0 && `never struck: ${idle.join(', ')}`,
     singles.played < singles.share && `not played: ${singles.share - singles.played} worlds with one fault`,
@@ -113,6 +116,9 @@ function happenedLines(report: ReportData, width: number): string[] {
       'each holder left before its lease ended: that case was not seen',
     waiting > 0 && `in ${counted(waiting, 'world')} a client still waited at the end`,
     fenced === 0 && 'fences: none seen',
+    unjudged.length > 0 && `nothing to judge: ${unjudged.join(', ')}`,
+    isUnjudged(report) &&
+      'no promise judges the operations that clients record: linearizable(object) does, and no-lost-update judges updates',
     gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,
     ...Object.entries(errors).map(([text, count]) => `  ${count} x ${text}`),
     left.length > 0 &&
@@ -121,6 +127,12 @@ function happenedLines(report: ReportData, width: number): string[] {
     ...reasonsOf(report).map(({ kind, what }) => `inconclusive (${kind}): ${what}`),
   ];
   return lines.filter((line) => line !== false).flatMap((line) => wrapped(line, width, '  '));
+}
+
+/** True when clients record operations that none of the promises is about. */
+function isUnjudged({ asked, coverage: { recorded, judged } }: ReportData): boolean {
+  const own = asked.promises.filter((name) => promises.every((each) => each.name !== name));
+  return recorded > 0 && own.length === 0 && (judged['no-lost-update'] ?? 0) === 0;
 }
 
 /**

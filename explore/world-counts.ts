@@ -26,6 +26,7 @@ type Counted = Pick<
   | 'gaveUp'
   | 'waiting'
   | 'fenced'
+  | 'recorded'
   | 'triedAgain'
   | 'leaseEnded'
   | 'calmErrors'
@@ -37,6 +38,7 @@ export class WorldCounts {
   #gaveUp = 0;
   #waiting = 0;
   #fenced = 0;
+  #recorded = 0;
   #triedAgain = 0;
   #leaseEnded = 0;
   readonly #judged: Record<string, number>;
@@ -69,6 +71,7 @@ export class WorldCounts {
     if (world.lives.some(({ client, waitedSince }) => client !== PROBE && waitedSince !== undefined))
       this.#waiting++;
     if (history.visits.some(({ fence }) => fence !== undefined)) this.#fenced++;
+    if (history.operations.length > 0) this.#recorded++;
     if (hasTriedAgain(world)) this.#triedAgain++;
     if (hasLeaseEnded(history, world.startedAt)) this.#leaseEnded++;
   }
@@ -93,7 +96,7 @@ export class WorldCounts {
     return {
       ...{ contended: this.#contended, judged: this.#judged, errors: this.#errors, gaveUp: this.#gaveUp },
       ...{ waiting: this.#waiting, fenced: this.#fenced, triedAgain: this.#triedAgain },
-      ...{ leaseEnded: this.#leaseEnded, calmErrors: this.#calmErrors },
+      ...{ leaseEnded: this.#leaseEnded, recorded: this.#recorded, calmErrors: this.#calmErrors },
     };
   }
 }

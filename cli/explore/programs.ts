@@ -195,7 +195,7 @@ function again(values: Values, program: readonly string[], replay: string): stri
   const kept = Object.entries(values).flatMap(([name, value]) => {
     if (!['clients', 'faults', 'promises', 'replicas', 'primaries', 'lease', 'on', 'threads'].includes(name))
       return [];
-    return value === true ? [`--${name}`] : [`--${name} ${value}`];
+    return [value === true ? `--${name}` : `--${name} ${quoted(String(value))}`];
   });
   const words = [...kept, `--replay '${replay}'`, '--timeline world.html', '--', ...program.map(quoted)];
   return `lostlock explore ${words.join(' ')}`;

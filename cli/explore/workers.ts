@@ -205,6 +205,7 @@ function reportOf(full: FullOptions, { soFar }: WorkerState, more: readonly Find
       gaveUp: 0,
       waiting: 0,
       fenced: 0,
+      recorded: 0,
       triedAgain: 0,
       leaseEnded: 0,
     },

@@ -51,3 +51,11 @@ export function linearizable(name: ModelName): (history: History) => Misfit | un
   };
   return Object.assign(promise, made);
 }
+
+/** The name of such a promise, for where a function cannot be given: in a command line, or in another language. */
+export type MadePromiseName = `linearizable(${ModelName})`;
+
+/** The promises that can be named so. */
+export const MADE_PROMISES: ReadonlyMap<string, ReturnType<typeof linearizable>> = new Map(
+  (Object.keys(MODELS) as ModelName[]).map((name) => [`linearizable(${name})`, linearizable(name)]),
+);

@@ -141,6 +141,13 @@ class Visit:
             self.leave()
 
 
+def _text(value):
+    """A value as the engine takes it: a text as it is, and everything else as JSON."""
+    if isinstance(value, (str, bytes)):
+        return value
+    return json.dumps(value, default=str)
+
+
 class Operation:
     """An operation on what clients share. Without a result it is unknown whether it took effect."""
 
@@ -149,7 +156,7 @@ class Operation:
         self._number = number
 
     def ok(self, value=None):
-        """It took effect, and this came back."""
+        """It took effect, and this came back: a text, or what JSON can say."""
         self._result("OK", value)
 
     def failed(self):
@@ -161,7 +168,7 @@ class Operation:
         self._result("UNKNOWN")
 
     def _result(self, outcome, value=None):
-        self._world._say("RESULT", self._number, outcome, *([] if value is None else [value]))
+        self._world._say("RESULT", self._number, outcome, *([] if value is None else [_text(value)]))
 
 
 class World:
@@ -220,7 +227,7 @@ class World:
 
     def invoke(self, operation, value=None, of=None):
         """An operation on what clients share begins. Returns the Operation, which says how it ended."""
-        words = [operation] + ([] if value is None else [value]) + ([] if of is None else ["OF", of])
+        words = [operation] + ([] if value is None else [_text(value)]) + ([] if of is None else ["OF", of])
         return Operation(self, self._say("INVOKE", *words))
 
     def note(self, text):

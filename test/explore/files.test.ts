@@ -43,6 +43,7 @@ function report(change: Partial<ReportData> = {}): ReportData {
       gaveUp: 0,
       waiting: 0,
       fenced: 0,
+      recorded: 0,
       triedAgain: 1,
       leaseEnded: 0,
     },

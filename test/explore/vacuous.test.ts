@@ -54,7 +54,7 @@ test.each([
 });
 
 test('a promise that is made for an object says so too, and one that has something does not', async () => {
-  const nothing = await played({ client: goesIn, promises: [linearizable('queue')] });
+  const nothing = await played({ client: goesIn, promises: ['linearizable(queue)'] });
   expect(nothing.reasons.map(({ what }) => what)).toContain(
     'linearizable(queue) had nothing to judge (it has nothing if no client records an operation)',
   );

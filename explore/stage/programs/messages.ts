@@ -130,14 +130,14 @@ export class ClientMessages implements ClientAtDesk {
 
   async invoke(operation: string, value: string | undefined, of: string): Promise<number> {
     await this.#speaker.free();
-    this.#operations.push(this.#session.record(operation, value, of));
+    this.#operations.push(this.#session.record(operation, meant(value), of));
     this.#speaker.moved();
     return this.#operations.length;
   }
 
   async result(id: number, outcome: 'ok' | 'failed' | 'unknown', value: string | undefined): Promise<void> {
     const recording = this.#operations[id - 1] ?? fail('ERR there is no operation of this number');
-    if (outcome === 'ok') recording.ok(value);
+    if (outcome === 'ok') recording.ok(meant(value));
     else if (outcome === 'failed') recording.failed();
     await this.#speaker.free();
   }
@@ -158,5 +158,17 @@ export class ClientMessages implements ClientAtDesk {
 
   async done(error: string | undefined): Promise<void> {
     this.#ended(error);
+  }
+}
+
+/** What a text says: JSON of an object, a list, a truth, nothing or a number says that value. Everything else is text. */
+function meant(text: string | undefined): unknown {
+  if (text === undefined || !/^(?:[[{].*[\]}]|true|false|null|-?\d+(?:\.\d+)?)$/s.test(text)) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    // A number with more digits than JavaScript keeps would become another one.
+    return typeof value === 'number' && String(value) !== text ? text : value;
+  } catch {
+    return text;
   }
 }

@@ -13,5 +13,7 @@ export async function brokenBy(options: ProgramOptions, fault: string): Promise<
   const clients = full.full.clients.join();
   const { plan } = decodePlan(`2:1:0:${clients}:${fault}:000000000000`) as { readonly plan: WorldPlan };
   const { world } = await new ProgramExplorer(full).replay(plan);
-  return judge(world, full.full.promises, []).map((breach) => sentenceOf(causeOf(world, breach), breach));
+  return judge(world, full.full.promises, full.full.own).map((breach) =>
+    sentenceOf(causeOf(world, breach), breach),
+  );
 }

@@ -51,6 +51,22 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
     );
   });
 
+  test.each([
+    ['updates', 'no-lost-update', 'both updated the value 0'],
+    ['adds', 'linearizable(counter)', 'fits into no order'],
+  ] as const)(
+    'a program that %s without a lock breaks %s: its values are JSON',
+    { timeout: LIMIT },
+    async (...row) => {
+      const [kind, promise, told] = row;
+      const [sentence] = await brokenBy(
+        { ...program(kind), promises: [promise] },
+        'client-pause@A.GET.counter.1.executed/A/1000',
+      );
+      expect(sentence).toContain(told);
+    },
+  );
+
   test('what is wrong with a program is said', { timeout: LIMIT }, async () => {
     await expect(explore(program('ends'))).rejects.toThrow(
       /it ended with status 1[\s\S]*this program ends at once/,

@@ -13,12 +13,23 @@ RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del'
 worlds = 0
 
 
+def count(world, redis):
+    """Counts without a lock."""
+    operation = world.invoke("update") if KIND == "updates" else world.invoke("add", 1)
+    read = int(redis.command("GET", "counter") or 0)
+    redis.command("SET", "counter", read + 1)
+    operation.ok({"read": read, "wrote": read + 1} if KIND == "updates" else read + 1)
+    redis.close()
+
+
 def client(world):
     global worlds
     worlds += 1
     if KIND == "raises":
         raise ValueError("this program never takes its lock")
     redis = lostlock.Resp.from_url(world.url)
+    if KIND in ("adds", "updates"):
+        return count(world, redis)
     print(f"{world.client} begins in process {os.getpid()}", flush=True)
     mine = f"{world.client}{time.time()}"
     end = time.monotonic() + 3
