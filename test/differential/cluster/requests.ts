@@ -1,6 +1,9 @@
 /** Generates requests to the nodes of a cluster: commands on keys of every node, CLUSTER, and what follows redirects. */
 import { slotOf } from '../../../protocol/slot.ts';
+import type { ClusterTraits } from '../../../server/dialects/cluster.ts';
 import type { Random } from '../random.ts';
+
+type Moves = ClusterTraits['movesSlots'];
 
 /** A request to one of the nodes. */
 export interface NodeRequest {
@@ -178,6 +181,144 @@ function mistake(random: Random): string[] {
   ]);
 }
 
+/** Ranges of slots: of one primary, of two, backwards, twice the same, and none. */
+function ranges(random: Random): string[] {
+  return random.pick([
+    ['5', '9'],
+    ['0', '5'],
+    ['5', '5'],
+    ['9', '5'],
+    ['5460', '5461'],
+    ['5461', '5465'],
+    ['10922', '10923'],
+    ['5', '9', '7', '12'],
+    ['5', '9', '10', '12'],
+    ['5', '9', '6000', '6001'],
+    ['5', '9', '11'],
+    ['x', '9'],
+    ['5', '16384'],
+    ['-1', '3'],
+    [],
+    [slot(random), slot(random)],
+  ]);
+}
+
+/** An id of a move that nobody makes. */
+const NO_MOVE = '0123456789abcdef0123456789abcdef01234567';
+
+/** Requests about moves that begin none: from the source with Valkey 9, to the target with Redis 8.4 and later. */
+function moveMistake(random: Random, moves: Moves): NodeRequest {
+  const node = random.below(NODES);
+  const name = random.percent(70) ? random.pick(['STATUS', 'CANCEL']) : 'IMPORT';
+  if (moves === 'to the target') {
+    const words = random.pick([
+      // The node has these slots, or they belong to two nodes, or they are no ranges.
+      [
+        'IMPORT',
+        ...random.pick([
+          ['5', '9'],
+          ['5460', '5461'],
+          ['9', '5'],
+          ['5', '9', '7', '12'],
+          ['x', '1'],
+          ['5'],
+          [],
+        ]),
+      ],
+      [
+        name,
+        random.pick(['ALL', 'all', 'ID', 'id', 'x', '']),
+        ...random.pick([[], [], [NO_MOVE], ['x'], ['x', 'y']]),
+      ],
+      [random.pick(['x', 'STATUS', 'CANCEL', 'IMPORT'])],
+    ]);
+    const trim = [
+      'TRIMSLOTS',
+      random.pick(['RANGES', 'x']),
+      random.pick(['1', '1', '0', '2', 'x']),
+      ...ranges(random),
+    ];
+    return random.percent(15)
+      ? { node: random.below(REPLICA), words: trim }
+      : // On the other nodes an import might begin.
+        {
+          node: words[0] === 'IMPORT' ? random.pick([0, REPLICA]) : node,
+          words: ['CLUSTER', 'MIGRATION', ...words],
+        };
+  }
+  const from = random.percent(90) ? 'SLOTSRANGE' : random.pick(['x', 'NODE', '']);
+  // To itself, to a node that does not exist, or nowhere.
+  const to = random.pick([
+    ...[['NODE', `<ID${node}>`], ['NODE', NO_MOVE], ['NODE', 'x'], ['NODE'], [], ['x', '<ID1>']],
+  ]);
+  return {
+    node,
+    words: random.pick([
+      ['CLUSTER', 'MIGRATESLOTS', from, ...ranges(random), ...to],
+      [
+        'CLUSTER',
+        'MIGRATESLOTS',
+        from,
+        ...ranges(random),
+        ...to,
+        ...random.pick([['x'], ['SLOTSRANGE', '5', '9', ...to]]),
+      ],
+      [
+        'CLUSTER',
+        random.pick(['GETSLOTMIGRATIONS', 'CANCELSLOTMIGRATIONS']),
+        ...random.pick([[], [], ['x'], ['ALL']]),
+      ],
+      [
+        'CLUSTER',
+        'SYNCSLOTS',
+        random.pick(['FINISH', 'ACK', 'PAUSED', 'x', 'ESTABLISH', 'CAPA']),
+        ...random.pick([[], ['x']]),
+      ],
+      [
+        'CLUSTER',
+        'SYNCSLOTS',
+        'FINISH',
+        'STATE',
+        random.pick(['success', 'failed', 'x']),
+        'NAME',
+        random.pick([NO_MOVE, 'x']),
+      ],
+      [
+        'CLUSTER',
+        'FLUSHSLOT',
+        slot(random),
+        ...random.pick([[], [], ['SYNC'], ['ASYNC'], ['x'], ['x', 'y']]),
+      ],
+    ]),
+  };
+}
+
+/** SETSLOT with a limit for the replicas' answers, as Valkey has it. */
+function timedStep(random: Random): NodeRequest {
+  const moved = random.pick(SLOTS);
+  const owner = ownerOf(moved);
+  const action = random.pick([
+    ['STABLE'],
+    ['MIGRATING', `<ID${(owner + 1) % 3}>`],
+    ['IMPORTING', id(random)],
+    ['NODE', `<ID${owner}>`],
+    ['NODE', 'nobody'],
+    ['x'],
+  ]);
+  const limit = random.pick([
+    ['TIMEOUT', '5000'],
+    ['timeout', '0'],
+    ['TIMEOUT'],
+    ['TIMEOUT', 'x'],
+    ['TIMEOUT', '-1'],
+    ['x', 'y'],
+  ]);
+  return {
+    node: random.percent(80) ? owner : random.below(NODES),
+    words: ['CLUSTER', 'SETSLOT', String(moved), ...action, ...limit],
+  };
+}
+
 /** A change that only the node itself notices. */
 function localChange(random: Random): NodeRequest {
   const moved = random.pick(SLOTS);
@@ -226,8 +367,11 @@ function migration(random: Random): NodeRequest {
   return { node: from === to ? (from + 1) % 3 : from, words };
 }
 
-/** One request of a program. */
-export function clusterRequest(random: Random): NodeRequest {
+/** One request of a program, to nodes that can do what the traits say. */
+export function clusterRequest(
+  random: Random,
+  { movesSlots, setSlotTakesTimeout }: ClusterTraits,
+): NodeRequest {
   const node = random.percent(15) ? REPLICA : random.below(REPLICA);
   return random.weighted<() => NodeRequest>([
     [() => ({ node, words: dataCommand(random) }), 45],
@@ -243,5 +387,7 @@ export function clusterRequest(random: Random): NodeRequest {
     [() => ({ node, words: mistake(random) }), 6],
     [() => localChange(random), 8],
     [() => migration(random), 3],
+    [() => moveMistake(random, movesSlots), movesSlots === 'not' ? 0 : 12],
+    [() => timedStep(random), setSlotTakesTimeout ? 4 : 0],
   ])();
 }

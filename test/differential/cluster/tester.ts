@@ -1,5 +1,5 @@
 /** Sends generated programs to lostlock's cluster and to a real one, and reports where the replies differ. */
-import type { DialectName } from '../../../server/dialects/index.ts';
+import { type DialectName, dialectNamed } from '../../../server/dialects/index.ts';
 import { Random } from '../random.ts';
 import { clusterRequest, type NodeRequest } from './requests.ts';
 import { ClusterSide } from './sides.ts';
@@ -13,6 +13,7 @@ export async function compareClusters(
   { commands, seed, most = 10 }: { commands: number; seed: number; most?: number },
 ): Promise<{ readonly commands: number; readonly differences: readonly string[] }> {
   const random = new Random(seed);
+  const { cluster: traits } = dialectNamed(dialect);
   const differences: string[] = [];
   let sent = 0;
   const sides: ClusterSide[] = [];
@@ -21,7 +22,7 @@ export async function compareClusters(
     sides.push(await ClusterSide.real(program));
     const [ours, real] = sides as [ClusterSide, ClusterSide];
     while (sent < commands && differences.length < most) {
-      const requests = Array.from({ length: LENGTH }, () => clusterRequest(random));
+      const requests = Array.from({ length: LENGTH }, () => clusterRequest(random, traits));
       const difference = await play(ours, real, requests);
       sent += LENGTH;
       if (difference !== undefined) differences.push(difference);

@@ -56,7 +56,7 @@ function breaksReplies([name = '', sub = '']: readonly Bytes[]): boolean {
 }
 
 /** Distances with all digits: C's sine misses the nearest double now and then. */
-function storesDistances(argv: readonly Bytes[]): boolean {
+export function storesDistances(argv: readonly Bytes[]): boolean {
   return SEARCH.test(asciiLower(argv[0] ?? '')) && argv.some((word) => /^storedist$/i.test(word));
 }
 
@@ -108,20 +108,20 @@ function flushesCode(
  * RESTORE with a TTL that overflows: from Redis 7.2 on the deadline is below zero, and the key expires at some moment. An
  * assertion of Valkey fails then.
  */
-function overflowsTtl([name = '', , ttl = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
-  if (ours.server.dialect.name === 'redis-7.0' || !/^restore(-asking)?$/i.test(name)) return false;
+function overflowsTtl([name = '', , ttl = '', ...words]: readonly Bytes[], dialect: string): boolean {
+  if (dialect === 'redis-7.0' || !/^restore(-asking)?$/i.test(name)) return false;
   return ttl.length >= 19 && !words.some((word) => /^absttl$/i.test(word));
 }
 
 /** FUNCTION LIST with an unknown word that has a line end: Valkey 9 sends it as it is, which breaks its reply. */
-function endsLine([name = '', sub = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
-  if (ours.server.dialect.name !== 'valkey-9') return false;
+function endsLine([name = '', sub = '', ...words]: readonly Bytes[], dialect: string): boolean {
+  if (dialect !== 'valkey-9') return false;
   return /^function$/i.test(name) && /^list$/i.test(sub) && words.some((word) => /[\r\n]/.test(word));
 }
 
 /** HSETEX with a time and a field that is named twice, where the hash is or becomes a table: Redis 8.6.2 aborts. */
-function setsFieldTwice([name = '', ...words]: readonly Bytes[], ours: OurSide): boolean {
-  if (ours.server.dialect.name !== 'redis-8.6' || !/^hsetex$/i.test(name)) return false;
+function setsFieldTwice([name = '', ...words]: readonly Bytes[], dialect: string): boolean {
+  if (dialect !== 'redis-8.6' || !/^hsetex$/i.test(name)) return false;
   const first = words.findIndex((word) => /^fields$/i.test(word)) + 2;
   const fields = words.filter((_, i) => i >= first && (i - first) % 2 === 0);
   const isTimed = words.some((word) => /^[ep]x(at)?$/i.test(word));
@@ -159,16 +159,25 @@ function storesFromTable(argv: readonly Bytes[], ours: OurSide, client: number):
   });
 }
 
+/** True for a request that ends the real server of a dialect, or breaks its reply. */
+export function breaksServer(argv: readonly Bytes[], dialect: string): boolean {
+  return (
+    endsLine(argv, dialect) ||
+    setsFieldTwice(argv, dialect) ||
+    overflowsTtl(argv, dialect) ||
+    overflowsResults(argv)
+  );
+}
+
 /** True for a request that had better not be sent now. */
 export function unspecified(argv: readonly Bytes[], ours: OurSide, client: number): boolean {
   const calls = callsOf(argv) ?? [argv];
   if (calls.some((call) => isHuge(call) || storesDistances(call))) return true;
   if (ours.client(client)?.has(IN_MULTI) && breaksReplies(argv)) return true;
-  if (calls.some((call) => endsLine(call, ours) || setsFieldTwice(call, ours))) return true;
+  if (calls.some((call) => breaksServer(call, ours.server.dialect.name))) return true;
   if (calls.some(expireTogether)) return true;
   if (cutsItselfOff(argv, ours, client) || losesRefusal(argv, ours, client)) return true;
   if (flushesCode(argv, ours, client) || stopsTouching(argv, ours)) return true;
-  if (calls.some((call) => overflowsTtl(call, ours) || overflowsResults(call))) return true;
   if (calls.some((call) => storesFromTable(call, ours, client))) return true;
   const lex = calls.filter(isLex);
   if (calls.length === 1 && picksAny(argv)) return true;
