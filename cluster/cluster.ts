@@ -55,6 +55,8 @@ export class Cluster {
   readonly owners: (Member | undefined)[] = new Array(SLOT_COUNT).fill(undefined);
   /** Slots that are being moved away, and to which member. */
   readonly migrating = new Map<number, Member>();
+  /** Steps at which moves stop: set by DEBUG SLOTMIGRATION. */
+  readonly heldMoves = { pause: false, failover: false };
   /** Slots that are being moved here, and from which member. */
   readonly importing = new Map<number, Member>();
   currentEpoch = 0;

@@ -1,12 +1,14 @@
 /** A node of a cluster: a server whose requests are routed by slot, and that talks to the other nodes on the bus. */
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import type { Bytes, Millis } from '../protocol/bytes.ts';
-import { ReplyError } from '../protocol/reply.ts';
+import { OK, type Reply, ReplyError } from '../protocol/reply.ts';
 import {
   ASKING,
   type Client,
+  IN_MULTI,
   PRIMARY_LINK,
   READS_REPLICAS,
+  SCRIPT,
   type Transaction,
 } from '../server/clients/client.ts';
 import type { Connection, Host, PendingConnection, Receiver } from '../server/host/host.ts';
@@ -18,6 +20,7 @@ import { type Command, WRITE } from '../server/table/command.ts';
 import type { Outcome } from '../server/table/outcome.ts';
 import { Cluster } from './cluster.ts';
 import { runClusterCommand } from './commands/run.ts';
+import { readSetSlot, setSlotTimeout } from './commands/slots.ts';
 import { continueHandover, continueTakeover } from './election.ts';
 import { broadcast } from './gossip.ts';
 import { updateState } from './health.ts';
@@ -30,6 +33,9 @@ import { replicationPort } from './ports.ts';
 import { receive } from './receive.ts';
 import { errorOf, namesKeys, type Redirect, redirectBlocked, route } from './routing.ts';
 import { endSubscriptions } from './slot-keys.ts';
+
+/** The error of SETSLOT when not all replicas have acknowledged it in time. */
+const TOO_FEW = 'NOREPLICAS Not enough good replicas to write.';
 
 /** A node's part in a cluster. */
 export class ClusterNode implements Membership, LinkOwner<Member> {
@@ -232,21 +238,53 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
   }
 
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome {
-    const isReplicated = client.has(PRIMARY_LINK);
     this.cluster.followSettings(); // CONFIG SET may have changed what the node announces.
-    const outcome = runClusterCommand(this.moves, subcommand, argv, client);
-    const { dialect, effects } = this.#server;
-    if (subcommand === 'setslot' && !isReplicated && dialect.cluster.replicatesSetSlot) {
-      if (this.cluster.myself.replicas.length > 0) effects.propagate(client, argv, 'replicas');
-    }
     this.#isDue = true;
-    return outcome;
+    const replicates = subcommand === 'setslot' && this.#server.dialect.cluster.replicatesSetSlot;
+    return replicates && !client.has(PRIMARY_LINK) && this.cluster.myself.replicas.length > 0
+      ? this.#setSlotBehindReplicas(client, argv)
+      : runClusterCommand(this.moves, subcommand, argv, client);
+  }
+
+  /**
+   * SETSLOT of Valkey on a primary: its replicas hear of the step first, and it is taken once all of them have acknowledged it.
+   * In a transaction or a script, where Valkey ends with a failed assertion, it is taken at once. Replicas before Valkey 8, which
+   * name no version, do not count.
+   */
+  #setSlotBehindReplicas(client: Client, argv: readonly Bytes[]): Outcome {
+    const { effects, replication, waiting } = this.#server;
+    const read = (): (() => void) => readSetSlot(this.cluster, argv, false, this.moves);
+    const act = read();
+    const timeout = setSlotTimeout(client, argv);
+    const wanted = replication.online().filter(({ version }) => /^([89]|\d\d)/.test(version)).length;
+    if (wanted > 0) effects.propagate(client, argv, 'replicas');
+    if (wanted === 0 || client.has(IN_MULTI | SCRIPT)) {
+      act();
+      return OK;
+    }
+    const behind = replication.offset + 1;
+    const ready = (): Reply | undefined => {
+      if (replication.countAcknowledged(behind) < wanted) return undefined;
+      this.#isDue = true;
+      try {
+        read()();
+        return OK;
+      } catch (error) {
+        if (error instanceof ReplyError) return error;
+        throw error;
+      }
+    };
+    return waiting.wait(client, timeout, ready, () => new ReplyError(TOO_FEW));
   }
 
   settle(): void {
     if (!this.#isDue || this.#stopped) return;
     this.#isDue = false;
     this.#server.unit(() => this.#finish());
+  }
+
+  holdMoves(step: 'pause' | 'failover', holds: boolean): void {
+    this.cluster.heldMoves[step] = holds;
   }
 
   get introduction(): readonly (readonly Bytes[])[] {

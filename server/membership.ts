@@ -30,6 +30,8 @@ export interface Membership {
   ): ReplyError | undefined;
   /** Runs a subcommand of CLUSTER, by its name in small letters. */
   run(client: Client, subcommand: Bytes, argv: readonly Bytes[]): Outcome;
+  /** Moves of slots stop before this step, or no longer: the pause of writes at the source, or the takeover by the target. */
+  holdMoves(step: 'pause' | 'failover', holds: boolean): void;
   /** Does what requests have made due, at the end of an event. */
   settle(): void;
   /** Returns whether two slots belong to the same node, or both to none. */

@@ -3,7 +3,7 @@ import type { Bytes } from '../../protocol/bytes.ts';
 import { fail } from '../../protocol/errors.ts';
 import { OK, type Reply } from '../../protocol/reply.ts';
 import { slotOf } from '../../protocol/slot.ts';
-import { type Client, PRIMARY_LINK } from '../../server/clients/client.ts';
+import type { Client } from '../../server/clients/client.ts';
 import { wordAt } from '../../server/table/arguments.ts';
 import { helpOf } from '../../server/table/help.ts';
 import type { Outcome } from '../../server/table/outcome.ts';
@@ -57,7 +57,7 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   reset: members.reset,
   saveconfig: saveConfiguration,
   'set-config-epoch': members.setEpoch,
-  setslot: (cluster, argv, client, all) => slots.setSlot(cluster, argv, client.has(PRIMARY_LINK), all),
+  setslot: slots.setSlot,
   shards: shardsReply,
   slaves: members.listReplicas,
   'slot-stats': slots.slotStats,

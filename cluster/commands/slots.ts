@@ -1,10 +1,11 @@
 /** The subcommands of CLUSTER about slots: who serves them, and moving them. */
-import { asciiLower, asciiUpper, type Bytes } from '../../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes, type Millis } from '../../protocol/bytes.ts';
 import { fail, SYNTAX } from '../../protocol/errors.ts';
 import { MapReply, OK, type Reply } from '../../protocol/reply.ts';
 import { SLOT_COUNT } from '../../protocol/slot.ts';
-import type { Client } from '../../server/clients/client.ts';
+import { type Client, PRIMARY_LINK } from '../../server/clients/client.ts';
 import { integer, wordAt } from '../../server/table/arguments.ts';
+import { millisToWait } from '../../server/table/timeouts.ts';
 import type { Cluster } from '../cluster.ts';
 import { announce } from '../gossip.ts';
 import type { SlotMoves } from '../moving/moves.ts';
@@ -120,13 +121,34 @@ export function listKeys(_cluster: Cluster, argv: readonly Bytes[], client: Clie
 
 const BAD_ACTION = 'ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP';
 
+/** How long SETSLOT waits for the replicas where it names no limit, in milliseconds. */
+const REPLICA_TIMEOUT = 2000;
+
+/** The longest time that SETSLOT of Valkey waits for the replicas, in milliseconds; 0: no limit. */
+export function setSlotTimeout(client: Client, argv: readonly Bytes[]): Millis {
+  let timeout = REPLICA_TIMEOUT;
+  for (let at = 4; at < argv.length; at++) {
+    if (asciiLower(wordAt(argv, at)) !== 'timeout') continue;
+    timeout = millisToWait(client, argv[at + 1] ?? fail('ERR Missing timeout value'));
+  }
+  return timeout;
+}
+
 /** SETSLOT: the steps of moving a slot. */
-export function setSlot(
+export function setSlot(cluster: Cluster, argv: readonly Bytes[], client: Client, moves: SlotMoves): Reply {
+  const act = readSetSlot(cluster, argv, client.has(PRIMARY_LINK), moves);
+  if (cluster.server.dialect.cluster.setSlotTakesTimeout) setSlotTimeout(client, argv);
+  act();
+  return OK;
+}
+
+/** Checks a SETSLOT. Returns what it does. */
+export function readSetSlot(
   cluster: Cluster,
   argv: readonly Bytes[],
   isReplicated: boolean,
   moves: SlotMoves,
-): Reply {
+): () => void {
   const { myself, owners, server } = cluster;
   // A replica takes the word of its primary.
   const head = isReplicated ? myself.head : myself;
@@ -142,48 +164,56 @@ export function setSlot(
   const id = argv[4];
   const isLong = argv.length === 5 || (argv.length > 5 && server.dialect.cluster.setSlotTakesTimeout);
   const isAlone = argv.length === 4 || (argv.length > 4 && server.dialect.cluster.setSlotTakesTimeout);
+  let step: () => void;
   if (action === 'migrating' && isLong && id !== undefined) {
     if (owners[slot] !== head) fail(`ERR I'm not the owner of hash slot ${slot}`);
     const to = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
     if (to.isReplica) fail('ERR Target node is not a master');
-    cluster.migrating.set(slot, to);
+    step = () => cluster.migrating.set(slot, to);
   } else if (action === 'importing' && isLong && id !== undefined) {
     if (owners[slot] === head) fail(`ERR I'm already the owner of hash slot ${slot}`);
     const from = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
     if (from.isReplica) fail('ERR Target node is not a master');
-    cluster.importing.set(slot, from);
+    step = () => cluster.importing.set(slot, from);
   } else if (action === 'stable' && isAlone) {
-    cluster.importing.delete(slot);
-    cluster.migrating.delete(slot);
-  } else if (action === 'node' && isLong && id !== undefined) give(cluster, slot, id);
+    step = () => {
+      cluster.importing.delete(slot);
+      cluster.migrating.delete(slot);
+    };
+  } else if (action === 'node' && isLong && id !== undefined) step = giving(cluster, slot, id);
   else fail(BAD_ACTION);
-  cluster.due.store = true;
-  cluster.due.state = true;
-  return OK;
+  return () => {
+    step();
+    cluster.due.store = true;
+    cluster.due.state = true;
+  };
 }
 
-/** SETSLOT NODE: the slot belongs to that node from now on. */
-function give(cluster: Cluster, slot: number, id: Bytes): void {
+/** Checks a SETSLOT NODE: the slot belongs to that node from now on. Returns what it does. */
+function giving(cluster: Cluster, slot: number, id: Bytes): () => void {
   const { myself, owners } = cluster;
   const to = cluster.members.get(id) ?? fail(`ERR Unknown node ${id}`);
   if (to.isReplica) fail('ERR Target node is not a master');
   const hasKeys = cluster.hasKeys(slot);
-  if (myself.isReplica) {
-    cluster.migrating.delete(slot);
-    if (to === myself.primary) cluster.importing.delete(slot);
-  } else if (owners[slot] === myself && to !== myself && hasKeys) {
+  if (!myself.isReplica && owners[slot] === myself && to !== myself && hasKeys) {
     fail(`ERR Can't assign hashslot ${slot} to a different node while I still hold keys for this hash slot.`);
   }
-  const wasMine = owners[slot] === myself;
-  if (!hasKeys) cluster.migrating.delete(slot);
-  cluster.release(slot);
-  cluster.assign(slot, to);
-  if (wasMine && to !== myself) cluster.migrating.delete(slot);
-  if (to !== myself || !cluster.importing.has(slot)) return;
-  // The move ends here. A new configuration epoch makes the others believe it.
-  if (bumpEpoch(cluster)) cluster.note('slots', `Slot ${slot} moved here in epoch ${myself.configEpoch}`);
-  cluster.importing.delete(slot);
-  announce(cluster);
+  return () => {
+    if (myself.isReplica) {
+      cluster.migrating.delete(slot);
+      if (to === myself.primary) cluster.importing.delete(slot);
+    }
+    const wasMine = owners[slot] === myself;
+    if (!hasKeys) cluster.migrating.delete(slot);
+    cluster.release(slot);
+    cluster.assign(slot, to);
+    if (wasMine && to !== myself) cluster.migrating.delete(slot);
+    if (to !== myself || !cluster.importing.has(slot)) return;
+    // The move ends here. A new configuration epoch makes the others believe it.
+    if (bumpEpoch(cluster)) cluster.note('slots', `Slot ${slot} moved here in epoch ${myself.configEpoch}`);
+    cluster.importing.delete(slot);
+    announce(cluster);
+  };
 }
 
 /** The figures of a slot, in the order of the reply. */

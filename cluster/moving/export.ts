@@ -239,7 +239,7 @@ export class SlotExport extends Move implements Receiver {
   pause(): void {
     const { cluster } = this.#owner;
     const most = cluster.server.settings['slot-migration-max-failover-repl-bytes'];
-    if (most >= 0 && this.pending > most) {
+    if (cluster.heldMoves.pause || (most >= 0 && this.pending > most)) {
       if (this.state !== 'waiting-to-pause') this.become('waiting-to-pause', cluster.now);
       return;
     }

@@ -67,8 +67,10 @@ export class SlotImport extends Move {
     } else if (word === 'paused' && this.state === 'waiting-for-paused') {
       this.#say('REQUEST-FAILOVER');
       this.become('failover-requested', now);
-    } else if (word === 'failover-granted' && this.state === 'failover-requested') this.#takeOver();
-    else this.finish('failed', UNEXPECTED);
+    } else if (word === 'failover-granted' && this.state === 'failover-requested') {
+      this.become('failover-granted', now);
+      this.takeOver();
+    } else this.finish('failed', UNEXPECTED);
   }
 
   acknowledge(): void {
@@ -138,9 +140,10 @@ export class SlotImport extends Move {
     this.#client?.output.write(encodeRequest(['CLUSTER', 'SYNCSLOTS', word]));
   }
 
-  /** Runs what was kept, and takes the slots. */
-  #takeOver(): void {
+  /** Runs what was kept, and takes the slots, unless DEBUG SLOTMIGRATION holds it back. */
+  takeOver(): void {
     const cluster = this.#cluster;
+    if (cluster.heldMoves.failover) return;
     run(cluster.server, this.#kept);
     bumpEpoch(cluster);
     for (const slot of this.slots()) {

@@ -188,6 +188,7 @@ export class SlotMoves implements ExportOwner, StreamObserver {
         continue;
       }
       if (move.state === 'waiting-to-pause') (move as SlotExport).pause();
+      if (move instanceof SlotImport && move.state === 'failover-granted') move.takeOver();
       if (move.state !== 'failover-granted' && now - move.heardAt > limit) {
         move.finish('failed', 'Timed out after too long with no interaction');
       } else if (acknowledges) move.acknowledge();

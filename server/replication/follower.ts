@@ -21,6 +21,8 @@ export interface Follower {
   readonly capabilities: Set<Bytes>;
   /** The parts of the dataset that it does not want. */
   leavesOut: ReadonlySet<DatasetPart>;
+  /** The version of Valkey that it has named, such as 9.1.2; empty where it has named none. */
+  version: Bytes;
   /** Its id in the cluster, if it has said so. */
   nodeId: Bytes | undefined;
   /** The replica used SYNC, which has no acknowledgements: it is not dropped for its silence. */

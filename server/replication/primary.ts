@@ -90,6 +90,7 @@ export class Replication {
         acknowledgedAt: this.#server.host.clock.now(),
         capabilities: new Set(),
         leavesOut: new Set(),
+        version: '',
         nodeId: undefined,
         silent: false,
       };

@@ -58,10 +58,24 @@ function disableDenials(client: Caller, word: Bytes): Reply {
   return OK;
 }
 
+/** As C's atoi: what does not begin with a number is 0. */
+function isOn(word: Bytes): boolean {
+  return /^\s*[-+]?0*[1-9]/.test(word);
+}
+
+/** SLOTMIGRATION of Valkey 9: stops moves of slots before a step. Of the number only the last bit counts. */
+function holdMoves(client: Caller, [what = '', word = '']: readonly Bytes[], argv: readonly Bytes[]): Reply {
+  const step = { 'prevent-pause': 'pause', 'prevent-failover': 'failover' } as const;
+  const name = asciiLower(what);
+  const isKnown = name === 'prevent-pause' || name === 'prevent-failover';
+  if (!isKnown || client.server.dialect.cluster.movesSlots !== 'from the source') return refuse(argv);
+  client.server.cluster?.holdMoves(step[name], /^\s*[-+]?\d*[13579](?!\d)/.test(word));
+  return OK;
+}
+
 function setActiveExpire(client: Caller, word: Bytes): Reply {
   const { expiry } = client.server;
-  // As C's atoi: what does not begin with a number is 0.
-  expiry.active = /^\s*[-+]?0*[1-9]/.test(word);
+  expiry.active = isOn(word);
   if (!expiry.active) expiry.cancel();
   return OK;
 }
@@ -215,7 +229,7 @@ function setReplyBuffers(
   argv: readonly Bytes[],
 ): Reply {
   const word = asciiLower(value);
-  if (asciiLower(what) === 'resizing') replyBuffers.resizes = /^\s*[+-]?0*[1-9]/.test(value);
+  if (asciiLower(what) === 'resizing') replyBuffers.resizes = isOn(value);
   else if (asciiLower(what) !== 'peak-reset-time') {
     refuse(argv);
   } else if (word === 'never') replyBuffers.resetAfter = undefined;
@@ -272,6 +286,7 @@ const SUBCOMMANDS: Record<string, Subcommand> = {
   'SET-ACTIVE-EXPIRE': one(setActiveExpire),
   'SET-DISABLE-DENY-SCRIPTS': one(disableDenials),
   SLEEP: [1, 1, (client, _words, argv) => sleep(client, argv)],
+  SLOTMIGRATION: [2, Infinity, holdMoves],
 };
 
 const HELP = [

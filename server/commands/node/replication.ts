@@ -74,6 +74,10 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
       case 'rdb-filter-only':
         replication.follower(client).leavesOut = leftOut(value);
         break;
+      case 'version':
+        if (!client.server.dialect.cluster.replicatesSetSlot) return unknownOption(argv[at]);
+        replication.follower(client).version = versionIn(value);
+        break;
       case 'set-cluster-node-id':
         if (!client.server.dialect.cluster.passesOn) return unknownOption(argv[at]);
         replication.follower(client).nodeId = value;
@@ -83,6 +87,12 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
     }
   }
   return OK;
+}
+
+/** The version that a replica of Valkey names: three numbers of a byte each. */
+function versionIn(text: Bytes): Bytes {
+  const isVersion = /^(\d\d?|1\d\d|2[0-4]\d|25[0-5])(\.(\d\d?|1\d\d|2[0-4]\d|25[0-5])){2}$/.test(text);
+  return isVersion ? text : fail(`ERR Unrecognized version format: ${text}`);
 }
 
 /** The parts of the dataset that are not in the list after `REPLCONF rdb-filter-only`. */
