@@ -10,9 +10,9 @@ import { clientsOf, twinOf } from '../deployments.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
-import { claimBetween, putAgain, unmarkedEnd } from './claimed.ts';
+import { claimBetween, putAgain, toldToAll, unmarkedEnd } from './claimed.ts';
 import { clockOfFences, endByOwnClock } from './clocks.ts';
-import { endedBy, type FreedBy, freedBetween } from './freed.ts';
+import { bothStand, endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
 import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
@@ -169,9 +169,13 @@ function behindOf(
   world: PlayedWorld,
 ): FreedBy {
   const [oldest, newest] = [granted[0], granted.at(-1)];
+  if (oldest === undefined || newest === undefined) return freed;
+  // Who takes one of several permits overwrites nobody.
+  const isPermit = breach.promise === 'permits' && freed.how === 'overwritten';
+  if (isPermit && freed.request?.call === newest.call) return bothStand(newest);
   const again =
-    breach.promise === 'once' && NO_END.includes(freed.how) && oldest !== undefined && newest !== undefined
-      ? putAgain(oldest, newest, known)
+    breach.promise === 'once' && NO_END.includes(freed.how)
+      ? (putAgain(oldest, newest, known) ?? toldToAll(oldest, newest, known))
       : undefined;
   return again ?? lossBehind(breach, freed, granted, known, world);
 }

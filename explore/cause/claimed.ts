@@ -65,6 +65,30 @@ export function putAgain(
   };
 }
 
+/** The channel by which both were told to do the work; undefined when a request gave it to one of them. */
+export function toldToAll(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { account }: WorldAccount,
+): FreedBy | undefined {
+  const isGiven = ({ call }: GrantedVisit): boolean => call !== undefined && !/publish$/.test(call.name);
+  if (older.visit.client === newer.visit.client || isGiven(older) || isGiven(newer)) return undefined;
+  const [first, second] = [older, newer].map(({ visit }) =>
+    account.calls.all.filter(
+      ({ client, name, sent }) =>
+        client === visit.client && /^[ps]?subscribe$/.test(name) && sent < micros(visit.from),
+    ),
+  );
+  const channel = first
+    ?.flatMap(({ words }) => words.slice(1))
+    .find((each) => second?.some(({ words }) => words.slice(1).includes(each)));
+  if (channel === undefined) return undefined;
+  return {
+    ...{ how: 'told to all', at: newer.visit.from, role: 'server', what: channel, by: undefined },
+    ...{ node: undefined, request: undefined, tenure: undefined },
+  };
+}
+
 /** The request by which the visitor took its work from a queue. */
 function takenBefore({ visit }: GrantedVisit, all: readonly SentCommand[]): SentCommand | undefined {
   const [since, until] = [micros(visit.askedAfter), micros(visit.from)];

@@ -21,6 +21,7 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * - `evicted`: the server had no memory left
  * - `lost`: a failover or a restart did not have the grant; with `request`: it did not have this end of the work
  * - `claimed`: the second holder was given the entry of a stream that the first one had
+ * - `told to all`: a message told all that listen to do the work
  * - `put again`: the work of the first holder was put into a queue once more, and the second holder took it
  * - `changed`: some other request changed the key
  * - `never taken`: the first holder had no grant on the servers
@@ -34,6 +35,7 @@ export type FreeingAct =
   | 'clock of fences'
   | 'shortened'
   | 'claimed'
+  | 'told to all'
   | 'put again'
   | 'changed'
   | 'never taken'
@@ -89,19 +91,21 @@ export function freedBetween(
       writeBetween(older, newer, known, roleOf, lostKeys) ??
       repeatedBetween(older, newer, known.account, roleOf);
     if (between !== undefined && error === undefined) return between;
+    if (error === undefined && bothWrote(own, newer.call)) return bothStand(newer);
     const what = whyNone(own, known);
     return { ...common, how: 'never taken', at: grantedAt(older) / 1000, role: 'first holder', what };
   }
   const lost = lossBefore(tenure, next, known);
   if (lost !== undefined) return { ...common, how: 'lost', role: 'server', ...lost };
-  if (next === undefined)
-    return (
-      writeBetween(older, newer, known, roleOf, lostKeys) ?? {
-        ...common,
-        ...{ how: 'never taken', at: grantedAt(newer) / 1000, role: 'second holder' },
-        what: whyNone(newer.call, known),
-      }
-    );
+  if (next === undefined) {
+    const between = writeBetween(older, newer, known, roleOf, lostKeys);
+    if (between !== undefined) return between;
+    if (bothWrote(tenure.call ?? older.call, newer.call)) return bothStand(newer);
+    return {
+      ...{ ...common, how: 'never taken', at: grantedAt(newer) / 1000, role: 'second holder' },
+      what: whyNone(newer.call, known),
+    };
+  }
   if (isOverFor(tenure, next)) return ofLease(tenure, next, known);
   const isApart = older.tenures.every(({ node }) => newer.tenures.every((each) => each.node !== node));
   const what =
@@ -111,6 +115,19 @@ export function freedBetween(
         ? 'different servers granted it to the two'
         : BOTH_STAND;
   return { ...common, how: 'together', at: next.from / 1000, role: 'second holder', what };
+}
+
+/** True when the requests by which two clients went in both changed one key: each of them is a grant. */
+function bothWrote(one: SentCommand | undefined, other: SentCommand | undefined): boolean {
+  return one !== undefined && other !== undefined && [...one.wrote].some((key) => other.wrote.has(key));
+}
+
+/** Nothing was freed: the server let in another client beside the one that was inside. */
+export function bothStand(newer: GrantedVisit): FreedBy {
+  return {
+    ...{ how: 'together', at: grantedAt(newer) / 1000, role: 'second holder', what: BOTH_STAND },
+    ...{ tenure: undefined, node: newer.call?.node, by: undefined, request: undefined },
+  };
 }
 
 function whyNone(call: SentCommand | undefined, { messages }: WorldAccount): string {

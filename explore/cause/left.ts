@@ -8,6 +8,7 @@ import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
+import { repeatedBy } from './trouble.ts';
 
 /** A lock that nobody gave back. */
 export interface LeftLock {
@@ -24,6 +25,8 @@ export interface LeftLock {
   readonly bared: CauseRequest | undefined;
   /** True when other clients have renewed its lease. */
   readonly renewedByOthers: boolean;
+  /** True when its client goes on to renew it. */
+  readonly isRenewed: boolean;
   /** The tenure; undefined for what is no lock that the account knows, such as a counter. */
   readonly tenure: Tenure | undefined;
 }
@@ -49,6 +52,12 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   const taken: Taken | undefined = tenure ?? takenIn(known, until);
   if (taken === undefined) return undefined;
   const { lock, key, client, call, from, told } = taken;
+  const renewals = new Set(tenure?.renewals.flatMap(({ at, by }) => (by === client ? [at] : [])));
+  const renewing = new Set(
+    account.calls.all.flatMap((each) =>
+      each.client === client && renewals.has(each.executed ?? -1) ? [kindOf(each)] : [],
+    ),
+  );
   const release = account.calls.all.findLast(
     (each) =>
       each.client === client &&
@@ -56,14 +65,20 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
       each !== call &&
       each.words.includes(key) &&
       !ASKS.test(each.name) &&
+      !renewing.has(kindOf(each)) &&
       each.name !== call?.name,
   );
+  const lastRenewal = Math.max(...renewals);
+  const isRenewed =
+    release === undefined && until - lastRenewal < (tenure?.lease ?? 0) * 1000 && tenure?.restored === false;
   const endless = tenure === undefined ? taken.isLeased !== true : tenure.deadline === undefined;
   const died = run.events.some(
     ({ what, who, at }) => what === 'kill' && who === client && at >= from && at <= until,
   );
+  const why = whyLeft(taken, release, died, messages) ?? refusedSince(taken, known, until);
   return {
-    ...{ lock, client, endless, tenure, why: whyLeft(taken, release, died, messages) },
+    ...{ lock, client, endless, tenure, isRenewed },
+    why: isRenewed && !died ? 'renews it and never gives it back' : (why ?? 'never gave it back'),
     renewedByOthers: tenure?.renewals.some(({ by }) => by !== client) === true,
     bared: tenure?.bared === undefined ? undefined : requestOf(tenure.bared),
     grant: call === undefined ? undefined : requestOf(call),
@@ -71,19 +86,27 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   };
 }
 
+/** Of a request that only looked: the last one of its client before it that changed something, by which the client stood in line. */
+function takingBefore(grant: SentCommand, all: readonly SentCommand[]): SentCommand | undefined {
+  if (grant.wrote.size > 0 || !ASKS.test(grant.name)) return undefined;
+  return all.findLast(
+    ({ client, sent, wrote }) => client === grant.client && sent < grant.sent && wrote.size > 0,
+  );
+}
+
 type Taken = Pick<Tenure, 'lock' | 'key' | 'client' | 'call' | 'from' | 'told'> &
-  Partial<Tenure> & { readonly isLeased?: boolean };
+  Partial<Tenure> & { readonly isLeased?: boolean; readonly isTwice?: boolean };
 
 function whyLeft(
   { told, restored }: Taken,
   release: SentCommand | undefined,
   died: boolean,
   messages: readonly ReadMessage[],
-): string {
+): string | undefined {
   if (restored === true) return 'gave it back, but a failover brought it back';
   if (died) return 'died while it had it';
   if (told === null) return 'never learned that it has it';
-  if (release === undefined) return 'never gave it back';
+  if (release === undefined) return undefined;
   const error = errorOf(release, messages);
   if (error !== undefined) return `was answered ${error} when it gave it back`;
   return release.executed === null
@@ -91,13 +114,40 @@ function whyLeft(
     : 'sent a release that did not free it';
 }
 
+/** What a client says that would have given the lock back by another key, and that a server refused; undefined when there is none. */
+function refusedSince(
+  { client, told, from }: Taken,
+  { account, messages }: WorldAccount,
+  until: number,
+): string | undefined {
+  const since = account.calls.all.filter(
+    (each) =>
+      each.client === client && each.sent > (told ?? from) && each.sent <= until && !ASKS.test(each.name),
+  );
+  const last = since.at(-1);
+  const error = last === undefined ? undefined : errorOf(last, messages);
+  return last === undefined || error === undefined
+    ? undefined
+    : `was answered ${error} to its ${kindOf(last)}`;
+}
+
 /** Of keys that are no locks, such as counters: the last request that took, and was followed by no other write of its client. */
 function takenIn({ account, run }: WorldAccount, until: number): Taken | undefined {
   const unanswered = account.calls.all.filter(
     ({ wrote, reply }) => wrote.size > 0 && (reply?.arrived ?? null) === null,
   );
-  const grants = account.entries.flatMap(({ grant }) => grant ?? []);
-  const kinds = new Set((grants.length > 0 ? grants : unanswered).map(kindOf));
+  const grants = account.entries.flatMap(({ grant }) =>
+    grant === undefined ? [] : (takingBefore(grant, account.calls.all) ?? grant),
+  );
+  const ofDead = run.events.flatMap(({ what, who, at }) =>
+    what === 'kill'
+      ? (account.calls.all.findLast(
+          ({ client, sent, wrote }) => client === who && sent < at && wrote.size > 0,
+        ) ?? [])
+      : [],
+  );
+  const takings = [grants, unanswered, ofDead].find((calls) => calls.length > 0) ?? [];
+  const kinds = new Set(takings.map(kindOf));
   // Of these it is known when they ended, also by what servers have lost.
   const locks = new Set(account.tenures.map(({ key }) => key));
   const open = new Map<string, Taken>();
@@ -119,14 +169,19 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
       open.set(name, {
         ...{ lock: write.key, key: write.key, client, call, from: at, told },
         isLeased: write.command.some((word) => /^pxat$/i.test(word)),
+        isTwice: repeatedBy(call, account) !== undefined,
       });
+    else if (open.get(name)?.isTwice === true && write.type !== 'none')
+      // What was taken twice, and given back once.
+      open.set(name, { ...(open.get(name) as Taken), isTwice: false });
     else open.delete(name);
   }
   return [...open.values()].sort((a, b) => a.from - b.from)[0];
 }
 
 /** Commands that ask for a lock or only look. */
-const ASKS = /^(?:set|setnx|hsetnx|get|hget|exists|p?ttl|watch|p?expire)$/;
+const ASKS =
+  /^(?:set|setnx|hsetnx|m?get|hget(?:all)?|exists|p?ttl|type|watch|p?expire|l(?:index|range|len|pos)|z(?:score|rank|range\w*|card|count)|s(?:card|ismember|members)|h(?:len|keys|exists)|xlen)$/;
 
 /** The first acknowledged write that was lost. */
 export function lostIn(world: PlayedWorld, { run }: WorldAccount): LostWrite | undefined {

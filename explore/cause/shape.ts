@@ -94,6 +94,8 @@ function freedText({ how, role, what, request }: FreedBy): string {
       return 'fences are times of a clock';
     case 'claimed':
       return `given again by ${by}`;
+    case 'told to all':
+      return 'a message told all to do it';
     case 'put again':
       return `given again by ${by}`;
     case 'evicted':

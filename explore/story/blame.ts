@@ -11,6 +11,10 @@ export function isApart({ what }: FreedBy): boolean {
 
 /** What heals whatever does work twice. */
 const IDEMPOTENCY_KEY = 'an idempotency key, such as the id of the job, where its effect is';
+const OWN_TOKEN = 'a token that no other acquisition has, such as a random one';
+const COMPARED = 'a release that compares the token of its own grant, and deletes the key in the same script';
+const NEW_TOKEN = 'a new token for each acquisition, which the release compares';
+const LATE_RELEASE = 'a release after the last act under the lock, and no act after it';
 const PUT_ONCE = 'a script that looks whether the work is still to be done, before it puts it into the queue';
 const FENCE = 'a fencing token that the resource checks';
 
@@ -61,20 +65,20 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
-      return ['a release that compares the token of its own grant, and deletes the key in the same script'];
+      return [hasOneToken(freedBy) ? OWN_TOKEN : COMPARED];
     case 'shortened':
       return ['a request that compares the token of its own grant, and sets the lease in the same script'];
     case 'flushed':
       return ['a database of their own for locks, which nobody flushes'];
     case 'released':
-      return isRepeated
-        ? ['a new token for each acquisition, which the release compares']
-        : ['a release after the last act under the lock, and no act after it'];
+      return [isRepeated ? NEW_TOKEN : LATE_RELEASE];
     case 'claimed':
       return [
         'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID)',
         IDEMPOTENCY_KEY,
       ];
+    case 'told to all':
+      return ['a queue, or a group of a stream, which gives each piece of work to one client'];
     case 'put again':
       return isRepeated ? [] : [PUT_ONCE];
     case 'overwritten':
@@ -100,6 +104,13 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
     default:
       return [];
   }
+}
+
+/** True for a release that compared a token, and found it in the lock of another client. */
+export function hasOneToken({ how, request, tenure }: FreedBy): boolean {
+  return (
+    how === 'deleted' && tenure !== undefined && request?.call.words.slice(1).includes(tenure.holder) === true
+  );
 }
 
 /** True for a holder that went on although a renewal had told it that its lock was gone. */
@@ -160,11 +171,12 @@ function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
 }
 
 function cureOfLeft({ left }: Cause): string {
-  const { endless, bared, renewedByOthers, why } = left as NonNullable<typeof left>;
+  const { endless, bared, renewedByOthers, isRenewed, why } = left as NonNullable<typeof left>;
   if (renewedByOthers)
     return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';
   if (bared !== undefined) return 'a lease, set by each command that writes the lock: SET XX PX';
   if (endless) return 'a lease, set by the command that takes the lock: SET NX PX';
+  if (isRenewed) return 'renewals that end with the work, also when an error ends it';
   return /answered/.test(why)
     ? 'to try the release again until it is done, or a shorter lease'
     : 'a shorter lease';
@@ -218,6 +230,8 @@ function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
     case 'put again':
     case 'changed':
       return by === undefined ? '' : `the code of ${by}: its ${request?.kind ?? freedBy.what}`;
+    case 'told to all':
+      return 'the code, which does once what a message tells all';
     case 'claimed':
       return `the code of ${by ?? newer}, whose ${request?.kind ?? 'request'} takes an entry from a consumer that is still at work`;
     case 'expired':
@@ -256,10 +270,11 @@ function faultOfTogether(cause: Cause, freedBy: FreedBy): string {
 }
 
 function faultOfLeft({ left }: Cause): string {
-  const { client, endless, bared, renewedByOthers, why } = left as NonNullable<typeof left>;
+  const { client, endless, bared, renewedByOthers, isRenewed, why } = left as NonNullable<typeof left>;
   if (renewedByOthers) return 'the code of the clients that renew a lock which they do not have';
   if (bared !== undefined) return `the code of ${bared.client}, whose ${bared.kind} takes the lease away`;
   if (endless) return `the code of ${client}, which takes the lock without a lease`;
+  if (isRenewed && !/died/.test(why)) return `the code of ${client}, which renews a lock that it has left`;
   return /answered/.test(why)
     ? `the code of ${client}, which does not try its release again`
     : 'nobody: a lock that is not given back stays until its lease ends';

@@ -5,7 +5,7 @@ import type { Cause, SilentClient, UnmarkedEnd } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';
 import type { Breach } from '../visit.ts';
-import { isApart, isSameFence } from './blame.ts';
+import { hasOneToken, isApart, isSameFence } from './blame.ts';
 import { namesText, timeText } from './text.ts';
 
 /** What happened, in one sentence. */
@@ -108,13 +108,15 @@ function reasonOf(cause: Cause): string {
       return `${act} gave back its ${isRepeated ? 'new ' : ''}lock too early`;
     case 'deleted':
     case 'flushed':
-      return `${act} deleted ${own} lock`;
+      return `${act} deleted ${own} lock${hasOneToken(freedBy) ? ', which has the same token' : ''}`;
     case 'shortened':
       return `${act} shortened ${own} lease, which ended at ${timeText(freedBy.at)}`;
     case 'overwritten':
       return `${act} overwrote ${own} lock`;
     case 'claimed':
       return `${act} gave ${by === older ? 'it' : by} the entry ${what}, which ${older} had`;
+    case 'told to all':
+      return `a message on ${what} goes to all that listen`;
     case 'put again':
       return `${act} put ${what} into the queue again`;
     case 'changed':

@@ -16,11 +16,16 @@ async function storyOf(client: Client, clients: string, faults: string, more = {
   return story;
 }
 
-/** Takes a lock by some request, works, and gives it back. */
-function locking(take: (session: ClientSession, token: string) => Promise<boolean>, give: string, key = 'k') {
+/** Takes a lock by some request, works, and gives it back. @param own the token; by default a random one */
+function locking(
+  take: (session: ClientSession, token: string) => Promise<boolean>,
+  give: string,
+  key = 'k',
+  own?: string,
+) {
   return async (session: ClientSession): Promise<void> => {
     const { name, redis, resource, sleep, signal } = session;
-    const token = `${name}:${Math.random()}`;
+    const token = own ?? `${name}:${Math.random()}`;
     while (!(await take(session, token).catch(() => false))) {
       if (signal.aborted) return;
       await sleep(40);
@@ -176,4 +181,100 @@ test('a holder that went on although its renewal had found nothing is at fault, 
   const story = await storyOf(beating, 'A,B', 'restart-empty@A.writes.id.3/redis-1/20=A');
   expect(story).toContain('A went on although its PEXPIRE was answered 0');
   expect(story).toContain('at fault: the code of A, which does not look at the reply');
+});
+
+test('permits that are counted and taken by two requests are granted too often, and nobody goes in without a grant', async () => {
+  const counted = async ({ name, redis, resource, sleep, signal }: ClientSession): Promise<void> => {
+    while (Number(await redis.scard('in').catch(() => 9)) >= 2) {
+      if (signal.aborted) return;
+      await sleep(30);
+    }
+    await redis.sadd('in', name).catch(none);
+    const inside = resource('pool', { permits: 2 }).enter();
+    await sleep(200);
+    inside.leave();
+    await redis.srem('in', name).catch(none);
+  };
+  const story = await storyOf(counted, 'A,B,C', '');
+  expect(story).toContain('more than there are permits: all grants stand.');
+  expect(story).toContain('at fault: the code, whose SADD grants more permits than there are');
+});
+
+test('work that a message tells all is no fault of one client', async () => {
+  const listening = async ({ name, redis, connect, resource, sleep }: ClientSession): Promise<void> => {
+    const own = connect();
+    own.on('message', (_: string, job: string) => {
+      const done = resource(job, { once: true }).enter();
+      done.write();
+      done.leave();
+    });
+    await own.subscribe('jobs');
+    await sleep(50);
+    if (name === 'A') await redis.publish('jobs', 'mail');
+    await sleep(50);
+    own.disconnect();
+  };
+  const story = await storyOf(listening, 'A,B', '');
+  expect(story).toContain('a message on jobs goes to all that listen');
+});
+
+test('a release that finds its own token in the lock of another says that the tokens are the same', async () => {
+  const same = locking(
+    async ({ redis }, token) => (await redis.set('k', token, 'PX', LEASE, 'NX')) === 'OK',
+    ...([GIVE, 'k', 'job'] as const),
+  );
+  const story = await storyOf(same, 'A,B', 'restart-empty@A.enters.stock.1/redis-1/20=A', {
+    promises: ['released-by-holder'],
+  });
+  expect(story).toMatch(/A's script \w+ deleted B's lock, which has the same token/);
+  expect(story).toContain('prevented by: a token that no other acquisition has, such as a random one');
+});
+
+test('a lock that its client renews after it has left says so', async () => {
+  const renewing = async ({ name, redis, resource, sleep, signal }: ClientSession): Promise<void> => {
+    while ((await redis.set('k', name, 'PX', LEASE, 'NX').catch(none)) !== 'OK') {
+      if (signal.aborted) return;
+      await sleep(40);
+    }
+    const renew =
+      "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],1000) end return 0";
+    const timer = setInterval(() => void redis.eval(renew, 1, 'k', name).catch(none), 300);
+    const inside = resource('stock').enter();
+    await sleep(100);
+    inside.leave();
+    await redis.get('price');
+    clearInterval(timer);
+    await redis.eval(GIVE, 1, 'k', name).catch(none);
+  };
+  const story = await storyOf(renewing, 'A', 'busy@A.enters.stock.1/redis-1/200=A');
+  expect(story).toContain('Nobody gets k: A took it with SET NX, and A renews it and never gives it back.');
+  expect(story).toContain('at fault: the code of A, which renews a lock that it has left');
+});
+
+/** Stands in a line that is a list, and goes in when it is first. */
+async function lining({ name, redis, resource, sleep, signal }: ClientSession): Promise<void> {
+  await redis.rpush('line', name);
+  while ((await redis.lindex('line', 0).catch(none)) !== name) {
+    if (signal.aborted) return;
+    await sleep(30);
+  }
+  resource('stock').enter().leave();
+  await redis.lrem('line', 1, name).catch(none);
+}
+
+test.each([
+  [
+    'died',
+    'client-death@B.RPUSH.line.1.answered/B',
+    /Nobody gets line: B took it with RPUSH, .*, and B died/,
+  ],
+  [
+    'was refused',
+    'misconf@B.leaves.stock.1/redis-1/300',
+    /Nobody gets line: B took it .* answered MISCONF when it gave it back/,
+  ],
+  ['stands there twice', 'lost-reply@A.start.1/B', /RPUSH was executed twice/],
+])('a line that is closed by a client that %s', async (_, fault, told) => {
+  const text = fault.startsWith('lost-reply') ? 'lost-reply@B.RPUSH.line.1.executed/B=~RPUSH' : fault;
+  expect(await storyOf(lining, 'A,B', text)).toMatch(told);
 });
