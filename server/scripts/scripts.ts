@@ -64,6 +64,8 @@ const DENIED = {
 /** A call that the user's rights do not allow. */
 class ScriptDenial extends ReplyError {}
 
+/** How deep commands of a user's own may call each other. Each level takes several frames of the stack. */
+const DEEPEST_OWN = 200;
 const WRITES = 'ERR Write commands are not allowed from read-only scripts.';
 
 /** One EVAL, EVALSHA or FCALL. */
@@ -107,6 +109,8 @@ export class Scripts implements ScriptHost {
   readonly #client: Client;
   #caller: Client | undefined;
   #readonly = false;
+  /** How many commands of a user's own run within each other. */
+  #ownDepth = 0;
   #ignoresMemory = false;
   /** On a cluster the script may use keys of several slots. */
   #crossesSlots = true;
@@ -273,10 +277,12 @@ export class Scripts implements ScriptHost {
 
   /**
    * Runs a user's command, which may call commands as a script does. Within a script, its calls are those of the script. It is
-   * propagated as what it does.
+   * propagated as what it does. Throws ReplyError when commands call each other without end.
    * @param isReadonly true: it may not write
    */
   runOwn<T>(client: Client, argv: Bytes[], isReadonly: boolean, run: () => T): T {
+    if (this.#ownDepth === DEEPEST_OWN)
+      throw refuse(`ERR commands of your own call each other more than ${DEEPEST_OWN} deep`);
     const isWithin = this.#caller !== undefined;
     const before = this.#readonly;
     if (!isWithin) {
@@ -285,9 +291,11 @@ export class Scripts implements ScriptHost {
       this.#enter(client, { argv });
     }
     this.#readonly = (isWithin && before) || isReadonly;
+    this.#ownDepth++;
     try {
       return run();
     } finally {
+      this.#ownDepth--;
       if (isWithin) {
         this.#readonly = before;
         if (this.#server.effects.feeding) this.#server.effects.propagateAs();

@@ -57,8 +57,11 @@ function composed(value: object): Reply {
 }
 
 function unfit(value: unknown): never {
-  if (typeof (value as { then?: unknown } | null)?.then === 'function')
+  if (typeof (value as { then?: unknown } | null)?.then === 'function') {
+    // Nobody waits for it. If it rejects, Node would end the process.
+    Promise.resolve(value).catch(() => {});
     throw new TypeError('a command must answer at once, and this one has returned a promise');
+  }
   throw new TypeError(
     `a command has returned ${inspect(value, { depth: 0 })}; allowed: text, bytes, numbers, booleans, null, { ok: 'OK' }, an Error, and arrays, Sets and Maps of these`,
   );

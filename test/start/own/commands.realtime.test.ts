@@ -325,6 +325,27 @@ describe('wrong commands', () => {
     );
   });
 
+  test('are calls without end, and promises that reject; the server goes on', async () => {
+    const rejected: unknown[] = [];
+    const note = (reason: unknown): number => rejected.push(reason);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    const { send } = await serve({
+      commands: {
+        endless: { arity: 1, run: (_, { call }) => call('endless') },
+        down: { arity: 2, run: ([n], { call }) => (n === '1' ? 'end' : call('down', String(Number(n) - 1))) },
+        rejects: { arity: 1, run: (() => Promise.reject(new Error('late'))) as never },
+      },
+    });
+    const deep = 'ERR commands of your own call each other more than 200 deep';
+    expect(await error(send('endless'))).toBe(deep);
+    expect(await error(send('eval', "return redis.call('endless')", '0'))).toContain(deep);
+    expect([await send('down', '200'), await error(send('down', '201'))]).toEqual(['end', deep]);
+    expect(await error(send('rejects'))).toContain('has returned a promise');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([await send('ping'), rejected]).toEqual(['PONG', []]);
+  });
+
   test('may be renamed, and the same object serves many servers', async () => {
     const { send } = await serve({ renamedCommands: [['json.get', 'j']] });
     expect(await send('j', 'doc')).toBeNull();
