@@ -30,7 +30,10 @@ export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Gra
   if (visits.length === 0 || found.every(({ tenures }) => tenures.length > 0))
     return { known: first, visits: found };
   // Some other command than those that tell a lock lets clients enter: its keys are locks here.
-  const keys = new Set(found.flatMap(({ call, tenures }) => (tenures.length > 0 ? [] : keysOf(call, first))));
+  const isPool = visits.some(({ resource }) => world.pools?.has(resource) === true);
+  const keys = new Set(
+    found.flatMap(({ call, tenures }) => (tenures.length > 0 ? [] : keysOf(call, first, isPool))),
+  );
   if (keys.size === 0) return { known: first, visits: found };
   const second = accountWith(first.run, [...keys]);
   const better = inAccount(second.account, world, visits);
@@ -41,14 +44,19 @@ export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Gra
 
 /** Commands whose values are no tokens: numbers, and elements that go from hand to hand. */
 const NO_TOKENS = /^(?:incr|decr|l|r|bl|br|s|z|x)(?!et)/;
+/** Of these, what takes a lock by its number, which is 1, and what takes one of many permits by its rank. */
+const [COUNTS, RANKS] = [/^incr(?:by)?$/, /^zadd$/];
 
-/** The keys that a request names, or the requests of its transaction, and that clients write. */
-function keysOf(call: SentCommand | undefined, known: WorldAccount): string[] {
+/** The keys that a request names, or the requests of its transaction, and that clients write. @param isPool for one of many permits */
+function keysOf(call: SentCommand | undefined, known: WorldAccount, isPool: boolean): string[] {
   const { run, account } = known;
-  if (call === undefined || NO_TOKENS.test(call.name)) return [];
-  if (call.name === 'exec') return queuedBefore(call, known).flatMap((each) => keysOf(each, known));
+  if (call === undefined || (NO_TOKENS.test(call.name) && !(isPool ? RANKS : COUNTS).test(call.name)))
+    return [];
+  if (call.name === 'exec') return queuedBefore(call, known).flatMap((each) => keysOf(each, known, isPool));
   const names = run.writes.filter((each) => {
     if (!call.words.includes(each.write.key) || each.write.db !== call.db) return false;
+    // A number says how many permits are taken, and not who has one.
+    if (isPool && COUNTS.test((each.write.command[0] ?? '').toLowerCase())) return false;
     const by = account.calls.causeOf(each);
     return by === undefined || !setsCounter(each.write, by);
   });

@@ -1,8 +1,10 @@
 /** Finds the lock that nobody gave back, and the acknowledged write that is gone. */
+import type { LockAccount } from '../../lab/account/account.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import { setsCounter } from '../../lab/account/recognition.ts';
 import type { Tenure } from '../../lab/account/tenures.ts';
 import type { ReadMessage } from '../../lab/timeline/connections.ts';
+import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
@@ -48,8 +50,9 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   const standing = account.tenures.filter(
     ({ client, from, end }) => client !== PROBE && from <= until && (end === undefined || end.at > until),
   );
-  const [tenure] = standing;
-  const taken: Taken | undefined = tenure ?? takenIn(known, until);
+  const poppedFrom = poppedIn(known, until);
+  const [tenure] = poppedFrom === undefined ? standing : [];
+  const taken: Taken | undefined = tenure ?? poppedFrom ?? countedIn(known, until) ?? takenIn(known, until);
   if (taken === undefined) return undefined;
   const { lock, key, client, call, from, told } = taken;
   const renewals = new Set(tenure?.renewals.flatMap(({ at, by }) => (by === client ? [at] : [])));
@@ -129,6 +132,46 @@ function refusedSince(
   return last === undefined || error === undefined
     ? undefined
     : `was answered ${error} to its ${kindOf(last)}`;
+}
+
+/** Commands that take an element out of a list or a set, and what the replication stream has for them. */
+const POPS = /^(?:b?lmove|b?rpoplpush|b?[lr]pop|b?zpopm(?:in|ax)|spop)$/i;
+
+/** The newcomer waits for an element of a list or a set: who took the last one out. */
+function poppedIn({ account, run }: WorldAccount, until: number): Taken | undefined {
+  const asked = account.calls.all.findLast(({ client, sent }) => client === PROBE && sent <= until);
+  if (asked === undefined || !POPS.test(asked.name) || asked.wrote.size > 0) return undefined;
+  const last = run.writes.findLast(
+    ({ at, write }) => at <= until && write.client !== PROBE && asked.words.includes(write.key),
+  );
+  if (last === undefined || !POPS.test(last.write.command[0] ?? '')) return undefined;
+  return takenBy(last, account);
+}
+
+/** The newcomer counts a number up, as one takes a lock that is free at 0: who counted it to 1, if that never ends. */
+function countedIn({ account, run }: WorldAccount, until: number): Taken | undefined {
+  const asked = account.calls.all.filter(
+    ({ client, name, sent }) => client === PROBE && sent <= until && COUNTS.test(name),
+  );
+  const [key] = asked.map(({ words }) => words[1] ?? '');
+  const own = run.writes.filter(({ at, write }) => at <= until && write.key === key);
+  const begun = own.findLastIndex(({ write }) => COUNTS.test(write.command[0] ?? '') && write.holder === '1');
+  const first = own[begun];
+  if (first === undefined || first.write.client === PROBE) return undefined;
+  const isOver = own
+    .slice(begun)
+    .some(({ write: { type, command } }) => type === 'none' || /^pexpireat$/i.test(command[0] ?? ''));
+  return isOver ? undefined : takenBy(first, account);
+}
+
+const COUNTS = /^incr(?:by)?$/i;
+
+function takenBy(write: RecordedWrite, { calls }: LockAccount): Taken | undefined {
+  const call = calls.causeOf(write);
+  const { key } = write.write;
+  return call === undefined
+    ? undefined
+    : { lock: key, key, client: call.client, call, from: write.at, told: call.reply?.arrived ?? null };
 }
 
 /** Of keys that are no locks, such as counters: the last request that took, and was followed by no other write of its client. */

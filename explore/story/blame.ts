@@ -170,11 +170,16 @@ function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
   return role !== 'former holder' || grants.some(({ kind }) => kind === request?.kind);
 }
 
+/** Commands that take an element out of a list or a set. */
+const POPS = /^(?:b?[lr]pop|b?zpop|spop)/i;
+
 function cureOfLeft({ left }: Cause): string {
-  const { endless, bared, renewedByOthers, isRenewed, why } = left as NonNullable<typeof left>;
+  const { endless, bared, renewedByOthers, isRenewed, why, grant } = left as NonNullable<typeof left>;
   if (renewedByOthers)
     return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';
   if (bared !== undefined) return 'a lease, set by each command that writes the lock: SET XX PX';
+  if (endless && POPS.test(grant?.kind ?? ''))
+    return 'BLMOVE, which keeps what was taken in a second list, and a client that puts back what has been there too long';
   if (endless) return 'a lease, set by the command that takes the lock: SET NX PX';
   if (isRenewed) return 'renewals that end with the work, also when an error ends it';
   return /answered/.test(why)

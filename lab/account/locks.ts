@@ -21,6 +21,7 @@ export function lockWritesOf(
 ): LockWrite[] {
   const fields = new FieldLocks(recognition);
   const ranked = new RankedLocks();
+  const counted = new CountedLocks();
   const modes = new Map<string, Mode>();
   /** The deadline of each session, and the locks that it holds. */
   const sessions = new Map<string, { deadline: number; readonly locks: Map<string, string> }>();
@@ -55,7 +56,9 @@ export function lockWritesOf(
     const lock = reader === null ? id : lockName(reader[1] as string);
     if (reader === null ? !recognition.isLock(lock, id) : recognition.isExcluded(lock)) return [];
     const mode = modeAfter(modes, each);
-    const gone = type === 'none' || (mode !== undefined && isHdelOfWriter(command));
+    const count = counted.countAfter(each);
+    if (count !== undefined && count > 1) return [];
+    const gone = type === 'none' || count === 0 || (mode !== undefined && isHdelOfWriter(command));
     const holder = gone ? undefined : holderOf(each, mode);
     const session = sessions.get(SESSION.exec(holder ?? '')?.[0] ?? '');
     for (const { locks } of sessions.values()) if (gone || session?.locks !== locks) locks.delete(key);
@@ -73,26 +76,58 @@ export function lockWritesOf(
   return withLeases(found);
 }
 
+/** Keys that a client counts from nothing to 1 to take a lock: who counts further has asked in vain. */
+class CountedLocks {
+  readonly #keys = new Set<string>();
+
+  /** The number after a write that counts; 0 when the lock is free, undefined for other writes and other numbers. */
+  countAfter({ write }: RecordedWrite): number | undefined {
+    const id = keyId(write);
+    const { command, type, holder } = write;
+    const [name = '', , by = '1'] = command;
+    const isNumber = type === 'string' && /^(?:in|de)cr(?:by)?$/i.test(name);
+    if (!isNumber) {
+      if (type === 'none') this.#keys.delete(id);
+      return undefined;
+    }
+    const count = Number(holder);
+    const isDown = /^decr/i.test(name) !== by.startsWith('-');
+    if (!isDown && count === Number(by)) this.#keys.add(id);
+    if (!this.#keys.has(id)) return undefined;
+    // What is left after somebody has counted down is not that client's.
+    return isDown && count > 0 ? Math.max(2, count) : Math.max(0, count);
+  }
+}
+
 /** Sorted sets that the user calls locks: each member is a permit. Its score may be the end of its lease, and the key may end before. */
 class RankedLocks {
   /** The deadline of each member, by the member's score and then by the key. Infinity for one without an end. */
-  readonly #deadlines = new Map<string, Map<string, { readonly own: number; known: number }>>();
+  readonly #deadlines = new Map<string, Map<string, RankedMember>>();
 
   /** What a write says about the members; undefined for a write that is about none. */
   writesIn({ write }: RecordedWrite, common: CommonOfWrites): LockWrite[] | undefined {
     const id = keyId(write);
     const [name = ''] = write.command;
-    const members = this.#deadlines.get(id) ?? new Map<string, { readonly own: number; known: number }>();
+    const members = this.#deadlines.get(id) ?? new Map<string, RankedMember>();
     const about = (member: string, deadline: number | undefined): LockWrite => ({
       ...{ ...common, claim: `${id} ${member}`, lock: id, holder: member, gone: deadline === undefined },
       ...{ shared: true, permit: true, lease: deadline === undefined ? undefined : deadline - write.at },
     });
-    if (/^z(?:add|rem)/i.test(name)) {
+    if (/^zremrangebyscore$/i.test(name)) {
+      const [, , min = '', max = ''] = write.command;
+      const expired = /^(?:-inf|\(?0)$/i.test(min);
+      return [...members].flatMap(([member, { score }]) => {
+        if (!isBetween(score, min, max)) return [];
+        members.delete(member);
+        return [{ ...about(member, undefined), expired }];
+      });
+    }
+    if (/^z(?:add|rem)$/i.test(name)) {
       this.#deadlines.set(id, members);
       return membersOf(write.command).map(({ member, score }) => {
         if (score === undefined) members.delete(member);
         const own = score !== undefined && score <= write.at ? Infinity : score;
-        if (own !== undefined) members.set(member, { own, known: own });
+        if (own !== undefined && score !== undefined) members.set(member, { own, known: own, score });
         return about(member, own);
       });
     }
@@ -105,6 +140,23 @@ class RankedLocks {
       return [{ ...about(member, ends), renews: true }];
     });
   }
+}
+
+/** A member of a sorted set, with the end of its lease as far as it is known. */
+interface RankedMember {
+  readonly own: number;
+  known: number;
+  readonly score: number;
+}
+
+/** True for a score between two ends as ZREMRANGEBYSCORE takes them. */
+function isBetween(score: number, min: string, max: string): boolean {
+  const numberOf = (end: string): number => {
+    const text = end.replace(/^\(/, '').toLowerCase();
+    return text === '-inf' ? -Infinity : /^\+?inf$/.test(text) ? Infinity : Number(text);
+  };
+  const isOver = min.startsWith('(') ? score > numberOf(min) : score >= numberOf(min);
+  return isOver && (max.startsWith('(') ? score < numberOf(max) : score <= numberOf(max));
 }
 
 /** Tells which keys can be about locks: most keys of a long run are not. */

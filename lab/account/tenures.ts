@@ -184,6 +184,8 @@ class TenureReader {
       state.set(claim, undefined, offset);
       const isOver = clock >= (current.deadline ?? Infinity);
       if (isOver) this.#finish(current, this.#expiry(current, node, at, clock));
+      else if (write.expired === true)
+        this.#finish(current, { at, how: 'expired', what: 'its lease was over' });
       else {
         const how = client === current.client ? 'released' : 'deleted';
         this.#finish(current, { at, how, by: client, what, ...(call !== undefined && { call }) });

@@ -240,3 +240,72 @@ test('a script that its client loads, and runs afterwards, has refused no renewa
   expect(story).toMatch(/although its script \w+ was answered 0\./);
   expect(story).not.toContain('NOSCRIPT');
 });
+
+/** A lock that is free at 0. Its lease is set by a second request. */
+async function counted({ redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  while ((await redis.incr('lock').catch(none)) !== 1) {
+    if (signal.aborted) return;
+    await sleep(30);
+  }
+  await redis.pexpire('lock', 300);
+  const stock = resource('stock').enter();
+  await sleep(80);
+  await stock.send();
+  stock.leave();
+  await redis.del('lock');
+}
+
+test('who counts a lock up in vain has not overwritten it, and who counted it to 1 left it', async () => {
+  const paused = await storyOf(counted, 'A,B', 'client-pause@A.enters.stock.1/A/500=A');
+  expect(paused).toMatch(/after B had entered(?: and left)? it: A's lease ended at [\d.]+ ms\./);
+  const died = await storyOf(counted, 'A,B', 'client-death@B.INCR.lock.4.executed/B///restart');
+  expect(died).toContain(
+    'Nobody gets lock: B took it with INCR, which has no lease, and B died while it had it.',
+  );
+});
+
+/** A lock as a token in a list, which the first client puts there. */
+async function tokenInList({ redis, sleep, resource }: ClientSession): Promise<void> {
+  if ((await redis.set('init', 1, 'NX')) === 'OK') await redis.rpush('tokens', 't');
+  if ((await redis.blpop('tokens', 2)) === null) return;
+  const stock = resource('stock').enter();
+  await sleep(80);
+  await stock.send();
+  stock.leave();
+  await redis.rpush('tokens', 't');
+}
+
+test('a newcomer that waits for an element of a list is kept out by the client that took it, and by no mark', async () => {
+  const died = await storyOf(tokenInList, 'B', 'client-death@B.BLPOP.tokens.1.executed/B///restart');
+  expect(died).toContain(
+    'Nobody gets tokens: B took it with BLPOP, which has no lease, and B died while it had it.',
+  );
+  expect(died).toContain('prevented by: BLMOVE, which keeps what was taken in a second list');
+});
+
+/** Two permits in a sorted set, by times of clients. */
+async function ranked({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  for (let round = 0; round < 4 && !signal.aborted; await sleep(30)) {
+    const now = Date.now();
+    const replies = await redis
+      .multi()
+      .zremrangebyscore('pool', '-inf', now - 300)
+      .zadd('pool', now, name)
+      .zrank('pool', name)
+      .exec();
+    if (Number(replies?.[2]?.[1]) < 2) {
+      const pool = resource('pool', { permits: 2 }).enter();
+      await sleep(150);
+      pool.write();
+      pool.leave();
+      round++;
+    }
+    await redis.zrem('pool', name);
+  }
+}
+
+test('a permit in a sorted set ends when another client removes what is too old', async () => {
+  const story = await storyOf(ranked, 'A,B,C,D', 'client-pause@A.enters.pool.1/A/900=A');
+  expect(story).toMatch(/more than there are permits: A's lease ended at [\d.]+ ms\./);
+  expect(story).not.toContain('no request of it took the lock');
+});
