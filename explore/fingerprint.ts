@@ -24,15 +24,16 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
 /**
  * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
  * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
- * lost the lock, when it took the lock again after another had had it, when it went in after its lease had ended, when fences did not
+ * lost the lock, when its WAIT was about another connection than its lock, when it took the lock again after another had had it, when it went in after its lease had ended, when fences did not
  * grow, and when a job was done twice although its first run had ended before its lease.
  */
-export function isLeaseLimit({ entries, freedBy, refused, retaken, shape }: Cause): boolean {
+export function isLeaseLimit({ entries, freedBy, refused, retaken, unconfirmed, shape }: Cause): boolean {
   if (
     entries.length < 2 ||
     freedBy === undefined ||
     (refused !== undefined && refused.error === undefined) ||
-    retaken !== undefined
+    retaken !== undefined ||
+    unconfirmed !== undefined
   )
     return false;
   // It could have counted its lease.

@@ -12,6 +12,7 @@ import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
 import { claimBetween, putAgain, toldToAll, unmarkedEnd } from './claimed.ts';
 import { clockOfFences, endByOwnClock } from './clocks.ts';
+import { emptyConfirmation } from './confirmed.ts';
 import { bothStand, endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
@@ -44,9 +45,10 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   const retaken = retakenBy(granted, freedBy, until, known);
   const unmarked =
     breach.promise === 'once' && freedBy !== undefined ? unmarkedEnd(granted[0], freedBy, known) : undefined;
+  const unconfirmed = freedBy === undefined ? undefined : emptyConfirmation(granted[0], freedBy, known);
   return {
     ...emptyReason,
-    ...defined({ namesake: namesakeOf(calls, world), retaken, unmarked }),
+    ...defined({ namesake: namesakeOf(calls, world), retaken, unmarked, unconfirmed }),
     resource: visits[0]?.resource,
     clients: [
       ...new Set([

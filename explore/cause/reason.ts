@@ -46,6 +46,13 @@ export interface UnmarkedEnd {
   readonly error: string | undefined;
 }
 
+/** A WAIT on another connection than the write: it counts the replicas that have what that connection wrote. */
+export interface EmptyConfirmation {
+  readonly request: CauseRequest;
+  /** True when it was sent again there, because its first connection had broken. */
+  readonly isAgain: boolean;
+}
+
 /** Why a promise broke, as far as it can be known. Times are in milliseconds since the clients started. */
 export interface Cause {
   /** The resource, or the lock where no visit is part of the breach; undefined when it is neither. */
@@ -67,6 +74,8 @@ export interface Cause {
   readonly retaken?: CauseRequest;
   /** The request by which a client noted that its work was done, and which had no effect; undefined when there is none. */
   readonly unmarked?: UnmarkedEnd;
+  /** A WAIT by which the first holder believed that replicas have its lock, and which was about other writes; undefined when there is none. */
+  readonly unconfirmed?: EmptyConfirmation;
   /** A second deployment that used a token of the client whose names it has; undefined when there is none. */
   readonly namesake?: { readonly client: string; readonly twin: string };
   /** A lock that was left closed. */

@@ -27,7 +27,7 @@ export function shapeOf(reason: Reason, breach: Breach): string {
 }
 
 function ofVisits(
-  { grants, entries, freedBy, refused, retaken, twice, namesake, unmarked }: Reason,
+  { grants, entries, freedBy, refused, retaken, twice, namesake, unmarked, unconfirmed }: Reason,
   { promise }: Breach,
 ): string {
   const kinds = grants.map(kindOfGrant);
@@ -49,6 +49,7 @@ function ofVisits(
   if (unmarked !== undefined) parts.push(`although ${unmarked.request.kind} of the first was not executed`);
   else if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
   if (retaken !== undefined) parts.push(`taken again by ${retaken.kind} of the first holder`);
+  if (unconfirmed !== undefined) parts.push('confirmed by WAIT on another connection');
   if (refused !== undefined) parts.push(`although ${refused.kind} had told it`);
   return `${promise === 'fencing' ? 'fences: ' : ''}${parts.join('; ')}`;
 }

@@ -15,6 +15,8 @@ const OWN_TOKEN = 'a token that no other acquisition has, such as a random one';
 const COMPARED = 'a release that compares the token of its own grant, and deletes the key in the same script';
 const NEW_TOKEN = 'a new token for each acquisition, which the release compares';
 const LATE_RELEASE = 'a release after the last act under the lock, and no act after it';
+const OWN_WAIT =
+  'WAIT on the connection that took the lock, and the lock taken anew when that connection breaks: a client must not send WAIT again';
 const PUT_ONCE = 'a script that looks whether the work is still to be done, before it puts it into the queue';
 const FENCE = 'a fencing token that the resource checks';
 
@@ -49,7 +51,7 @@ function curesOf(cause: Cause): readonly string[] {
     return [
       'a lease that is a length of time, which the server counts: PX, and no time of a client such as PXAT',
     ];
-  return curesOfFreed(cause, freedBy);
+  return cause.unconfirmed === undefined ? curesOfFreed(cause, freedBy) : [OWN_WAIT];
 }
 
 function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
@@ -225,6 +227,7 @@ function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
       ? 'the code, whose fences are times of a clock'
       : 'the code, whose fences do not tell the two holders apart';
   if (how === 'own clock') return `the code of ${by}, which names the end of its lease by its own clock`;
+  if (cause.unconfirmed !== undefined) return `the code of ${older}, whose WAIT says nothing about its lock`;
   if (wentOn(cause)) return `the code of ${older}, which does not look at the reply`;
   switch (how) {
     case 'deleted':

@@ -82,6 +82,7 @@ class PossibleEvents {
     yield* this.#freeing();
     yield* this.#unmarked();
     yield* this.#afterOverwriting();
+    yield* this.#unconfirmed();
     yield* this.#refusal();
     yield* this.#left();
     yield* this.#waitingAndLost();
@@ -311,6 +312,19 @@ class PossibleEvents {
     if (last === undefined) return '';
     const others = last.by === tenure?.client ? '' : ` by ${last.by}`;
     return `, which was last renewed at ${timeText(last.at / 1000)}${others}`;
+  }
+
+  /** A WAIT that said nothing about the lock. */
+  *#unconfirmed(): Iterable<PossibleEvent> {
+    const { unconfirmed } = this.#cause;
+    if (unconfirmed === undefined) return;
+    const { request, isAgain } = unconfirmed;
+    const how = isAgain ? 'is sent again on a new connection' : 'on another connection';
+    yield this.#kept(
+      request.answered ?? request.sent,
+      request.client,
+      `${request.text} on ${namesText(request.nodes)} ${how}, and is answered ${request.reply}`,
+    );
   }
 
   /** A renewal that tells the holder that its lock is gone, or that takes it again. */

@@ -135,7 +135,7 @@ function reasonOf(cause: Cause): string {
       if (request !== undefined)
         return `${by}'s ${request.kind}, which had been acknowledged, was lost by ${what}`;
       if (cause.shape.startsWith('fences: ')) return `the counter of fences was lost by ${what}`;
-      return `${older}'s lock was lost by ${what}${told}`;
+      return `${older}'s lock was lost by ${what}${unconfirmedText(cause)}${told}`;
     case 'never taken':
       return `${role === 'second holder' ? newer : older} had no lock, because ${what}`;
     case 'together':
@@ -143,6 +143,15 @@ function reasonOf(cause: Cause): string {
     default:
       return 'it is not known what freed the lock';
   }
+}
+
+/** Why the first holder believed that replicas had its lock. */
+function unconfirmedText({ unconfirmed }: Cause): string {
+  if (unconfirmed === undefined) return '';
+  const { request, isAgain } = unconfirmed;
+  return isAgain
+    ? `; its WAIT was sent again on a new connection, which had written nothing, and was answered ${request.reply}`
+    : `; its WAIT went over another connection than the lock, and was answered ${request.reply}`;
 }
 
 /** How the first holder could have known that it had lost the lock. */

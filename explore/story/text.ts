@@ -7,6 +7,8 @@ export interface StoryWords {
   readonly title: string;
   /** What happened, in one sentence. */
   readonly sentence: string;
+  /** What its scripts do; empty without scripts. */
+  readonly scripts: string;
   /** Whose fault it is; empty when that is not known. */
   readonly fault: string;
   /** What would have prevented it; empty when that is not known. */
@@ -27,7 +29,7 @@ export function numberText(value: number): string {
 
 /** The story: its title, what happened in one sentence, the events, whose fault it is, and what would have prevented it. */
 export function storyText(
-  { title, sentence, fault, prevention }: StoryWords,
+  { title, sentence, scripts, fault, prevention }: StoryWords,
   events: readonly FindingEvent[],
 ): string {
   const width = Math.max(...events.map(({ who }) => who.length), 4);
@@ -36,7 +38,7 @@ export function storyText(
     const time = `${numberText(Number(whole))}.${fraction}`;
     return `${time.padStart(10)} ms  ${who.padEnd(width)}  ${text}`;
   });
-  const last = Object.entries({ 'at fault': fault, 'prevented by': prevention });
+  const last = Object.entries({ scripts, 'at fault': fault, 'prevented by': prevention });
   return [title, sentence, ...lines, ...last.map(([head, text]) => (text === '' ? '' : `${head}: ${text}`))]
     .filter((line) => line !== '')
     .join('\n');

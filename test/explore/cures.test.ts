@@ -9,7 +9,9 @@ const FENCE = 'a fencing token that the resource checks';
 const RELEASE = 'a release that compares the token of its own grant, and deletes the key in the same script';
 
 const story = (prevention: string): string =>
-  storyText({ title: 't', sentence: 's', fault: 'f', prevention }, [{ at: 1, who: 'A', text: 'x' }]);
+  storyText({ title: 't', sentence: 's', scripts: '', fault: 'f', prevention }, [
+    { at: 1, who: 'A', text: 'x' },
+  ]);
 
 test('a cure that heals several findings is said once, and one that heals one finding is not', () => {
   const expired = story(`${FENCE}; a longer lease or a renewal makes it rarer`);

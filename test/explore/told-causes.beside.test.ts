@@ -228,6 +228,7 @@ test('a release that finds its own token in the lock of another says that the to
   });
   expect(story).toMatch(/A's script \w+ deleted B's lock, which has the same token/);
   expect(story).toContain('prevented by: a token that no other acquisition has, such as a random one');
+  expect(story).toMatch(/^scripts: \w{8} sends GET and DEL$/m);
 });
 
 test('a lock that its client renews after it has left says so', async () => {
@@ -277,4 +278,47 @@ test.each([
 ])('a line that is closed by a client that %s', async (_, fault, told) => {
   const text = fault.startsWith('lost-reply') ? 'lost-reply@B.RPUSH.line.1.executed/B=~RPUSH' : fault;
   expect(await storyOf(lining, 'A,B', text)).toMatch(told);
+});
+
+/** Takes a lock that a replica must have. @param how the options of the connection, and whether WAIT goes over another one */
+const confirmed =
+  (how: Parameters<ClientSession['connect']>[0], isApart = false): Client =>
+  async ({ name, connect, resource, sleep, signal }) => {
+    const redis = connect(how);
+    const other = isApart ? connect(how) : redis;
+    for (const each of [redis, other]) each.on('error', () => {});
+    const token = `${name}:${Math.random()}`;
+    let has = false;
+    while (!has && !signal.aborted) {
+      has = (await redis.set('k', token, 'PX', LEASE, 'NX').catch(none)) === 'OK';
+      has &&= ((await other.wait(1, 200).catch(none)) ?? 0) >= 1;
+      if (!has) await redis.eval(GIVE, 1, 'k', token).catch(none);
+      if (!has) await sleep(50);
+    }
+    const inside = resource('stock').enter();
+    await sleep(300);
+    inside.write();
+    inside.leave();
+    await redis.eval(GIVE, 1, 'k', token).catch(none);
+    for (const each of [redis, other]) each.disconnect();
+  };
+
+test('a WAIT that is sent again, or over another connection, confirms nothing, and is no limit of leases', async () => {
+  const crash = 'failover-behind@A.SET.k.1.executed/redis-1/20/100/crash';
+  const again = await storyOf(confirmed({}), 'A,B', crash, { topology: { replicas: 2 } });
+  expect(again).toContain('its WAIT was sent again on a new connection, which had written nothing');
+  expect(again).toMatch(/WAIT 1 200 on redis-\d is sent again on a new connection, and is answered 1/);
+  expect(again).toContain('at fault: the code of A, whose WAIT says nothing about its lock');
+  const explored = async (client: Client): Promise<readonly string[]> => {
+    const { findings, accepted } = await explore({
+      ...{ name: 'confirmed', client, topology: { replicas: 2 }, accept: ['lease-limits'] },
+      ...{ faults: ['failover-behind'], promises: ['mutual-exclusion'], budget: { worlds: 40 } },
+    });
+    return [...findings, ...accepted].map(({ reason }) => reason);
+  };
+  const [lost] = await explored(confirmed({}));
+  expect(lost).toContain('the grant was lost by a failover; confirmed by WAIT on another connection');
+  const once = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
+  expect(await explored(confirmed(once))).toEqual([]);
+  expect(await explored(confirmed(once, true))).toEqual([lost]);
 });
