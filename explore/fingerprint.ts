@@ -24,8 +24,8 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
 /**
  * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
  * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
- * lost the lock, when its WAIT was about another connection than its lock, when it took the lock again after another had had it, when it went in after its lease had ended, when fences did not
- * grow, and when a job was done twice although its first run had ended before its lease.
+ * lost the lock, when its WAIT was about another connection, when it took the lock again after another had had it, when it went in after
+ * its lease had ended, when fences did not grow, and when a job was done twice although its first run had ended before its lease.
  */
 export function isLeaseLimit({ entries, freedBy, refused, retaken, unconfirmed, shape }: Cause): boolean {
   if (

@@ -74,7 +74,7 @@ export interface Cause {
   readonly retaken?: CauseRequest;
   /** The request by which a client noted that its work was done, and which had no effect; undefined when there is none. */
   readonly unmarked?: UnmarkedEnd;
-  /** A WAIT by which the first holder believed that replicas have its lock, and which was about other writes; undefined when there is none. */
+  /** A WAIT that the first holder believed, and that said nothing about its lock; undefined when there is none. */
   readonly unconfirmed?: EmptyConfirmation;
   /** A second deployment that used a token of the client whose names it has; undefined when there is none. */
   readonly namesake?: { readonly client: string; readonly twin: string };
