@@ -97,6 +97,12 @@ test('a story of work that is done twice names the mark that was refused or lost
   expect(lost).toMatch(
     /B did job after A had: A's SET, which had been acknowledged, was lost by the restart/,
   );
+  // A lease cannot keep it, but a mark can.
+  const { findings, accepted } = await explore({
+    ...{ name: 'marked', client: marked, topology: { replicas: 0 }, accept: ['lease-limits'] },
+    ...{ faults: ['misconf'], promises: ['once'], budget: { worlds: 60 } },
+  });
+  expect([findings.length > 0, accepted]).toEqual([true, []]);
 });
 
 /** A consumer that claims what others have had for 200 ms. */
