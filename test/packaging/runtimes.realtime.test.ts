@@ -196,6 +196,24 @@ describe.skipIf(!mayDownload)('on other runtimes (needs the registry: LOSTLOCK_N
     expect(project.runBoth(bun, 'test', './bun.test.ts')).toMatch(/ 2 pass\n 0 fail/);
   });
 
+  test('bun test puts the mock in the place of ioredis before the tests load it', () => {
+    const line = "mock.module('ioredis', () => require('lostlock/ioredis-mock'))";
+    expect(readFileSync('docs/ioredis-mock.md', 'utf8')).toContain(line);
+    writeFileSync(join(project.folder, 'preload.ts'), `import { mock } from 'bun:test'; ${line};`);
+    writeFileSync(
+      join(project.folder, 'mocked.test.ts'),
+      `import { expect, test } from 'bun:test';
+      import Redis, { Cluster, Redis as Named } from 'ioredis';
+      test('a key', async () => {
+        await new Redis().set('k', 'v');
+        expect([await new Named().get('k'), await new Redis().blpop('none', 0.05)]).toEqual(['v', null]);
+        expect(await new Cluster([{ host: 'h', port: 7000 }]).ping()).toBe('PONG');
+      });`,
+    );
+    const args = ['test', '--preload', './preload.ts', './mocked.test.ts'];
+    expect(project.runBoth(runtimes.Bun[0], ...args)).toMatch(/ 1 pass\n 0 fail/);
+  });
+
   test('deno check and deno test run the tests of the page, with its permissions', () => {
     const deno = runtimes.Deno[0];
     const commands = commandsOf('deno').filter(([first]) => first === 'check' || first === 'test');
