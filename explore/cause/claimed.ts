@@ -4,7 +4,7 @@ import type { FreedBy } from './freed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { UnmarkedEnd } from './reason.ts';
 import { micros, type WorldAccount } from './recorded.ts';
-import { errorOf, requestOf } from './request.ts';
+import { errorOf, POPS, requestOf } from './request.ts';
 
 /** The commands that give an entry of a stream to a consumer. */
 const GIVES = /^x(?:readgroup|claim|autoclaim)$/;
@@ -24,8 +24,6 @@ export function claimBetween(older: GrantedVisit, newer: GrantedVisit): FreedBy 
   };
 }
 
-/** Commands that take an element out of a list or a set. */
-const POPS = /^(?:b?lmove|b?rpoplpush|b?[lr]pop|b?zpopm(?:in|ax)|spop)$/;
 /** What the replication stream has for those that put one in. */
 const PUTS = /^(?:[lr]pushx?|linsert|zadd|sadd)$/i;
 

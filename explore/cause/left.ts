@@ -9,7 +9,7 @@ import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
 import type { WorldAccount } from './recorded.ts';
-import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
+import { type CauseRequest, errorOf, kindOf, POPS, requestOf } from './request.ts';
 import { repeatedBy } from './trouble.ts';
 
 /** A lock that nobody gave back. */
@@ -134,9 +134,6 @@ function refusedSince(
     : `was answered ${error} to its ${kindOf(last)}`;
 }
 
-/** Commands that take an element out of a list or a set, and what the replication stream has for them. */
-const POPS = /^(?:b?lmove|b?rpoplpush|b?[lr]pop|b?zpopm(?:in|ax)|spop)$/i;
-
 /** The newcomer waits for an element of a list or a set: who took the last one out. */
 function poppedIn({ account, run }: WorldAccount, until: number): Taken | undefined {
   const asked = account.calls.all.findLast(({ client, sent }) => client === PROBE && sent <= until);
@@ -147,6 +144,9 @@ function poppedIn({ account, run }: WorldAccount, until: number): Taken | undefi
   if (last === undefined || !POPS.test(last.write.command[0] ?? '')) return undefined;
   return takenBy(last, account);
 }
+
+/** Commands that count up. */
+const COUNTS = /^incr(?:by)?$/i;
 
 /** The newcomer counts a number up, as one takes a lock that is free at 0: who counted it to 1, if that never ends. */
 function countedIn({ account, run }: WorldAccount, until: number): Taken | undefined {
@@ -163,8 +163,6 @@ function countedIn({ account, run }: WorldAccount, until: number): Taken | undef
     .some(({ write: { type, command } }) => type === 'none' || /^pexpireat$/i.test(command[0] ?? ''));
   return isOver ? undefined : takenBy(first, account);
 }
-
-const COUNTS = /^incr(?:by)?$/i;
 
 function takenBy(write: RecordedWrite, { calls }: LockAccount): Taken | undefined {
   const call = calls.causeOf(write);

@@ -74,3 +74,6 @@ export function errorOf({ reply }: SentCommand, messages: readonly ReadMessage[]
   const isError = code !== undefined && messages[reply?.message ?? -1]?.bytes.includes(`-${code} `) === true;
   return isError ? code : undefined;
 }
+
+/** Commands that take an element out of a list or a set. */
+export const POPS = /^(?:b?lmove|b?rpoplpush|b?[lr]pop|b?zpopm(?:in|ax)|spop)$/i;

@@ -172,8 +172,8 @@ function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
   return role !== 'former holder' || grants.some(({ kind }) => kind === request?.kind);
 }
 
-/** Commands that take an element out of a list or a set. */
-const POPS = /^(?:b?[lr]pop|b?zpop|spop)/i;
+/** Commands that take an element out, and keep it nowhere. */
+const POPS = /^(?:b?[lr]pop|b?zpopm(?:in|ax)|spop)$/i;
 
 function cureOfLeft({ left }: Cause): string {
   const { endless, bared, renewedByOthers, isRenewed, why, grant } = left as NonNullable<typeof left>;
