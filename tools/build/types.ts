@@ -41,10 +41,11 @@ const inline = /import\("(\.[^"]*)\.[jt]s"\)\.(\w+)/g;
 
 /** Calls back for each word of a declaration that names something, and returns the text with the words that come back. */
 function replaceWords(
-  { path, name: own }: Declaration,
+  declaration: Declaration,
   text: string,
   word: (meaning: Meaning, known: string) => string,
 ): string {
+  const { path, name: own } = declaration;
   const inlined = text.replace(inline, (whole, file: string, name: string) => {
     const meaning = find(join(dirname(path), `${file}.d.ts`), name);
     if (meaning === undefined) throw new Error(`${path}: what is ${whole}?`);
@@ -53,6 +54,14 @@ function replaceWords(
   let [result, at] = ['', 0];
   while (at < inlined.length) {
     const end = endOfSkipped(inlined, at);
+    if (inlined[at] === '`') {
+      // A template: its text names nothing, and what stands in its brackets does.
+      const inBrackets = (_: string, inner: string): string =>
+        `\${${replaceWords(declaration, inner, word)}}`;
+      result += inlined.slice(at, end).replace(/\$\{([^}]*)\}/g, inBrackets);
+      at = end;
+      continue;
+    }
     const [known = ''] = end > at ? [] : (/^[A-Za-z_$][\w$]*/.exec(inlined.slice(at, at + 200)) ?? []);
     const next = end > at ? end : at + (known.length || 1);
     // A name after a dot, or before a colon or a bracket, is a member's.
