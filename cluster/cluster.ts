@@ -15,8 +15,8 @@ import {
   REPLICA,
   SUSPECTED,
 } from './member.ts';
-import type { MessageType } from './message.ts';
 import { announcedBusPort, announcedPorts } from './ports.ts';
+import { Traffic } from './traffic.ts';
 
 /** The attempt of a replica to take over from its primary. */
 export interface Takeover {
@@ -69,8 +69,8 @@ export class Cluster {
   /** Nodes that were forgotten, and until when they may not come back. */
   readonly forgotten = new Map<Bytes, Millis>();
   readonly links = new Set<MemberLink>();
-  readonly sent = new Map<MessageType, number>();
-  readonly received = new Map<MessageType, number>();
+  readonly sent = new Traffic();
+  readonly received = new Traffic();
   /** What must be done when the current event ends. */
   readonly due = { state: false, store: false, takeover: false, handover: false };
   readonly startedAt: Millis;

@@ -59,8 +59,9 @@ export function send(
   type: MessageType,
   body?: MessageBody,
 ): void {
-  if (link === undefined || !link.send(compose(cluster, type, body))) return;
-  cluster.sent.set(type, (cluster.sent.get(type) ?? 0) + 1);
+  if (link === undefined) return;
+  const bytes = compose(cluster, type, body);
+  if (link.send(bytes)) cluster.sent.count(type, bytes.length);
 }
 
 /** Sends a message to every member, or to some of them. */
@@ -77,7 +78,7 @@ export function broadcast(
   if (open.length === 0) return;
   const bytes = compose(cluster, type, body, isForced);
   for (const { link } of open) {
-    if (link?.send(bytes)) cluster.sent.set(type, (cluster.sent.get(type) ?? 0) + 1);
+    if (link?.send(bytes)) cluster.sent.count(type, bytes.length);
   }
 }
 

@@ -21,8 +21,8 @@ export interface LinkOwner<M extends Reached> {
   ): PendingConnection | undefined;
   /** Runs work that a connection causes, as one unit of the node. */
   enter(work: () => void): void;
-  /** A message has arrived. */
-  received(link: BusLink<M>, message: BusMessage): void;
+  /** A message of so many bytes has arrived. */
+  received(link: BusLink<M>, message: BusMessage, size: number): void;
   /** The connection has failed or ended. */
   ended(link: BusLink<M>): void;
 }
@@ -101,7 +101,7 @@ export class BusLink<M extends Reached> implements Receiver {
         if (split === undefined) return;
         this.#input = split.rest;
         const message = decodeMessage(split.message);
-        if (message !== undefined) this.#owner.received(this, message);
+        if (message !== undefined) this.#owner.received(this, message, split.message.length);
       }
     });
   }

@@ -134,8 +134,8 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     cluster.store();
   }
 
-  received(link: MemberLink, message: BusMessage): void {
-    receive(this.cluster, link, message);
+  received(link: MemberLink, message: BusMessage, size: number): void {
+    receive(this.cluster, link, message, size);
   }
 
   ended(link: MemberLink): void {
@@ -183,6 +183,9 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
       db: client.db,
     });
     if (slot !== undefined) this.#slots.set(client, slot);
+    const moves = redirect?.why === 'ask' || redirect?.why === 'unstable';
+    const isQueued = client.has(IN_MULTI) && command.name !== 'exec';
+    if (moves && isQueued && this.#server.dialect.cluster.queuesForMovingSlots) return undefined;
     if (redirect === undefined) this.#server.observer.usage?.charge(client, slot);
     return redirect && errorOf(cluster, redirect, client);
   }
@@ -209,13 +212,6 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     const states = caller.state & (READS_REPLICAS | ASKING);
     const writes = (command.bits & WRITE) !== 0;
     const { slot, redirect } = route(this.cluster, { command, argv, queue: undefined, writes, states, db });
-    if (redirect?.why === 'down')
-      return new ReplyError('ERR Script attempted to execute a command while the cluster is down');
-    if (redirect?.why === 'read only') {
-      return new ReplyError(
-        'ERR Script attempted to execute a write command while the cluster is down and readonly',
-      );
-    }
     if (redirect !== undefined) return this.#elsewhere(redirect.why, command);
     usage?.chargeInScript(caller, slot);
     if (crosses || slot === undefined) return undefined;
@@ -225,9 +221,20 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     return new ReplyError('ERR Script attempted to access keys that do not hash to the same slot');
   }
 
-  /** The error for a script whose call is for a slot of another node. */
+  /** The error for a script whose call cannot run on this node. */
   #elsewhere(why: Redirect['why'], { fullName }: Command): ReplyError {
-    if (this.#server.dialect.cluster.scriptTexts === 'one for each') {
+    const { scriptTexts } = this.#server.dialect.cluster;
+    const [who, what, write] =
+      scriptTexts === 'without the word script'
+        ? ['Can not execute', `a command '${fullName}'`, `a write command '${fullName}'`]
+        : ['Script attempted to execute', 'a command', 'a write command'];
+    if (why === 'down') return new ReplyError(`ERR ${who} ${what} while the cluster is down`);
+    if (why === 'read only') {
+      return new ReplyError(`ERR ${who} ${write} while the cluster is down and readonly`);
+    }
+    if (scriptTexts === 'without the word script')
+      return new ReplyError('ERR Attempted to access a non local key in a cluster node');
+    if (scriptTexts === 'one for each') {
       if (why === 'unserved') return new ReplyError('ERR Script attempted to access a slot not served');
       if (why === 'cross slot') {
         const what = `Command '${fullName}' in script attempted to access keys`;

@@ -24,9 +24,12 @@ import type { BusMessage } from './message.ts';
 import { fromBus } from './ports.ts';
 import { believeSlots, hasSlot } from './slots.ts';
 
-/** Handles one message. */
-export function receive(cluster: Cluster, link: MemberLink, message: BusMessage): void {
-  cluster.received.set(message.type, (cluster.received.get(message.type) ?? 0) + 1);
+/**
+ * Handles one message.
+ * @param size how many bytes it had
+ */
+export function receive(cluster: Cluster, link: MemberLink, message: BusMessage, size: number): void {
+  cluster.received.count(message.type, size);
   const sender = senderOf(cluster, link, message);
   if (sender !== undefined) {
     sender.heardAt = cluster.now;

@@ -78,6 +78,13 @@ function keysOf(command: Command, argv: readonly Bytes[]): readonly { readonly a
   return isCounted ? [...found.slice(1), ...found.slice(0, 1)] : found;
 }
 
+/** MOVE, and COPY to a database. */
+function namesDatabase({ command, argv }: Part): boolean {
+  return (
+    command.name === 'move' || (command.name === 'copy' && argv.slice(3).some((word) => /^db$/i.test(word)))
+  );
+}
+
 /** The commands that a request runs: those of a transaction for EXEC; none for EXEC without MULTI. */
 function partsOf({ command, argv, queue = [] }: Routed): readonly Part[] {
   return command.name === 'exec' ? queue : [{ command, argv }];
@@ -93,6 +100,7 @@ export function route(
 ): { readonly slot: number | undefined; readonly redirect: Redirect | undefined } {
   const parts = partsOf(routed);
   const { myself, owners } = cluster;
+  const { comparesSlotsFirst, putsOffCopies } = cluster.server.dialect.cluster;
   const isShard = parts.some(({ command }) => SHARD_PUBSUB.has(command.name));
   let slot: number | undefined;
   let first: Bytes | undefined;
@@ -102,7 +110,7 @@ export function route(
       const key = argv[at] ?? '';
       if (slot === undefined) {
         [slot, first] = [slotOf(key), key];
-        if (owners[slot] === undefined) return { slot, redirect: { why: 'unserved' } };
+        if (owners[slot] === undefined && !comparesSlotsFirst) return { slot, redirect: { why: 'unserved' } };
       } else if (key !== first) {
         if (slotOf(key) !== slot) return { slot, redirect: { why: 'cross slot' } };
         several = true;
@@ -114,7 +122,8 @@ export function route(
     }
   }
   if (slot === undefined) return { slot, redirect: undefined };
-  const owner = owners[slot] as Member;
+  const owner = owners[slot];
+  if (owner === undefined) return { slot, redirect: { why: 'unserved' } };
   const { command, states, writes } = routed;
   const down = cluster.isOk ? undefined : refusedWhenDown(cluster, isShard, writes);
   if (down !== undefined) return { slot, redirect: { why: down } };
@@ -122,6 +131,8 @@ export function route(
   const isMine = owner === myself || ((states & READS_REPLICAS) !== 0 && owner === myself.head);
   const target = isMine ? cluster.migrating.get(slot) : undefined;
   const imports = target === undefined && myself.isPrimary && cluster.importing.has(slot);
+  if ((target !== undefined || imports) && putsOffCopies && parts.some(namesDatabase))
+    return { slot, redirect: { why: 'unstable' } };
   if ((target !== undefined || imports) && command.name === 'migrate') return { slot, redirect: undefined };
   if (target !== undefined && missing > 0) {
     if (existing > 0) return { slot, redirect: { why: 'unstable' } };

@@ -4,9 +4,11 @@ import { MapReply, type Reply, Verbatim } from '../../protocol/reply.ts';
 import type { Client } from '../../server/clients/client.ts';
 import type { Cluster } from '../cluster.ts';
 import { FAILED, HANDSHAKE, type Member, MYSELF, SUSPECTED } from '../member.ts';
-import { type MessageType, TYPES } from '../message.ts';
+import { TYPES } from '../message.ts';
+import type { Move } from '../moving/move.ts';
 import { portFor } from '../ports.ts';
 import { endpointOf } from '../routing.ts';
+import type { Traffic } from '../traffic.ts';
 
 function rangeText([first, last]: readonly [number, number]): string {
   return first === last ? String(first) : `${first}-${last}`;
@@ -132,7 +134,7 @@ function countSlots({ owners }: Cluster, counts: (owner: Member) => boolean): nu
   return owners.filter((owner) => owner !== undefined && counts(owner)).length;
 }
 
-function* messageLines(counts: ReadonlyMap<MessageType, number>, suffix: string): Iterable<string> {
+function* messageLines({ counts }: Traffic, suffix: string): Iterable<string> {
   let total = 0;
   for (const type of TYPES) {
     const count = counts.get(type) ?? 0;
@@ -142,22 +144,59 @@ function* messageLines(counts: ReadonlyMap<MessageType, number>, suffix: string)
   yield `cluster_stats_messages_${suffix}:${total}`;
 }
 
+/** How many nodes, and how many primaries with slots, have failed or may have. */
+function failedLines({ members }: Cluster): string[] {
+  const all = [...members.values()];
+  const some = (voting: boolean, flag: number): number =>
+    all.filter((each) => each.has(flag) && (!voting || (each.isPrimary && each.slots.size > 0))).length;
+  return [
+    `cluster_nodes_pfail:${some(false, SUSPECTED)}`,
+    `cluster_nodes_fail:${some(false, FAILED)}`,
+    `cluster_voting_nodes_pfail:${some(true, SUSPECTED)}`,
+    `cluster_voting_nodes_fail:${some(true, FAILED)}`,
+  ];
+}
+
+/** The moves of slots with Redis 8.4 and later. The keys of slots that have left are removed at once: nothing is trimmed later. */
+function moveLines(moves: readonly Move[]): string[] {
+  const idle = ['running', 'current_job_keys', 'current_job_trimmed'].map((name) => `active_trim_${name}:0`);
+  const done = ['started', 'completed', 'cancelled'].map((name) => `stats_active_trim_${name}:0`);
+  const active = moves.filter(({ isFinished }) => !isFinished).length;
+  return [`active_tasks:${active}`, ...idle, ...done].map((line) => `cluster_slot_migration_${line}`);
+}
+
+/** What went over the bus in bytes; no module sends anything. */
+function byteLines({ sent, received }: Cluster): string[] {
+  return [
+    `cluster_stats_bytes_sent:${sent.bytes}`,
+    `cluster_stats_bytes_received:${received.bytes}`,
+    `cluster_stats_pubsub_bytes_sent:${sent.pubsubBytes}`,
+    `cluster_stats_pubsub_bytes_received:${received.pubsubBytes}`,
+    'cluster_stats_module_bytes_sent:0',
+    'cluster_stats_module_bytes_received:0',
+  ];
+}
+
 /** CLUSTER INFO: the state of the cluster in figures. */
-export function infoReply(cluster: Cluster): Reply {
+export function infoReply(cluster: Cluster, moves: readonly Move[]): Reply {
   const { myself, members } = cluster;
+  const shows = cluster.server.dialect.cluster.countsNodesAndBytes;
   const lines = [
     `cluster_state:${cluster.isOk ? 'ok' : 'fail'}`,
     `cluster_slots_assigned:${countSlots(cluster, () => true)}`,
     `cluster_slots_ok:${countSlots(cluster, (owner) => !owner.has(SUSPECTED | FAILED))}`,
     `cluster_slots_pfail:${countSlots(cluster, (owner) => owner.has(SUSPECTED) && !owner.has(FAILED))}`,
     `cluster_slots_fail:${countSlots(cluster, (owner) => owner.has(FAILED))}`,
+    ...(shows ? failedLines(cluster) : []),
     `cluster_known_nodes:${members.size}`,
     `cluster_size:${cluster.size}`,
     `cluster_current_epoch:${cluster.currentEpoch}`,
     `cluster_my_epoch:${(myself.head ?? myself).configEpoch}`,
     ...messageLines(cluster.sent, 'sent'),
     ...messageLines(cluster.received, 'received'),
+    ...(shows ? byteLines(cluster) : []),
     'total_cluster_links_buffer_limit_exceeded:0',
+    ...(cluster.server.dialect.cluster.movesSlots === 'to the target' ? moveLines(moves) : []),
   ];
   return new Verbatim('txt', lines.map((line) => `${line}\r\n`).join(''));
 }

@@ -94,6 +94,7 @@ export function migration(moves: SlotMoves, argv: readonly Bytes[]): Reply {
   const action = asciiUpper(word);
   if (action === 'IMPORT') return importSlots(moves, argv);
   if (action !== 'STATUS' && action !== 'CANCEL') fail('ERR unknown argument');
+  if (argv.length > 5) fail(ARITY);
   const kind = asciiUpper(which);
   if (kind !== 'ALL' && kind !== 'ID') fail('ERR unknown argument');
   if (argv.length !== (kind === 'ID' ? 5 : 4)) fail(ARITY);

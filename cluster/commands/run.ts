@@ -43,7 +43,7 @@ const SUBCOMMANDS: Readonly<Record<string, Run>> = {
   getkeysinslot: slots.listKeys,
   getslotmigrations: (_c, _a, _client, all) => moves.describeMoves(all),
   help,
-  info: infoReply,
+  info: (cluster, _argv, _client, all) => infoReply(cluster, all.all),
   keyslot: (_, argv) => slotOf(wordAt(argv, 2)),
   links: linksReply,
   meet: members.meet,

@@ -8,6 +8,7 @@ import { integer, wordAt } from '../../server/table/arguments.ts';
 import { millisToWait } from '../../server/table/timeouts.ts';
 import type { Cluster } from '../cluster.ts';
 import { announce } from '../gossip.ts';
+import type { Member } from '../member.ts';
 import type { SlotMoves } from '../moving/moves.ts';
 import { removeKeysOf } from '../slot-keys.ts';
 import { bumpEpoch } from './members.ts';
@@ -168,12 +169,12 @@ export function readSetSlot(
   if (action === 'migrating' && isLong && id !== undefined) {
     if (owners[slot] !== head) fail(`ERR I'm not the owner of hash slot ${slot}`);
     const to = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
-    if (to.isReplica) fail('ERR Target node is not a master');
+    checkEnd(cluster, to);
     step = () => cluster.migrating.set(slot, to);
   } else if (action === 'importing' && isLong && id !== undefined) {
     if (owners[slot] === head) fail(`ERR I'm already the owner of hash slot ${slot}`);
     const from = cluster.members.get(id) ?? fail(`ERR I don't know about node ${id}`);
-    if (from.isReplica) fail('ERR Target node is not a master');
+    checkEnd(cluster, from);
     step = () => cluster.importing.set(slot, from);
   } else if (action === 'stable' && isAlone) {
     step = () => {
@@ -187,6 +188,12 @@ export function readSetSlot(
     cluster.due.store = true;
     cluster.due.state = true;
   };
+}
+
+/** Throws unless a slot can move to or from a node. */
+function checkEnd({ myself, server }: Cluster, other: Member): void {
+  if (other.isReplica) fail('ERR Target node is not a master');
+  if (other === myself && server.dialect.cluster.refusesMoveToItself) fail('ERR Target node is myself');
 }
 
 /** Checks a SETSLOT NODE: the slot belongs to that node from now on. Returns what it does. */

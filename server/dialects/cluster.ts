@@ -24,7 +24,7 @@ export interface ClusterTraits {
   /** How many databases there are, and what commands say about the others. With 'as configured', `cluster-databases` says it. */
   readonly databases: 'sixteen, one allowed' | 'one, others refused' | 'as configured';
   /** The error for a script whose call names keys of several slots, or of a slot that no node serves. */
-  readonly scriptTexts: 'one for all' | 'one for each';
+  readonly scriptTexts: 'one for all' | 'one for each' | 'without the word script';
   /** Whether CLUSTER KEYSLOT answers on a node without a cluster. */
   readonly slotsWithoutCluster: boolean;
   /** Whether CLUSTER SETSLOT takes a time limit, and ignores further words. */
@@ -37,6 +37,18 @@ export interface ClusterTraits {
   readonly passesOn: boolean;
   /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
   readonly routesSpoiltTransactions: boolean;
+  /** Whether a command is queued in a transaction also if its keys are being moved, so that only EXEC is redirected. */
+  readonly queuesForMovingSlots: boolean;
+  /** Whether a script's call for a slot of another node is refused as such also where scripts may not write. */
+  readonly routesScriptsFirst: boolean;
+  /** Whether a request with keys of several slots is refused as such also if no node serves the first slot. */
+  readonly comparesSlotsFirst: boolean;
+  /** Whether MOVE and COPY with a database are put off while their slot is being moved. */
+  readonly putsOffCopies: boolean;
+  /** Whether SETSLOT refuses to move a slot from a node to itself. */
+  readonly refusesMoveToItself: boolean;
+  /** Whether CLUSTER INFO counts nodes that fail, and bytes on the bus. */
+  readonly countsNodesAndBytes: boolean;
   /** Whether a node that loses a slot to a newer epoch forgets that it was moving the slot away. */
   readonly forgetsMoveOfLostSlot: boolean;
 }
@@ -60,6 +72,12 @@ export const cluster70: ClusterTraits = {
   passesOn: false,
   routesSpoiltTransactions: true,
   forgetsMoveOfLostSlot: false,
+  queuesForMovingSlots: false,
+  putsOffCopies: false,
+  refusesMoveToItself: false,
+  comparesSlotsFirst: false,
+  routesScriptsFirst: false,
+  countsNodesAndBytes: false,
 };
 /** Redis 7.2 and 8. */
 export const cluster72: ClusterTraits = {
@@ -90,6 +108,13 @@ export const clusterValkey9: ClusterTraits = {
   showsShardIds: true,
   movesSlots: 'from the source',
   passesOn: true,
+  scriptTexts: 'without the word script',
+  queuesForMovingSlots: true,
+  putsOffCopies: true,
+  refusesMoveToItself: true,
+  comparesSlotsFirst: true,
+  routesScriptsFirst: true,
+  countsNodesAndBytes: true,
   databases: 'as configured',
   slotsWithoutCluster: true,
 };

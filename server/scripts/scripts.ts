@@ -409,9 +409,15 @@ export class Scripts implements ScriptHost {
         return new ScriptDenial(named ? `ERR ACL failure in script: ${complaint}` : DENIED[denial.what]);
       }
     }
+    const { routesScriptsFirst } = server.dialect.cluster;
+    const elsewhere = routesScriptsFirst ? this.#refusedByCluster(command, argv) : undefined;
+    if (elsewhere !== undefined) return elsewhere;
     if (this.#readonly && (bits & (WRITE | MAY_REPLICATE)) !== 0) return refuse(WRITES);
     if (server.state === 0) return undefined;
-    return this.#refusedByState(command) ?? this.#refusedByCluster(command, argv);
+    return (
+      this.#refusedByState(command) ??
+      (routesScriptsFirst ? undefined : this.#refusedByCluster(command, argv))
+    );
   }
 
   #refusedByCluster(command: Command, argv: readonly Bytes[]): ReplyError | undefined {

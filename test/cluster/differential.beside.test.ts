@@ -1,16 +1,16 @@
 /** Generated requests to lostlock's cluster and to real ones: a sample of `npm run test:cluster`. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { compareClusters } from '../differential/cluster/tester.ts';
+import { testBeside } from '../support/beside/each.ts';
 import { sampleOf } from '../support/long.ts';
-import { INSTALLED, oracleOf } from '../support/oracles.ts';
+import { INSTALLED } from '../support/oracles.ts';
 
-const program = oracleOf(INSTALLED);
-
-test.skipIf(program === undefined)(
-  'the nodes of a cluster answer and redirect as real ones (needs redis-server)',
-  async () => {
+testBeside(
+  [INSTALLED, 'redis-8.6', 'valkey-9'],
+  'the nodes of a cluster answer and redirect as those of %s',
+  async (dialect, program) => {
     const limits = { commands: sampleOf(20_000, 300), seed: 1 };
-    const { commands, differences } = await compareClusters(program!, INSTALLED, limits);
+    const { commands, differences } = await compareClusters(program, dialect, limits);
     expect(differences.join('\n\n')).toBe('');
     expect(commands).toBeGreaterThanOrEqual(limits.commands);
   },

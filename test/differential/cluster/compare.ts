@@ -39,12 +39,19 @@ export function printed(
   if (typeof value === 'string') {
     const text = hide(value);
     if (/^CLUSTER NODES/.test(name)) return `${marker}${lines(text)}`;
-    if (/^CLUSTER INFO/.test(name)) return `${marker}${text.replace(/cluster_stats_messages_.*\r\n/g, '')}`;
+    if (/^CLUSTER INFO/.test(name)) {
+      const counted = text.replace(/cluster_stats_messages_.*\r\n/g, '');
+      return `${marker}${counted.replace(/(cluster_stats_\w*bytes\w*):\d+/g, '$1:N')}`;
+    }
     if (/^RANDOMKEY/.test(name) && value !== '') return 'a key';
     // The text of a script's error ends with the hash of the script, which both sides compute.
     return printReply([marker, text]);
   }
-  const hidden = mapped([marker, value], hide);
+  // What is left of ids are those of shards.
+  const isShards = /^CLUSTER SHARDS/.test(name);
+  const hidden = mapped([marker, value], (text) =>
+    isShards ? hide(text).replace(/^[0-9a-f]{40}$/, 'SHARD') : hide(text),
+  );
   if (!UNORDERED.test(name)) return printReply(hidden);
   if (/^CLUSTER (REPLICAS|SLAVES)/.test(name) && value !== null) {
     return (value as readonly RawReply[])

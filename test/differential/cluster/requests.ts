@@ -271,7 +271,7 @@ function moveMistake(random: Random, moves: Moves): NodeRequest {
       [
         'CLUSTER',
         'SYNCSLOTS',
-        random.pick(['FINISH', 'ACK', 'PAUSED', 'x', 'ESTABLISH', 'CAPA']),
+        random.pick(['FINISH', 'ACK', 'PAUSED', 'x', 'ESTABLISH']),
         ...random.pick([[], ['x']]),
       ],
       [
@@ -307,7 +307,7 @@ function timedStep(random: Random): NodeRequest {
   ]);
   const limit = random.pick([
     ['TIMEOUT', '5000'],
-    ['timeout', '0'],
+    ['timeout', '4000'],
     ['TIMEOUT'],
     ['TIMEOUT', 'x'],
     ['TIMEOUT', '-1'],

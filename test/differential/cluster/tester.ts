@@ -23,7 +23,7 @@ export async function compareClusters(
     const [ours, real] = sides as [ClusterSide, ClusterSide];
     while (sent < commands && differences.length < most) {
       const requests = Array.from({ length: LENGTH }, () => clusterRequest(random, traits));
-      const difference = await play(ours, real, requests);
+      const difference = await play(ours, real, traits.replicatesSetSlot ? withoutSteps(requests) : requests);
       sent += LENGTH;
       if (difference !== undefined) differences.push(difference);
       await Promise.all([ours.reset(), real.reset()]);
@@ -32,6 +32,19 @@ export async function compareClusters(
     await Promise.all(sides.map((side) => side.stop()));
   }
   return { commands: sent, differences };
+}
+
+/**
+ * The requests without SETSLOT in transactions, where Valkey ends with a failed assertion, and without scripts that name keys of
+ * two slots in one call, after which 9.1.2 refuses all calls of scripts.
+ */
+function withoutSteps(requests: readonly NodeRequest[]): NodeRequest[] {
+  const open = new Set<number>();
+  return requests.filter(({ node, words: [name = '', sub = ''] }) => {
+    if (name === 'MULTI') open.add(node);
+    if (name === 'EXEC' || name === 'DISCARD') open.delete(node);
+    return !(open.has(node) && sub === 'SETSLOT') && !sub.includes("'MGET'");
+  });
 }
 
 async function play(

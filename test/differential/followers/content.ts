@@ -20,8 +20,11 @@ export async function askAll(
 const words = ([, value]: RawReply): Bytes[] =>
   Array.isArray(value) ? (value as readonly RawReply[]).map(([, word]) => String(word)) : [];
 
-/** What a primary and its replica need not have in common: how a tree is built, and when a consumer was seen. */
-const OWN = /^(radix-tree-(keys|nodes)|seen-time|active-time|idle|inactive)$/;
+/**
+ * What a primary and its replica need not have in common: how a tree is built, when a consumer was seen, and when ids of
+ * producers that had expired were forgotten.
+ */
+const OWN = /^(radix-tree-(keys|nodes)|iids-added|seen-time|active-time|idle|inactive)$/;
 
 /** A consumer without pending entries: XAUTOCLAIM makes one, and the servers tell their replicas nothing of it. */
 function isIdle(reply: RawReply): boolean {

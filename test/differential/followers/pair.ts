@@ -28,6 +28,9 @@ const FORGET = 5;
 /** After so many comparisons with the same result, nothing changes any more. */
 const SAME = 10;
 
+/** Within so many milliseconds Redis 8.6 sweeps a stream. */
+const SWEEP = 1500;
+
 /** How long a link may take, in milliseconds. */
 const PATIENCE = 10_000;
 
@@ -203,7 +206,10 @@ class Pair {
     await this.#meddle?.(replica);
     // The two are asked one after the other, and keys may end in between.
     let found = await left();
-    for (let again = 0; found.length > 0 && again < SAME; ) {
+    // Redis 8.6 forgets the ids of producers once a second, each server at its own time.
+    const swept = Date.now() + SWEEP;
+    const isSwept = () => Date.now() > swept || !found.some(({ text }) => text.includes('iids-tracked'));
+    for (let again = 0; found.length > 0 && !(again >= SAME && isSwept()); ) {
       const next = await left();
       again = JSON.stringify(next) === JSON.stringify(found) ? again + 1 : 0;
       found = next;
