@@ -32,6 +32,8 @@ interface Facts {
   used: boolean;
   /** True in a layout that is known. */
   layout: boolean;
+  /** True when a client has set it by a plain SET while it was absent. */
+  given: boolean;
 }
 
 /** A key's value on a node. */
@@ -159,7 +161,10 @@ export class Recognition {
   #factsOf(id: string): Facts {
     let facts = this.#facts.get(id);
     if (facts === undefined)
-      this.#facts.set(id, (facts = { attempts: [], changed: undefined, used: false, layout: false }));
+      this.#facts.set(
+        id,
+        (facts = { attempts: [], changed: undefined, used: false, layout: false, given: false }),
+      );
     return facts;
   }
 
@@ -208,7 +213,13 @@ export class Recognition {
     else if (before !== undefined && (before.holder !== holder || holder === undefined)) {
       if (effect !== 'set' || !this.#isOverwriting(call, before.holder ?? '', holder ?? ''))
         facts.changed ??= `is also changed while it is there: ${client} sent ${(command[0] ?? '').toUpperCase()}`;
-    } else if (before === undefined && call !== undefined && isScript(call) && SETS.test(effect))
+    } else if (
+      before === undefined &&
+      call?.name === 'set' &&
+      !call.words.slice(3).some((word) => NX.test(word))
+    )
+      facts.given = true;
+    else if (before === undefined && call !== undefined && isScript(call) && SETS.test(effect))
       this.#readScript(call, id, holder ?? '', setsCounter(write, call));
   }
 
@@ -277,6 +288,9 @@ export class Recognition {
     const { name, words, executed } = call;
     if (executed === null) return;
     const [, key = ''] = words;
+    const token = name === 'getdel' ? this.#facts.get(keyId({ key, db: call.db })) : undefined;
+    if (token?.given === true && call.wrote.has(key))
+      token.changed ??= 'is a token, which clients take with GETDEL and put back with SET';
     if (
       /^(?:delex|delifeq|watch)$/.test(name) ||
       (name === 'set' && words.some((word) => /^ifd?eq$/i.test(word)))

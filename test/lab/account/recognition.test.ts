@@ -45,6 +45,23 @@ test('a heartbeat is no lock', async () => {
   expect(locks).toEqual([]);
 });
 
+test('a token that goes from hand to hand by GETDEL and SET is no lock', async () => {
+  const { locks, others } = await locksAfter(async (_, a, b) => {
+    await a.eval(
+      "if redis.call('set', KEYS[1], 1, 'NX') then redis.call('set', KEYS[2], 'free') end",
+      2,
+      'made',
+      'token',
+    );
+    for (const client of [a, b, a]) {
+      await client.getdel('token');
+      await client.set('token', 'free');
+    }
+  });
+  expect(locks).not.toContain('token');
+  expect(others.join()).toContain('token is a token, which clients take with GETDEL and put back with SET');
+});
+
 test('a session is no lock: SET, then EXPIRE', async () => {
   const { locks } = await locksAfter(async (_, a, b) => {
     await a.set('session:1', '{"user":1}');
