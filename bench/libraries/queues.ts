@@ -62,11 +62,18 @@ function bull(load: Load) {
   };
 }
 
-/** Bee-Queue reads its scripts when it first connects, and a world has no disk: it reads them before. */
+/**
+ * Bee-Queue reads its scripts when it first connects, and a world has no disk: it reads them before. It loads them into Redis in the order
+ * in which their files were read, which the disk decides: here they are in the order of their names, so that a world repeats.
+ */
 export async function readScripts(load: Load): Promise<void> {
   const script = (_: string, __: string, done: (error: null, reply: number[]) => void): void =>
     done(null, [1]);
-  await load('bee-queue/lib/lua/index.js').buildCache({ script });
+  const { buildCache, shas } = load('bee-queue/lib/lua/index.js');
+  await buildCache({ script });
+  const sorted = Object.entries(shas).sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name] of sorted) delete shas[name];
+  Object.assign(shas, Object.fromEntries(sorted));
 }
 
 function bee(load: Load) {

@@ -15,7 +15,7 @@ import { endByOwnClock } from './clocks.ts';
 import { emptyConfirmation } from './confirmed.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
-import { leftIn, lostIn } from './left.ts';
+import { leftIn, lostIn, neglectedIn } from './left.ts';
 import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
 import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, requestOf } from './request.ts';
@@ -248,6 +248,8 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   const lost = isLoss && !waitsForMessage(found) ? lostIn(world, known) : undefined;
   const silent = lost === undefined ? found : undefined;
   if (silent?.last !== undefined) calls.push(silent.last.call);
+  const isTold = [left, lost, waiter, silent].some((each) => each !== undefined);
+  const neglected = isClosed && !isTold ? neglectedIn(known, until) : undefined;
   const twice =
     calls.length > 0
       ? calls
@@ -271,7 +273,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
       at: visit.from,
       to: visit.to,
     })),
-    ...{ freedBy: undefined, refused: undefined, left, lost, waiter, ...defined({ silent }) },
+    ...{ freedBy: undefined, refused: undefined, left, lost, waiter, ...defined({ silent, neglected }) },
     twice: twice.flatMap((call) => repeatedBy(call, known.account) ?? []),
     late: lateOf(calls, known),
     errors: errorsUntil(known, until),

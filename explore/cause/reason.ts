@@ -84,6 +84,8 @@ export interface Cause {
   readonly waiter: LockWaiter | undefined;
   /** A client that waits in vain, because it does not ask; undefined when there is none. */
   readonly silent?: SilentClient;
+  /** A write that a server refused and its client did not repeat, where nothing else explains what is closed; undefined without one. */
+  readonly neglected?: UnmarkedEnd;
   /** An acknowledged write that was lost. */
   readonly lost: LostWrite | undefined;
   /** Requests that were executed twice. */

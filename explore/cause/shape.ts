@@ -23,6 +23,8 @@ export function shapeOf(reason: Reason, breach: Breach): string {
   }
   if (reason.lost !== undefined)
     return `a ${reason.lost.by} lost an acknowledged ${(reason.lost.command[0] ?? '').toUpperCase()}`;
+  if (reason.neglected !== undefined)
+    return `closed since ${reason.neglected.request.kind}, which was refused and not repeated`;
   return ofOwn(reason, breach);
 }
 

@@ -45,6 +45,7 @@ function curesOf(cause: Cause): readonly string[] {
     return lost.by === 'failover'
       ? ['WAIT after the write, and an error when too few replicas have it']
       : ['appendfsync always, or a disk that keeps what was acknowledged'];
+  if (cause.neglected !== undefined) return ['to send a refused request again until it is done'];
   if (freedBy === undefined) return [];
   if (cause.shape.startsWith('fences: ')) return freedBy.how === 'lost' ? FENCE_COUNTER : [OWN_FENCE];
   if (freedBy.how === 'own clock')
@@ -208,6 +209,8 @@ export function faultOf(cause: Cause): string {
     return lost.by === 'failover'
       ? 'the servers, which copy to replicas after they answer'
       : 'the disk of the server';
+  if (cause.neglected !== undefined)
+    return `the code of ${cause.neglected.request.client}, which does not send its ${cause.neglected.request.kind} again`;
   return freedBy === undefined ? '' : faultOfFreed(cause, freedBy);
 }
 

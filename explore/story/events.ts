@@ -276,7 +276,7 @@ class PossibleEvents {
 
   /** The request that would have said that the work is done. */
   *#unmarked(): Iterable<PossibleEvent> {
-    const { unmarked } = this.#cause;
+    const unmarked = this.#cause.unmarked ?? this.#cause.neglected;
     if (unmarked === undefined) return;
     const { client, text, sent, answered, nodes } = unmarked.request;
     yield unmarked.error === undefined

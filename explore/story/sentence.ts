@@ -23,6 +23,8 @@ export function sentenceOf(cause: Cause, breach: Breach): string {
     return `${sentence(breach.what).slice(0, -1)}: ${silenceText(cause.silent)}.`;
   if (lost !== undefined)
     return `The ${lost.by} lost an acknowledged write: ${lost.client ?? lost.node}'s ${lost.command.slice(0, 2).join(' ')}.`;
+  if (cause.neglected !== undefined)
+    return `${sentence(breach.what).slice(0, -1)}: ${unmarkedText(cause.neglected)}.`;
   const always = alwaysRefused(cause, breach);
   if (always !== undefined) {
     const { client, kind, code, count } = always;

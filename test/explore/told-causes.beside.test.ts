@@ -322,3 +322,20 @@ test('a WAIT that is sent again, or over another connection, confirms nothing, a
   expect(await explored(confirmed(once))).toEqual([]);
   expect(await explored(confirmed(once, true))).toEqual([lost]);
 });
+
+test('what is closed since a refused write that nobody repeats is told with that write', async () => {
+  const handing = async ({ name, redis, resource, sleep, signal }: ClientSession): Promise<void> => {
+    if (name === 'A') await redis.set('token', 'free').catch(none);
+    while ((await redis.getdel('token').catch(none)) === null) {
+      if (signal.aborted) return;
+      await sleep(40);
+    }
+    const inside = resource('stock').enter();
+    await sleep(100);
+    inside.leave();
+    await redis.set('token', 'free').catch(none);
+  };
+  const story = await storyOf(handing, 'A,B', 'misconf@A.SET.token.1.sent/redis-1/300');
+  expect(story).toContain("A's SET token free was answered MISCONF.");
+  expect(story).toContain('at fault: the code of A, which does not send its SET again');
+});

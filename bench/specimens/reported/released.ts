@@ -38,7 +38,9 @@ function reaper(asks: boolean) {
 }
 
 const WATCHED: Release = async ({ connect }, token) => {
-  const redis = connect();
+  // A transaction that is sent again on a new connection has no WATCH there.
+  const redis = connect({ autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
+  redis.on('error', () => {});
   await redis.watch('lock');
   if ((await redis.get('lock')) === token) await redis.multi().del('lock').exec();
   redis.disconnect();
