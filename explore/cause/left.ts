@@ -8,7 +8,6 @@ import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
-import type { UnmarkedEnd } from './reason.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, POPS, requestOf } from './request.ts';
 import { repeatedBy } from './trouble.ts';
@@ -221,38 +220,8 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
   return [...open.values()].sort((a, b) => a.from - b.from)[0];
 }
 
-/** The last write that a server refused for a while, and that its client did not send again; undefined without one. */
-export function neglectedIn({ account, messages }: WorldAccount, until: number): UnmarkedEnd | undefined {
-  const { all } = account.calls;
-  const refused = all.findLast((call) => {
-    const error = errorOf(call, messages);
-    if (error === undefined || !PASSING.test(error) || call.client === PROBE || call.sent > until)
-      return false;
-    if (ASKS.test(call.name) && !WRITES.test(call.name)) return false;
-    const text = call.words.join(' ');
-    // A client that asks again and again neglects nothing.
-    return !all.some(
-      (each) =>
-        each.client === call.client &&
-        each.sent > call.sent &&
-        each.words.join(' ') === text &&
-        errorOf(each, messages) === undefined,
-    );
-  });
-  return refused === undefined
-    ? undefined
-    : { request: requestOf(refused), error: errorOf(refused, messages) };
-}
-
-/** Of the commands that ask for a lock, those that write. */
-const WRITES = /^(?:set|setnx|hsetnx|p?expire)$/;
-
-/** The codes of errors that pass. */
-const PASSING =
-  /^(?:OOM|MISCONF|READONLY|BUSY|EXECABORT|NOREPLICAS|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)$/;
-
 /** Commands that ask for a lock or only look. */
-const ASKS =
+export const ASKS =
   /^(?:set|setnx|hsetnx|m?get|hget(?:all)?|exists|p?ttl|type|watch|p?expire|l(?:index|range|len|pos)|z(?:score|rank|range\w*|card|count)|s(?:card|ismember|members)|h(?:len|keys|exists)|xlen)$/;
 
 /** The first acknowledged write that was lost. */
