@@ -28,6 +28,16 @@ test('a lock that nobody holds, because the reply to its SET NX was lost, is tol
   ]);
 });
 
+test('the story says who has shortened a lease', async () => {
+  await using pair = await startPair({ clock: 'virtual', seed: 3 });
+  await take(pair, 'A');
+  await pair.client('B').pexpire('k', 20);
+  await pair.advance(50);
+  await take(pair, 'B');
+  await pair.advance(10);
+  expect(storyOf(pair)).toContain('The lease of A on k ends: B had shortened it (PEXPIRE).');
+});
+
 test("WAIT in one packet behind the write has its own sentence, and the write's answer is OK", async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 3 });
   const a = pair.client('A');
