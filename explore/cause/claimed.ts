@@ -24,7 +24,7 @@ export function claimBetween(older: GrantedVisit, newer: GrantedVisit): FreedBy 
   };
 }
 
-/** What the replication stream has for those that put one in. */
+/** The commands of the replication stream that put an element in. */
 const PUTS = /^(?:[lr]pushx?|linsert|zadd|sadd)$/i;
 
 /**
