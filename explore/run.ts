@@ -36,6 +36,11 @@ export interface Rules {
   readonly patienceMs: number;
   /** The longest lease of a lock, in milliseconds: a dead client may keep the others out for twice as long. */
   readonly holdMs: number;
+  /**
+   * For the run without faults, in real time: how long a newcomer tries to get the lock, in milliseconds. It stops as soon as its code has
+   * returned twice, because then it has nothing to do.
+   */
+  readonly probeMs?: number;
   /** How clients fare without faults; undefined for that run itself. */
   readonly calm: CalmWorld | undefined;
   /** True to play on after a breach, so that a timeline shows what follows; default false. */
@@ -384,10 +389,10 @@ class WorldRun implements StageRun {
     const before = this.ledger.visits.length;
     // Clients that only record operations never enter.
     if (before === 0 && (this.#plan.faults.length === 0 || this.#rules.calm?.entries.size === 0)) return;
-    const { patienceMs, holdMs, scales } = this.#rules;
+    const { patienceMs, holdMs, scales, probeMs } = this.#rules;
     const bound = 2 * holdMs + 2 * scales.reconnectMs;
     // In virtual time it costs nothing to see whether it ever gets the lock.
-    const patience = this.#stage.repeats === undefined ? patienceMs : bound;
+    const patience = probeMs ?? (this.#stage.repeats === undefined ? patienceMs : bound);
     this.#ending = new AbortController();
     const probe = this.#stage.client(this, { name: PROBE });
     this.watch(probe);
@@ -401,7 +406,10 @@ class WorldRun implements StageRun {
       }
     };
     void lives();
-    const got = await this.#within(patience, entered);
+    const isIdle = (): boolean =>
+      probeMs !== undefined && this.#probeLives.filter(({ ended }) => ended === 'returned').length > 1;
+    await this.#within(patience, () => entered() || isIdle());
+    const got = entered();
     this.abort();
     const last = this.ledger.visits[before - 1];
     const waited = this.now() - Math.max(last?.ended === undefined ? 0 : last.to, begun, this.#askedSince());

@@ -183,7 +183,7 @@ export class ProgramExplorer {
   async #survey(crew: Crew) {
     const { full } = this.#options;
     const { clients, seed } = full;
-    const rough = roughRules(full);
+    const rough = { ...roughRules(full), probeMs: LONGEST_LEASE * this.#options.lease };
     let last = '';
     for (let trial = 1; trial <= CALM_TRIALS; trial++) {
       const stageOptions = this.#stageOptions(rough, 60_000, true);
@@ -193,7 +193,7 @@ export class ProgramExplorer {
       this.#hear(world);
       if (this.#aborted) break;
       const rules = affordable(
-        learnt(full, rough, world, LEAST_PATIENCE, 'with LAB ENTER'),
+        learnt(full, roughRules(full), world, LEAST_PATIENCE, 'with LAB ENTER'),
         this.#options.lease,
       );
       if (stage.watch.late <= this.#mostLate(rules)) {

@@ -67,6 +67,13 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
     },
   );
 
+  test('a newcomer that finds nothing to do is not waited for', { timeout: 50_000 }, async () => {
+    const budget = { worlds: 2, ms: 20_000 };
+    const report = await explore({ ...program('once'), faults: ['delay'], promises: ['once'], budget });
+    expect(report.findings).toEqual([]);
+    expect(report.worlds).toBe(2);
+  });
+
   test('what is wrong with a program is said', { timeout: LIMIT }, async () => {
     await expect(explore(program('ends'))).rejects.toThrow(
       /it ended with status 1[\s\S]*this program ends at once/,

@@ -22,6 +22,14 @@ def count(world, redis):
     redis.close()
 
 
+def do_once(world, redis):
+    """Does a job, unless its mark says that somebody has it or has done it."""
+    if redis.command("SET", "job", world.client, "NX", "EX", 600) == "OK":
+        with world.enter("job", once=True) as job:
+            job.write()
+    redis.close()
+
+
 def client(world):
     global worlds
     worlds += 1
@@ -30,6 +38,8 @@ def client(world):
     redis = lostlock.Resp.from_url(world.url)
     if KIND in ("adds", "updates"):
         return count(world, redis)
+    if KIND == "once":
+        return do_once(world, redis)
     print(f"{world.client} begins in process {os.getpid()}", flush=True)
     mine = f"{world.client}{time.time()}"
     end = time.monotonic() + 3
