@@ -20,7 +20,7 @@ export function neglectedIn({ account, messages }: WorldAccount, until: number):
         each.client === call.client &&
         each.sent > call.sent &&
         each.words.join(' ') === text &&
-        errorOf(each, messages) === undefined,
+        !PASSING.test(errorOf(each, messages) ?? ''),
     );
   });
   return refused === undefined

@@ -339,3 +339,17 @@ test('what is closed since a refused write that nobody repeats is told with that
   expect(story).toContain("A's SET token free was answered MISCONF.");
   expect(story).toContain('at fault: the code of A, which does not send its SET again');
 });
+
+test('a request that is sent again and answered another error is not neglected', async () => {
+  const moving = async ({ name, redis, resource, sleep, signal }: ClientSession): Promise<void> => {
+    if ((await redis.set('made', 1, 'NX').catch(none)) === 'OK') await redis.set('free', 1).catch(none);
+    while ((await redis.renamenx('free', `held:${name}`).catch(none)) !== 1) {
+      if (signal.aborted) return;
+      await sleep(40);
+    }
+    resource('stock').enter().leave();
+    await redis.rename(`held:${name}`, 'free').catch(none);
+  };
+  const story = await storyOf(moving, 'A', 'read-only@A.SET.made.1.answered/redis-1/300');
+  expect(story).toContain("A's SET free 1 was answered READONLY.");
+});
