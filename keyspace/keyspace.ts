@@ -111,6 +111,11 @@ export class Keyspace implements DeadlineOwner {
     return this.hasExpired(entry) && this.#gone(entry.deadline) ? undefined : entry;
   }
 
+  /** True when surely none of the stored keys has expired. */
+  get isCurrent(): boolean {
+    return !this.world.wheel.mayBeDue(this.world.now);
+  }
+
   /** The live entry of a key, for a command that uses it. */
   find(key: Bytes): Entry | undefined {
     const entry = this.peek(key);

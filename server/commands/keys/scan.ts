@@ -36,11 +36,13 @@ export function scanned(
     if (word !== kind) [kind, isWanted] = [word, asciiLower(word) === wanted];
     return isWanted;
   };
+  // The names are those of stored keys, and usually none of these has expired: then looking each up again is saved.
+  const { isCurrent } = db;
   return names.filter((name) => {
     // `peek` removes a key that has expired.
-    if (scanRemoves === 'every one') db.peek(name);
+    if (scanRemoves === 'every one' && !isCurrent) db.peek(name);
     if (!matches(name)) return false;
-    if (wanted === undefined) return db.peek(name) !== undefined;
+    if (wanted === undefined) return isCurrent || db.peek(name) !== undefined;
     if (scanTypes === 'looked up') {
       const entry = db.peek(name);
       if (entry === undefined) return false;
@@ -49,7 +51,7 @@ export function scanned(
     }
     const stored = db.entries.get(name);
     const fits = stored !== undefined && hasType(stored.held);
-    if (!fits && scanRemoves === 'those that match pattern and type') return false;
+    if (isCurrent || (!fits && scanRemoves === 'those that match pattern and type')) return fits;
     return db.peek(name) !== undefined && fits;
   });
 }
