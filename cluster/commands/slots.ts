@@ -91,14 +91,18 @@ export function trimSlots(cluster: Cluster, argv: readonly Bytes[]): Reply {
   if (asciiUpper(wordAt(argv, 1)) !== 'RANGES') fail('ERR missing ranges argument');
   const count = integer(wordAt(argv, 2));
   if (count < 1 || argv.length !== 3 + 2 * count) fail('ERR invalid number of ranges');
-  const slots: number[] = [];
+  const slots = new Set<number>();
   for (let at = 3; at < argv.length; at += 2) {
     const [first, last] = [slotIn(wordAt(argv, at)), slotIn(wordAt(argv, at + 1))];
     if (first > last) fail(`ERR start slot number ${first} is greater than end slot number ${last}`);
-    for (let slot = first; slot <= last; slot++) slots.push(slot);
+    for (let slot = first; slot <= last; slot++) {
+      if (slots.has(slot)) fail(`ERR Slot ${slot} specified multiple times`);
+      slots.add(slot);
+    }
   }
-  const { myself, owners } = cluster;
-  const mine = slots.find((slot) => owners[slot] === myself.head);
+  const { myself, owners, importing } = cluster;
+  const isMine = (slot: number): boolean => owners[slot] === myself.head || importing.has(slot);
+  const mine = [...slots].sort((a, b) => a - b).find(isMine);
   if (mine !== undefined) fail(`ERR the slot ${mine} is served by this node`);
   for (const slot of slots) if (cluster.hasKeys(slot)) removeKeysOf(cluster, slot);
   // The removals are in the stream. Replayed from a file, the command might meet slots that the node serves by then.

@@ -92,7 +92,11 @@ export const cluster72: ClusterTraits = {
   scriptTexts: 'one for each',
 };
 /** Redis 8.4 and later. */
-export const cluster84: ClusterTraits = { ...cluster72, movesSlots: 'to the target' };
+export const cluster84: ClusterTraits = {
+  ...cluster72,
+  movesSlots: 'to the target',
+  comparesSlotsFirst: true,
+};
 /** Valkey 8.1. */
 export const clusterValkey81: ClusterTraits = {
   ...cluster72,
