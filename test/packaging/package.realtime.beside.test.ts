@@ -55,7 +55,7 @@ test('the tarball holds the build, the pages, the helpers for other languages an
   const paths = packed.files.map((file) => file.path);
   const others = paths
     .filter((path) => !/^dist\/playground\/(index\.html|style\.css)$/.test(path))
-    .filter((path) => !/^dist\/.*\.(js|cjs|js\.map|d\.ts|d\.cts)$/.test(path))
+    .filter((path) => !/^dist\/.*\.(js|cjs|mjs|d\.ts|d\.cts)$/.test(path))
     .filter((path) => !/^(docs|bench)\/.*\.(md|svg)$/.test(path))
     .filter(
       (path) => !/^integrations\/(go|junit|pytest)\/.*\.(md|go|mod|sum|java|xml|py|toml|txt)$/.test(path),

@@ -259,6 +259,20 @@ function importLines(imports: Imports): string[] {
 }
 
 /**
+ * True where the types of the ES module may be those of the CommonJS module. Not with a default export, which would be the whole module, and not
+ * with additions to another package's types, which the CommonJS form of that package would get.
+ */
+function canExportAll({ path, exports }: Surface): boolean {
+  return exports.size > 0 && !exports.has('default') && readDeclarations(path).additions.length === 0;
+}
+
+/** The lines of an ES module's types that are those of the CommonJS module. */
+function exportingAll({ name, path }: Surface): string[] {
+  const [opening = ''] = comment.exec(readFileSync(path, 'utf8')) ?? [];
+  return [opening, `export * from './${posix.basename(name)}.cjs';`];
+}
+
+/**
  * Writes the declarations of the entries, and of what they share.
  * @param folder where tsc has written `.d.ts` files @param entries as `locks/index` @param target the folder to write to
  */
@@ -277,7 +291,8 @@ export function rollUpTypes(folder: string, entries: readonly string[], target: 
   const roll = new Roll(surfaces);
   for (const surface of surfaces) {
     const lines = roll.linesOf(surface);
-    for (const extension of ['.d.ts', '.d.cts']) write(join(target, `${surface.name}${extension}`), lines);
+    write(join(target, `${surface.name}.d.cts`), lines);
+    write(join(target, `${surface.name}.d.ts`), canExportAll(surface) ? exportingAll(surface) : lines);
   }
   write(join(target, `${SHARED}.d.cts`), roll.linesOfShared());
 }
