@@ -259,8 +259,8 @@ function importLines(imports: Imports): string[] {
 }
 
 /**
- * True where the types of the ES module may be those of the CommonJS module. Not with a default export, which would be the whole module, and not
- * with additions to another package's types, which the CommonJS form of that package would get.
+ * True where the types of the ES module may be those of the CommonJS module. Not with a default export, which would be the whole module,
+ * and not with additions to another package's types, which the CommonJS form of that package would get.
  */
 function canExportAll({ path, exports }: Surface): boolean {
   return exports.size > 0 && !exports.has('default') && readDeclarations(path).additions.length === 0;
