@@ -118,7 +118,9 @@ class TenureReader {
     this.#nodes = new Lineages<Tenure>({
       isKept: ({ key, holder }, claim, kept) => {
         const known = kept.get(key);
-        return known !== undefined && (known === '' || known === holder || claim !== key);
+        const isSame = known === '' || known === holder || claim !== key;
+        // Of the hash of a read-write lock, its mode is known, and not the field of its holder.
+        return known !== undefined && (isSame || known === 'mode');
       },
       promoted: (node, at, before, now) => this.#promoted(node, at, before, now),
       retired: (state, at, why, cause) => {

@@ -1,6 +1,7 @@
 /** What stories say of clients' clocks in leases and fences, fields with leases, transactions, counters and queues. */
 import '../../lab/router.ts';
 import { expect, test } from 'vitest';
+import { ourReplicated } from '../../bench/recall/ours.ts';
 import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
 
 type Client = ExploreOptions['client'];
@@ -352,4 +353,10 @@ test('a request that is sent again and answered another error is not neglected',
   };
   const story = await storyOf(moving, 'A', 'read-only@A.SET.made.1.answered/redis-1/300');
   expect(story).toContain("A's SET free 1 was answered READONLY.");
+});
+
+test('a read-write lock that a restart has kept is not taken for the lock of the client that looks at it', async () => {
+  const { sound } = ourReplicated(1).find(({ name }) => name.includes('(write)')) ?? {};
+  const text = 'restart-disk@A.script-85732a.lock.1.executed/redis-1/20';
+  expect(await storyOf(sound as Client, 'A,B', text)).toBe('told: no promise is broken');
 });
