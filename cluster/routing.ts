@@ -1,6 +1,6 @@
 /** Which node serves a request: this one, or another that MOVED or ASK names. */
 import type { Keyspace } from '../keyspace/keyspace.ts';
-import type { Bytes } from '../protocol/bytes.ts';
+import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { slotOf } from '../protocol/slot.ts';
 import { ASKING, type Client, READS_REPLICAS } from '../server/clients/client.ts';
@@ -13,13 +13,14 @@ import { portFor } from './ports.ts';
 /** Why a request cannot run on this node, if it cannot. */
 export type Redirect =
   | { readonly why: 'moved' | 'ask'; readonly slot: number; readonly to: Member }
-  | { readonly why: 'cross slot' | 'unstable' | 'unserved' | 'down' | 'read only' };
+  | { readonly why: 'cross slot' | 'unstable' | 'put off' | 'unserved' | 'down' | 'read only' };
 
 const SHARD_PUBSUB: ReadonlySet<Bytes> = new Set(['ssubscribe', 'sunsubscribe', 'spublish']);
 
 const TEXTS: Readonly<Record<Exclude<Redirect['why'], 'moved' | 'ask'>, Bytes>> = {
   'cross slot': "CROSSSLOT Keys in request don't hash to the same slot",
   unstable: 'TRYAGAIN Multiple keys request during rehashing of slot',
+  'put off': 'TRYAGAIN Multiple keys request during rehashing of slot',
   unserved: 'CLUSTERDOWN Hash slot not served',
   down: 'CLUSTERDOWN The cluster is down',
   'read only': 'CLUSTERDOWN The cluster is down and only accepts read commands',
@@ -78,11 +79,10 @@ function keysOf(command: Command, argv: readonly Bytes[]): readonly { readonly a
   return isCounted ? [...found.slice(1), ...found.slice(0, 1)] : found;
 }
 
-/** MOVE, and COPY to a database. */
-function namesDatabase({ command, argv }: Part): boolean {
-  return (
-    command.name === 'move' || (command.name === 'copy' && argv.slice(3).some((word) => /^db$/i.test(word)))
-  );
+/** MOVE, and COPY to another database than the client's. */
+function crossesDatabases({ command, argv }: Part, db: Keyspace): boolean {
+  const at = argv.findIndex((word, i) => i > 2 && asciiLower(word) === 'db');
+  return command.name === 'move' || (command.name === 'copy' && at > 0 && argv[at + 1] !== String(db.index));
 }
 
 /** The commands that a request runs: those of a transaction for EXEC; none for EXEC without MULTI. */
@@ -131,8 +131,12 @@ export function route(
   const isMine = owner === myself || ((states & READS_REPLICAS) !== 0 && owner === myself.head);
   const target = isMine ? cluster.migrating.get(slot) : undefined;
   const imports = target === undefined && myself.isPrimary && cluster.importing.has(slot);
-  if ((target !== undefined || imports) && putsOffCopies && parts.some(namesDatabase))
-    return { slot, redirect: { why: 'unstable' } };
+  if (
+    (target !== undefined || imports) &&
+    putsOffCopies &&
+    parts.some((part) => crossesDatabases(part, routed.db))
+  )
+    return { slot, redirect: { why: 'put off' } };
   if ((target !== undefined || imports) && command.name === 'migrate') return { slot, redirect: undefined };
   if (target !== undefined && missing > 0) {
     if (existing > 0) return { slot, redirect: { why: 'unstable' } };

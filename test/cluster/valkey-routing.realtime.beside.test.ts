@@ -37,6 +37,14 @@ COPY {f}2 {f}1
 -ASK 3168 127.0.0.1:PORT1
 COPY {f}2 {f}1 DB x
 -TRYAGAIN Multiple keys request during rehashing of slot
+COPY {f}2 {f}2 DB 0
+-ASK 3168 127.0.0.1:PORT1
+MULTI
++OK
+COPY {f}2 {f}2 DB 1
+-TRYAGAIN Multiple keys request during rehashing of slot
+DISCARD
++OK
 MOVE {f}0 1
 -TRYAGAIN Multiple keys request during rehashing of slot
 CLUSTER SETSLOT 3168 STABLE
