@@ -2,7 +2,7 @@
 import { NO_ERROR } from './promises/broken.ts';
 import { promises } from './promises/index.ts';
 import type { Finding, ProgramCoverage, ReportData } from './report-data.ts';
-import { scalesText } from './search/leases.ts';
+import { type LeaseScale, scalesText } from './search/leases.ts';
 import { sharedCures } from './story/cures.ts';
 import { seeText } from './story/text.ts';
 import { tableLines, wrapped } from './table.ts';
@@ -52,7 +52,9 @@ export function coverageLines(report: ReportData, width: number): string[] {
     ...(notRepeatable === undefined ? [] : [`not repeatable: ${notRepeatable}`]),
     ...(coverage.programs === undefined
       ? []
-      : programLines(coverage.programs).flatMap((line) => wrapped(line, width))),
+      : [...programLines(coverage.programs), ...longLeaseLines(coverage.leases)].flatMap((line) =>
+          wrapped(line, width),
+        )),
   ];
 }
 
@@ -71,6 +73,15 @@ function programLines(programs: ProgramCoverage): string[] {
     `in real time: the planned fault struck in ${counted(struck, 'world')} (${perSecond.toFixed(1)} a second${cpu}), ${sideBySide} side by side; it did not strike in ${missed}; ${discarded} more were discarded, because the machine stood still`,
     ...(unable.length === 0 ? [] : [`could not strike: ${unable.join('; ')}`]),
     ...(outlived === undefined ? [] : [`state has outlived a world: ${outlived}`]),
+  ];
+}
+
+/** The lease of a lock that no world of programs waits for, as a line. */
+function longLeaseLines(leases: readonly LeaseScale[]): string[] {
+  const long = leases.find(({ holds, used }) => holds && !used);
+  if (long === undefined) return [];
+  return [
+    `the lease of ${long.key} (${long.ms} ms) is too long to wait for in real time: no world shows what happens when it ends. Let the program use the lease that it is told, or give a longer --lease`,
   ];
 }
 

@@ -36,6 +36,8 @@ export interface Rules {
   readonly patienceMs: number;
   /** The longest lease of a lock, in milliseconds: a dead client may keep the others out for twice as long. */
   readonly holdMs: number;
+  /** The keys whose leases are too long to be waited for in real time: while one of them stands, nobody knows whether a lock is closed. */
+  readonly unwaited: ReadonlySet<string>;
   /**
    * For the run without faults, in real time: how long a newcomer tries to get the lock, in milliseconds. It stops as soon as its code has
    * returned twice, because then it has nothing to do.
@@ -292,7 +294,7 @@ class WorldRun implements StageRun {
     const since = this.now();
     const slowest = calm === undefined ? 0 : calm.span + 2 * holdMs + 4 * scales.reconnectMs;
     const all = await this.#within(Math.max(patienceMs, slowest), () => this.#running.size === 0);
-    if (all || this.#stopped || calm === undefined) return;
+    if (all || this.#stopped || calm === undefined || (await this.#isUnwaited())) return;
     const inside = new Set(this.ledger.inside.map(({ client }) => client));
     for (const life of this.#lives) {
       const { client: name, ended, from } = life;
@@ -384,6 +386,12 @@ class WorldRun implements StageRun {
     );
   }
 
+  /** True while a key stands whose lease is too long to be waited for. */
+  async #isUnwaited(): Promise<boolean> {
+    const { unwaited } = this.#rules;
+    return unwaited.size > 0 && (await this.#keysLeft()).flat().some(({ key }) => unwaited.has(key));
+  }
+
   /** A new client runs the user's code, again and again until it gets the lock. */
   async #probe(): Promise<void> {
     const before = this.ledger.visits.length;
@@ -414,7 +422,7 @@ class WorldRun implements StageRun {
     const last = this.ledger.visits[before - 1];
     const waited = this.now() - Math.max(last?.ended === undefined ? 0 : last.to, begun, this.#askedSince());
     if (got && waited <= bound) return;
-    if (!got && !this.#isShutOut()) return;
+    if (!got && (!this.#isShutOut() || (await this.#isUnwaited()))) return;
     // A key whose lease has ended meanwhile does not keep the lock closed; if the probe got in at last, it did until then.
     this.#reportClosed(
       last,

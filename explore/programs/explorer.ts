@@ -14,7 +14,7 @@ import type { ProgramCoverage } from '../report-data.ts';
 import { playOn, type Rules } from '../run.ts';
 import { ONE_FAULT } from '../search/one-fault.ts';
 import type { SearchInput } from '../search/strategy.ts';
-import { learnt, roughRules } from '../search/survey.ts';
+import { type ClockedSurvey, learnt, roughRules } from '../search/survey.ts';
 import { Crew, WorldDesk } from '../stage/programs/crew.ts';
 import { LateTimers } from '../stage/programs/late-timers.ts';
 import type { ProgramProcess } from '../stage/programs/process.ts';
@@ -33,7 +33,7 @@ const LEAST_PATIENCE = 1500;
 const STALL = 0.1;
 /** How often the world without faults is tried. */
 const CALM_TRIALS = 12;
-/** The longest lease that faults follow, in leases that the program was told. */
+/** The longest lease that faults follow and that is waited for, in leases that the program was told. */
 const LONGEST_LEASE = 10;
 /** How often the progress is shown at most, in milliseconds: the time of all processors is read for it. */
 const SHOWS_EVERY = 250;
@@ -183,7 +183,7 @@ export class ProgramExplorer {
   async #survey(crew: Crew) {
     const { full } = this.#options;
     const { clients, seed } = full;
-    const rough = { ...roughRules(full), probeMs: LONGEST_LEASE * this.#options.lease };
+    const rough = { ...roughRules(full), probeMs: this.#clocked.longest };
     let last = '';
     for (let trial = 1; trial <= CALM_TRIALS; trial++) {
       const stageOptions = this.#stageOptions(rough, 60_000, true);
@@ -192,10 +192,7 @@ export class ProgramExplorer {
       await crew.back(this.#options.fresh);
       this.#hear(world);
       if (this.#aborted) break;
-      const rules = affordable(
-        learnt(full, roughRules(full), world, LEAST_PATIENCE, 'with LAB ENTER'),
-        this.#options.lease,
-      );
+      const rules = learnt(full, roughRules(full), world, this.#clocked);
       if (stage.watch.late <= this.#mostLate(rules)) {
         const moments = momentsIn(stage.anchors.seen.filter(({ client }) => client !== PROBE));
         return { rules: await this.#onServers(crew, rules), moments };
@@ -213,8 +210,13 @@ export class ProgramExplorer {
     if (on === undefined) return rules;
     const { clients, seed } = full;
     const { world } = await this.#play(crew, rules, { seed, clients, jitter: 0, faults: [] });
-    learnt(full, rules, world, LEAST_PATIENCE, 'with LAB ENTER');
+    learnt(full, rules, world, this.#clocked);
     return { ...rules, remains: rules.remains === undefined ? undefined : world.remains };
+  }
+
+  get #clocked(): ClockedSurvey {
+    const { lease: told } = this.#options;
+    return { leastPatience: LEAST_PATIENCE, longest: LONGEST_LEASE * told, told };
   }
 
   #mostLate({ scales }: Rules): number {
@@ -440,21 +442,6 @@ export class ProgramExplorer {
       output: { lines: this.#output, count: this.#lines },
     });
   }
-}
-
-/**
- * The rules, without leases that are much longer than the one that the program was told: in real time, it takes too long to wait for the
- * end of a mark that lasts a minute.
- */
-function affordable(rules: Rules, told: number): Rules {
-  const most = LONGEST_LEASE * told;
-  const { leaseMs, leases } = rules.scales;
-  const scales = {
-    ...rules.scales,
-    leaseMs: leaseMs > most ? told : leaseMs,
-    leases: leases.map((each) => (each.ms > most ? { ...each, used: false } : each)),
-  };
-  return { ...rules, scales };
 }
 
 /** An error whose message is all that the user has to see. */

@@ -115,9 +115,12 @@ function lastLeased(
 /** The scales in words, for a report. */
 export function scalesText(scales: readonly LeaseScale[], leaseMs: number): string {
   const used = scales.filter((scale) => scale.used);
-  if (used.length === 0) return `lengths follow no lease: ${leaseMs} ms stand for one`;
   const named = used.map(({ key, ms }) => `${key} (${ms} ms)`);
   const left = scales.filter((scale) => !scale.used).map(({ key, ms }) => `${key} (${ms} ms)`);
   const shown = left.slice(0, 3).join(', ') + (left.length > 3 ? ` and ${left.length - 3} more` : '');
-  return `lengths follow the lease of ${named.join(', then ')}${left.length === 0 ? '' : `; not followed: ${shown}`}`;
+  const followed =
+    used.length === 0
+      ? `lengths follow no lease: ${leaseMs} ms stand for one`
+      : `lengths follow the lease of ${named.join(', then ')}`;
+  return left.length === 0 ? followed : `${followed}; not followed: ${shown}`;
 }

@@ -26,7 +26,7 @@ export async function survey(options: FullOptions): Promise<{ rules: Rules; worl
   const { clients, seed } = options;
   const rough = roughRules(options);
   const world = await playWorld(rough, { seed, clients, jitter: 0, faults: [] });
-  return { rules: learnt(options, rough, world, LEAST_PATIENCE), world };
+  return { rules: learnt(options, rough, world), world };
 }
 
 /** The rules of the world without faults, before anything is known. */
@@ -42,23 +42,34 @@ export function roughRules({ topology, client, promises, accept }: FullOptions):
     patienceMs: LONGEST_LEASE,
     holdMs: LONGEST_LEASE,
     calm: undefined,
+    unwaited: new Set(),
     // Behind what is accepted, something else may break.
     playOn: accept.length > 0,
   };
 }
 
+/** What is different about worlds in which time costs time. */
+export interface ClockedSurvey {
+  /** How long clients may go on after the last fault at least, in milliseconds. */
+  readonly leastPatience: number;
+  /** Leases that are longer are not waited for, in milliseconds. */
+  readonly longest: number;
+  /** What a lease is taken to be when all leases are longer, in milliseconds. */
+  readonly told: number;
+}
+
 /**
  * The rules, with what the world without faults shows. Throws what failed in it, and TypeError when no client enters a resource.
- * @param leastPatience how long clients may go on after the last fault at least, in milliseconds
- * @param how how clients say that they enter
+ * @param clocked undefined in virtual time
  */
 export function learnt(
   options: Pick<FullOptions, 'name'>,
   rough: Rules,
   world: PlayedWorld,
-  leastPatience: number,
-  how = 'with resource(name).enter()',
+  clocked?: ClockedSurvey,
 ): Rules {
+  const { leastPatience = LEAST_PATIENCE, longest = Infinity, told = NO_LEASE } = clocked ?? {};
+  const how = clocked === undefined ? 'with resource(name).enter()' : 'with LAB ENTER';
   const failed = world.failure ?? world.crash;
   if (failed !== undefined) throw ofWorld(failed.error, replayText(world));
   if (world.visits.length === 0 && world.operations.length === 0) {
@@ -72,11 +83,17 @@ export function learnt(
     throw Object.assign(error, { code: 'LOSTLOCK_NO_WORLD' });
   }
   const leases = leasesOf(world);
-  const followed = scalesOf(world, leases);
-  const leaseMs = followed.find(({ used }) => used)?.ms ?? NO_LEASE;
+  const followed = scalesOf(world, leases).map((each) =>
+    each.ms > longest ? { ...each, used: false } : each,
+  );
+  const isTooLong = ({ ms }: { readonly ms: number }): boolean => ms > Math.min(longest, LONGEST_HOLD);
+  const leaseMs =
+    followed.find(({ used }) => used)?.ms ?? (leases.some(({ ms }) => ms > longest) ? told : NO_LEASE);
   // A key that a client deletes may be what others wait for.
-  const holds = leases.filter(({ isReleased, ms }) => isReleased && ms <= LONGEST_HOLD).map(({ ms }) => ms);
+  const released = leases.filter(({ isReleased }) => isReleased);
+  const holds = released.filter((each) => !isTooLong(each)).map(({ ms }) => ms);
   const holdMs = Math.max(leaseMs, ...holds);
+  const unwaited = new Set(clocked === undefined ? [] : released.filter(isTooLong).map(({ key }) => key));
   const patienceMs = Math.max(leastPatience, 4 * leaseMs, 2 * holdMs + 4 * RECONNECT);
   const calm = calmOf(world);
   // If the lock stayed closed, what was left behind is wrong.
@@ -95,7 +112,7 @@ export function learnt(
   return {
     ...rough,
     scales: { ...rough.scales, leaseMs, leases: followed },
-    ...{ holdMs, remains, written, distant, patienceMs, calm },
+    ...{ holdMs, remains, written, distant, patienceMs, calm, unwaited },
   };
 }
 

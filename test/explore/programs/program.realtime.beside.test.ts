@@ -74,6 +74,16 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
     expect(report.worlds).toBe(2);
   });
 
+  test('a lease of a minute is not waited for, the report says so, and a client that dies with it is no orphan', {
+    timeout: LIMIT,
+  }, async () => {
+    const budget = { worlds: 3, ms: 60_000 };
+    const report = await explore({ ...program('long'), faults: ['client-death'], budget });
+    expect(report.findings).toEqual([]);
+    expect(report.coverage.faults['client-death']).toBeGreaterThan(0);
+    expect(report.toString()).toContain('the lease of stock:lock (60000 ms) is too long to wait for');
+  });
+
   test('what is wrong with a program is said', { timeout: LIMIT }, async () => {
     await expect(explore(program('ends'))).rejects.toThrow(
       /it ended with status 1[\s\S]*this program ends at once/,
