@@ -80,12 +80,13 @@ function downgrade(atomic: boolean): Client {
     await sleep(60);
     if (performance.now() < ends) inside.write();
     // It goes on as a reader: nobody may have written in between.
-    if (atomic) await quiet(redis.eval(DOWN, 2, 'writer', 'reader', token, LEASE));
+    let isReader = true;
+    if (atomic) isReader = (await quiet(redis.eval(DOWN, 2, 'writer', 'reader', token, LEASE))) === 1;
     else {
       await quiet(redis.eval(GIVE, 1, 'writer', token));
       await quiet(redis.set('reader', token, 'PX', LEASE));
     }
-    if (performance.now() + 40 < ends) await sleep(40);
+    if (isReader && performance.now() + 40 < ends) await sleep(40);
     inside.leave();
     await give(session, 'reader', token);
     await give(session, 'writer', token);
@@ -202,6 +203,8 @@ function refreshed(looks: boolean): Client {
     const { redis, resource, sleep } = session;
     const token = fresh(session.name);
     let ends = await take(session, 'lock', token, 600);
+    // The answer may have come late.
+    if (looks && performance.now() + 300 > ends) return await give(session, 'lock', token);
     const inside = resource('stock').enter();
     for (let step = 0; step < 3 && performance.now() + 300 < ends; step++) {
       await sleep(300);
@@ -309,6 +312,8 @@ function retaken(asks: boolean): Client {
     const { redis, sleep, resource } = session;
     const token = fresh(session.name);
     let ends = await take(session, 'lock', token, 500);
+    // The answer may have come late.
+    if (asks && performance.now() + 100 > ends) return await give(session, 'lock', token);
     const inside = resource('stock').enter();
     for (let step = 0; step < 6 && performance.now() + 100 < ends; step++) {
       await sleep(100);
@@ -322,6 +327,7 @@ function retaken(asks: boolean): Client {
         return asks ? 0 : (await quiet(redis.set('lock', token, 'PX', 500))) === 'OK' ? 1 : 0;
       });
       if (renewed === 1) ends = asked + 450;
+      else if (asks) break;
     }
     inside.leave();
     await give(session, 'lock', token);
