@@ -73,7 +73,7 @@ export function freedBetween(
   known: WorldAccount,
   lostKeys: ReadonlySet<string>,
 ): FreedBy {
-  const ended = endedFor(older, newer);
+  const ended = movedTo(endedFor(older, newer), newer, known.account);
   const tenure = ended ?? older.tenures.at(-1);
   const roleOf = (by: string | undefined): CauseRole => roleFor(by, older, newer, known.account);
   const common = { tenure, node: tenure?.node, by: undefined, request: undefined };
@@ -150,6 +150,21 @@ function endedFor(older: GrantedVisit, newer: GrantedVisit): Tenure | undefined 
     return end !== undefined && end.at <= (next?.from ?? grantedAt(newer));
   });
   return ended.find(({ node }) => newer.tenures.some((each) => each.node === node)) ?? ended[0];
+}
+
+/**
+ * The tenure that a client has instead of one that it gave back, because the same request moved the lock to another key; the tenure
+ * itself where no request did. Only one that has ended as the newer grant began: until then it was not free.
+ */
+function movedTo(
+  ended: Tenure | undefined,
+  newer: GrantedVisit,
+  { tenures }: LockAccount,
+): Tenure | undefined {
+  const { how, call } = ended?.end ?? {};
+  if (how !== 'released' || call === undefined) return ended;
+  const next = tenures.find((each) => each.call === call && each.client === ended?.client);
+  return next?.end === undefined || next.end.at > grantedAt(newer) ? ended : next;
 }
 
 function ofEnd(tenure: Tenure, end: TenureEnd, roleOf: (by: string | undefined) => CauseRole): FreedBy {

@@ -33,6 +33,11 @@ const LEAST_PATIENCE = 1500;
 const STALL = 0.1;
 /** How often the world without faults is tried. */
 const CALM_TRIALS = 12;
+/**
+ * From the second half of these on, the machine may stand still so many times as long: the acts and the leases of a calm world are the
+ * same then, and it is played once more as a world that counts.
+ */
+const CALM_STALLS = 3;
 /** The longest lease that faults follow and that is waited for, in leases that the program was told. */
 const LONGEST_LEASE = 10;
 /** How often the progress is shown at most, in milliseconds: the time of all processors is read for it. */
@@ -193,7 +198,8 @@ export class ProgramExplorer {
       this.#hear(world);
       if (this.#aborted) break;
       const rules = learnt(full, roughRules(full), world, this.#clocked);
-      if (stage.watch.late <= this.#mostLate(rules)) {
+      const stalls = trial > CALM_TRIALS / 2 ? CALM_STALLS : 1;
+      if (stage.watch.late <= stalls * this.#mostLate(rules)) {
         const moments = momentsIn(stage.anchors.seen.filter(({ client }) => client !== PROBE));
         return { rules: await this.#onServers(crew, rules), moments };
       }
