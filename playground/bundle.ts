@@ -151,6 +151,14 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
     /[\\/]cluster[\\/]commands[\\/]moves\.ts$/,
     `export const [migrateSlots, cancelMoves, describeMoves, migration, syncTask, syncSlots] = [];`,
   ],
+  // The page starts its servers itself: without commands of its own, and without certificates.
+  [
+    /[\\/]start[\\/]own[\\/]declare\.ts$/,
+    'export const ownCommands = () => []; export const checkOwnCommands = () => {};',
+  ],
+  [/[\\/]start[\\/]tls\.ts$/, 'export const checkTls = () => {}; export const planTls = () => undefined;'],
+  // A worker of a browser is neither Bun nor Deno.
+  [/[\\/]node-functions[\\/]other-runtimes\.ts$/, 'export const replaceOtherRuntimes = () => {};'],
   // LOLWUT only draws, and the drawings are long.
   [/[\\/]server[\\/]commands[\\/]node[\\/]lolwut\.ts$/, 'export const lolwutCommands = [];'],
   ...Object.entries(laterCommands).map(
@@ -171,6 +179,8 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
 /** Where commands are declared, and their descriptions and histories there. Only COMMAND DOCS tells them, and here they are empty. */
 const COMMANDS = /[\\/](server|cluster|sentinel)[\\/]commands[\\/].*\.ts$/;
 const HISTORY = /\bhistory: \[[^\]]*\]/g;
+/** The arguments of commands without options. Those of the others tell which options there are. */
+const PLAIN = /^\s+'?[\w|-]+'?: '[^'\n[(]*',$/gm;
 const DESCRIPTION = /^(\s+(?:summary|complexity)):\s*'(?:[^'\\\n]|\\.)*',$/gm;
 
 /** What ioredis knows of commands. */
@@ -239,7 +249,8 @@ function nodeInBrowser(): Plugin {
       onLoad({ filter: COMMANDS }, async ({ path }) => ({
         contents: (await readFile(path, 'utf8'))
           .replace(DESCRIPTION, "$1: '',")
-          .replace(HISTORY, 'history: []'),
+          .replace(HISTORY, 'history: []')
+          .replace(/[\\/]syntax[\\/]/.test(path) ? PLAIN : /$^/, ''),
         loader: 'ts',
       }));
       for (const [filter, names] of absent)
