@@ -144,7 +144,9 @@ describe.skipIf(servers.length === 0).each(servers)(
       const theirs = async (): Promise<string> => (await oracle.call('dump', 'h')) as string;
       const read = (payload: string): HashValue => restoreValue(payload, undefined, format) as HashValue;
       const packed = await theirs();
-      expect(dumpValue(read(packed), format)).toBe(packed);
+      // Valkey keeps it in a table, which has no order.
+      if (format === VALKEY_9) expect(read(dumpValue(read(packed), format))).toEqual(read(packed));
+      else expect(dumpValue(read(packed), format)).toBe(packed);
       await oracle.call('hset', 'h', 'long', 'x'.repeat(65));
       const table = read(await theirs());
       expect([...(table.times?.entries() ?? [])]).toEqual(
