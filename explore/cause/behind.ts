@@ -21,7 +21,7 @@ export function behindOf(
 ): FreedBy {
   const [oldest, newest] = [granted[0], granted.at(-1)];
   if (oldest === undefined || newest === undefined) return freed;
-  // Who takes one of several permits overwrites nobody.
+  // To take one of several permits overwrites no other.
   const isPermit = breach.promise === 'permits' && freed.how === 'overwritten';
   if (isPermit && freed.request?.call === newest.call) return bothStand(newest);
   const again =

@@ -154,7 +154,7 @@ function endedFor(older: GrantedVisit, newer: GrantedVisit): Tenure | undefined 
 
 /**
  * The tenure that a client has instead of one that it gave back, because the same request moved the lock to another key; the tenure
- * itself where no request did. Only one that has ended as the newer grant began: until then it was not free.
+ * itself where no request did. The later tenure counts only if it had ended before the newer grant.
  */
 function movedTo(
   ended: Tenure | undefined,

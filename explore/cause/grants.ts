@@ -7,6 +7,7 @@ import type { Tenure } from '../../lab/account/tenures.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Visit } from '../visit.ts';
 import { accountOfWorld, accountWith, micros, type WorldAccount } from './recorded.ts';
+import { COUNTS } from './request.ts';
 
 /** A visit, with what let its client enter. */
 export interface GrantedVisit {
@@ -44,8 +45,8 @@ export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Gra
 
 /** Commands whose values are no tokens: numbers, and elements that go from hand to hand. */
 const NO_TOKENS = /^(?:incr|decr|l|r|bl|br|s|z|x)(?!et)/;
-/** Of these, what takes a lock by its number, which is 1, and what takes one of many permits by its rank. */
-const [COUNTS, RANKS] = [/^incr(?:by)?$/, /^zadd$/];
+/** Of these, the command that takes one of many permits by its rank. */
+const RANKS = /^zadd$/;
 
 /** The keys that a request names, or the requests of its transaction, and that clients write. @param isPool for one of many permits */
 function keysOf(call: SentCommand | undefined, known: WorldAccount, isPool: boolean): string[] {
@@ -55,8 +56,8 @@ function keysOf(call: SentCommand | undefined, known: WorldAccount, isPool: bool
   if (call.name === 'exec') return queuedBefore(call, known).flatMap((each) => keysOf(each, known, isPool));
   const names = run.writes.filter((each) => {
     if (!call.words.includes(each.write.key) || each.write.db !== call.db) return false;
-    // A number says how many permits are taken, and not who has one.
-    if (isPool && COUNTS.test((each.write.command[0] ?? '').toLowerCase())) return false;
+    // The count of taken permits does not name their holders.
+    if (isPool && COUNTS.test(each.write.command[0] ?? '')) return false;
     const by = account.calls.causeOf(each);
     return by === undefined || !setsCounter(each.write, by);
   });

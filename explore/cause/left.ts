@@ -9,7 +9,7 @@ import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
 import type { WorldAccount } from './recorded.ts';
-import { type CauseRequest, errorOf, kindOf, POPS, requestOf } from './request.ts';
+import { type CauseRequest, COUNTS, errorOf, kindOf, POPS, requestOf } from './request.ts';
 import { repeatedBy } from './trouble.ts';
 
 /** A lock that nobody gave back. */
@@ -117,7 +117,7 @@ function whyLeft(
     : 'sent a release that did not free it';
 }
 
-/** What a client says that would have given the lock back by another key, and that a server refused; undefined when there is none. */
+/** The error that answered the client's last request: it may have been a release under another key. Undefined without an error. */
 function refusedSince(
   { client, told, from }: Taken,
   { account, messages }: WorldAccount,
@@ -134,7 +134,7 @@ function refusedSince(
     : `was answered ${error} to its ${kindOf(last)}`;
 }
 
-/** The newcomer waits for an element of a list or a set: who took the last one out. */
+/** The grant of the client that took the last element out of the list or set on which the newcomer waits. */
 function poppedIn({ account, run }: WorldAccount, until: number): Taken | undefined {
   const asked = account.calls.all.findLast(({ client, sent }) => client === PROBE && sent <= until);
   if (asked === undefined || !POPS.test(asked.name) || asked.wrote.size > 0) return undefined;
@@ -145,10 +145,7 @@ function poppedIn({ account, run }: WorldAccount, until: number): Taken | undefi
   return takenBy(last, account);
 }
 
-/** Commands that count up. */
-const COUNTS = /^incr(?:by)?$/i;
-
-/** The newcomer counts a number up, as one takes a lock that is free at 0: who counted it to 1, if that never ends. */
+/** For a lock that is taken by counting up: the grant of the client that counted it to 1, if nobody has set a lease since. */
 function countedIn({ account, run }: WorldAccount, until: number): Taken | undefined {
   const asked = account.calls.all.filter(
     ({ client, name, sent }) => client === PROBE && sent <= until && COUNTS.test(name),

@@ -75,5 +75,7 @@ export function errorOf({ reply }: SentCommand, messages: readonly ReadMessage[]
   return isError ? code : undefined;
 }
 
+/** Commands that take a lock by counting a number from nothing to 1. */
+export const COUNTS = /^incr(?:by)?$/i;
 /** Commands that take an element out of a list or a set. */
 export const POPS = /^(?:b?lmove|b?rpoplpush|b?[lr]pop|b?zpopm(?:in|ax)|spop)$/i;

@@ -29,7 +29,7 @@ export interface LockWrite {
   readonly renews: boolean;
   /** True when it gives the lock back. */
   readonly gone: boolean;
-  /** True when a client removes what is too old: then its lease is over, whoever looks. */
+  /** True when a client removes members that are too old: their leases are over. */
   readonly expired?: boolean;
   /** The command that wrote it; undefined when it is not known. */
   readonly call: SentCommand | undefined;

@@ -76,7 +76,7 @@ export function lockWritesOf(
   return withLeases(found);
 }
 
-/** Keys that a client counts from nothing to 1 to take a lock: who counts further has asked in vain. */
+/** Locks that clients take by counting a key from nothing to 1. Requests that count further are refused. */
 class CountedLocks {
   readonly #keys = new Set<string>();
 
@@ -94,7 +94,7 @@ class CountedLocks {
     const isDown = /^decr/i.test(name) !== by.startsWith('-');
     if (!isDown && count === Number(by)) this.#keys.add(id);
     if (!this.#keys.has(id)) return undefined;
-    // What is left after somebody has counted down is not that client's.
+    // A client that counts down does not take the lock.
     return isDown && count > 0 ? Math.max(2, count) : Math.max(0, count);
   }
 }

@@ -261,7 +261,7 @@ async function counted({ redis, sleep, signal, resource }: ClientSession): Promi
   await redis.del('lock');
 }
 
-test('who counts a lock up in vain has not overwritten it, and who counted it to 1 left it', async () => {
+test('a refused INCR overwrites no lock, and the client that counted the lock to 1 left it closed', async () => {
   const paused = await storyOf(counted, 'A,B', 'client-pause@A.enters.stock.1/A/500=A');
   expect(paused).toMatch(/after B had entered(?: and left)? it: A's lease ended at [\d.]+ ms\./);
   const died = await storyOf(counted, 'A,B', 'client-death@B.INCR.lock.4.executed/B///restart');
@@ -314,4 +314,30 @@ test('a permit in a sorted set ends when another client removes what is too old'
   const story = await storyOf(ranked, 'A,B,C,D', 'client-pause@A.enters.pool.1/A/900=A');
   expect(story).toMatch(/more than there are permits: A's lease ended at [\d.]+ ms\./);
   expect(story).not.toContain('no request of it took the lock');
+});
+
+/** A writer that goes on as a reader: one script moves the lock to another key. */
+async function moved({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> {
+  const token = `${name}:${Math.random()}`;
+  const take =
+    "if redis.call('exists', KEYS[1], KEYS[2]) > 0 then return 0 end redis.call('set', KEYS[1], ARGV[1], 'px', 300) return 1";
+  const move =
+    "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end redis.call('del', KEYS[1]) redis.call('set', KEYS[2], ARGV[1], 'px', 300) return 1";
+  while ((await redis.eval(take, 2, 'writer', 'reader', token)) !== 1) {
+    if (signal.aborted) return;
+    await sleep(30);
+  }
+  const page = resource('page').enter();
+  await sleep(50);
+  await redis.eval(move, 2, 'writer', 'reader', token);
+  await sleep(100);
+  await page.send();
+  page.leave();
+  await redis.del('reader');
+}
+
+test('a lock that one request moves to another key is not given back', async () => {
+  const story = await storyOf(moved, 'A,B', 'client-pause@A.enters.page.1+60/A/600=A');
+  expect(story).toMatch(/A's lease ended at [\d.]+ ms/);
+  expect(story).not.toContain('gave back');
 });

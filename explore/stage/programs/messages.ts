@@ -161,7 +161,7 @@ export class ClientMessages implements ClientAtDesk {
   }
 }
 
-/** What a text says: JSON of an object, a list, a truth, nothing or a number says that value. Everything else is text. */
+/** The value of a text: JSON objects, lists, numbers, `true`, `false` and `null` are parsed, and everything else stays text. */
 function meant(text: string | undefined): unknown {
   if (text === undefined || !/^(?:[[{].*[\]}]|true|false|null|-?\d+(?:\.\d+)?)$/s.test(text)) return text;
   try {

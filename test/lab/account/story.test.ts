@@ -28,7 +28,7 @@ test('a lock that nobody holds, because the reply to its SET NX was lost, is tol
   ]);
 });
 
-test('the story says who has shortened a lease', async () => {
+test('the story names the client that shortened a lease', async () => {
   await using pair = await startPair({ clock: 'virtual', seed: 3 });
   await take(pair, 'A');
   await pair.client('B').pexpire('k', 20);
