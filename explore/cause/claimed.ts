@@ -28,8 +28,8 @@ export function claimBetween(older: GrantedVisit, newer: GrantedVisit): FreedBy 
 const PUTS = /^(?:[lr]pushx?|linsert|zadd|sadd)$/i;
 
 /**
- * What put the work into the queue once more that the first holder had taken from it, and the second one took again; undefined where
- * the two took different work, or where it was put there once.
+ * The request that put work into the queue again after the first holder had taken it, so that the second holder took it too. Undefined
+ * if the two took different work, or if it was put there only once.
  */
 export function putAgain(
   older: GrantedVisit,
@@ -63,7 +63,7 @@ export function putAgain(
   };
 }
 
-/** The channel by which both were told to do the work; undefined when a request gave it to one of them. */
+/** The channel on which a message told both to do the work; undefined if a request gave the work to one of them. */
 export function toldToAll(
   older: GrantedVisit,
   newer: GrantedVisit,

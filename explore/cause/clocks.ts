@@ -8,7 +8,7 @@ import { kindOf } from './request.ts';
 /** A time by a clock and a number that comes from it differ by less, in milliseconds. */
 const DAY = 24 * 3600 * 1000;
 
-/** The end of a lease at a time that its holder had named by its own clock, which had been set; undefined for other ends. */
+/** The end of a lease whose deadline came from the holder's own clock, which was wrong; undefined for other ends. */
 export function endByOwnClock(
   freed: FreedBy,
   { lines }: PlayedWorld,
@@ -31,7 +31,7 @@ export function endByOwnClock(
 /** How an exploration tells that a clock is wrong. */
 const CLOCK = /^its clock (?:is set|runs)/;
 
-/** The clock from which fences came that do not grow: what it did in words, or that it did nothing; undefined for other fences. */
+/** For fences that are times and do not grow: what the clock did, in words. Undefined for other fences. */
 export function clockOfFences(
   oldest: GrantedVisit,
   newest: GrantedVisit,

@@ -5,7 +5,7 @@ import type { EmptyConfirmation } from './reason.ts';
 import { micros, type WorldAccount } from './recorded.ts';
 import { requestOf } from './request.ts';
 
-/** The WAIT by which the holder of a lock that was lost believed that replicas had it; undefined when there is none, or it was true. */
+/** The WAIT that told the holder of a lost lock, wrongly, that replicas had it; undefined when there is none. */
 export function emptyConfirmation(
   holder: GrantedVisit | undefined,
   { how, request, tenure }: FreedBy,

@@ -5,7 +5,7 @@ import type { UnmarkedEnd } from './reason.ts';
 import type { WorldAccount } from './recorded.ts';
 import { errorOf, requestOf } from './request.ts';
 
-/** The last write that a server refused for a while, and that its client did not send again; undefined without one. */
+/** The last write that a server refused with a passing error and that its client did not send again; undefined without one. */
 export function neglectedIn({ account, messages }: WorldAccount, until: number): UnmarkedEnd | undefined {
   const { all } = account.calls;
   const refused = all.findLast((call) => {
