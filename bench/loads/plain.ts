@@ -49,26 +49,30 @@ function complementing(size: number): () => number {
 /** The bytes of a dense HyperLogLog: 16,384 registers of 6 bits. */
 const REGISTERS = 12_288;
 
-/** Takes the greater of each two registers of two dense HyperLogLogs. */
-function merging(): () => number {
-  const [one, other] = [0, 1].map((from) =>
+/** Raises the registers of a dense HyperLogLog to those of so many others. */
+function merging(others: number): () => number {
+  const all = Array.from({ length: 1 + others }, (_, from) =>
     Uint8Array.from({ length: REGISTERS }, (_, i) => (i + from) * 37),
   );
-  const out = new Uint8Array(REGISTERS);
   return () => {
-    for (let at = 0; at < REGISTERS; at += 3) {
-      const a = one![at]! | (one![at + 1]! << 8) | (one![at + 2]! << 16);
-      const b = other![at]! | (other![at + 1]! << 8) | (other![at + 2]! << 16);
-      let merged = 0;
-      for (let shift = 0; shift < 24; shift += 6) {
-        merged |= Math.max((a >> shift) & 63, (b >> shift) & 63) << shift;
-      }
-      out[at] = merged;
-      out[at + 1] = merged >> 8;
-      out[at + 2] = merged >> 16;
-    }
+    const out = all[0]!.slice();
+    for (let k = 1; k < all.length; k++) raise(out, all[k]!);
     return out[0]!;
   };
+}
+
+function raise(out: Uint8Array, other: Uint8Array): void {
+  for (let at = 0; at < REGISTERS; at += 3) {
+    const a = out[at]! | (out[at + 1]! << 8) | (out[at + 2]! << 16);
+    const b = other[at]! | (other[at + 1]! << 8) | (other[at + 2]! << 16);
+    let merged = 0;
+    for (let shift = 0; shift < 24; shift += 6) {
+      merged |= Math.max((a >> shift) & 63, (b >> shift) & 63) << shift;
+    }
+    out[at] = merged;
+    out[at + 1] = merged >> 8;
+    out[at + 2] = merged >> 16;
+  }
 }
 
 /** The elements of the list that the rows use. */
@@ -153,7 +157,8 @@ export const PLAIN: readonly (readonly [forms: RegExp, make: (size: number) => (
   [/\bBITCOUNT b/, counting],
   [/^BITOP NOT /, complementing],
   [/^BITOP /, combining],
-  [/^PFMERGE /, merging],
+  [/^PFMERGE p3 p p2/, () => merging(2)],
+  [/^PFMERGE p3 p/, () => merging(1)],
   [/^COPY l /, copying],
   [/^DUMP l$/, writing],
   [/\bpcall\(f, 1\)/, nesting],

@@ -50,6 +50,35 @@ function writeRegister(registers: Uint8Array, index: number, value: number): voi
   if (at + 1 < registers.length) registers[at + 1] = changed >>> 8;
 }
 
+/** Every other of the four registers in 24 bits, and the free bit above each of those. */
+const EVERY_OTHER = 0x3f03f;
+const ABOVE = 0x40040;
+
+/** The greater of each two registers, of every other one. The bit above a register stays when nothing is borrowed from it. */
+function greater(mine: number, other: number): number {
+  const more = (other | ABOVE) - mine;
+  const isMore = more & ABOVE;
+  return mine + (more & (isMore - (isMore >>> 6)));
+}
+
+/** The greater of each two of the four registers in 24 bits. */
+function greaterOfFour(mine: number, other: number): number {
+  const odd = greater((mine >>> 6) & EVERY_OTHER, (other >>> 6) & EVERY_OTHER);
+  return greater(mine & EVERY_OTHER, other & EVERY_OTHER) | (odd << 6);
+}
+
+/** Raises packed registers to others, in half the time that one register after the other takes. */
+function raisePacked(mine: Uint8Array, other: Uint8Array): void {
+  for (let at = 0; at < mine.length; at += 3) {
+    const four = mine[at]! | (mine[at + 1]! << 8) | (mine[at + 2]! << 16);
+    const others = other[at]! | (other[at + 1]! << 8) | (other[at + 2]! << 16);
+    const raised = greaterOfFour(four, others);
+    mine[at] = raised;
+    mine[at + 1] = raised >>> 8;
+    mine[at + 2] = raised >>> 16;
+  }
+}
+
 /** Raises the given registers to the packed ones. Three bytes have four registers. */
 function unpackInto(max: Uint8Array, packed: Uint8Array): void {
   for (let i = 0, at = 0; i < REGISTERS; i += 4, at += 3) {
@@ -123,19 +152,18 @@ export class HyperLogLog {
 
   /** Raises all registers to the given ones. */
   raiseAll(ranks: Uint8Array, sparseMax: number): void {
-    if (!this.dense) {
-      for (let i = 0; i < REGISTERS; i++) if (ranks[i]! > 0) this.raise(i, ranks[i]!, sparseMax);
-      return;
-    }
-    const packed = this.#data.subarray(HEADER);
-    const max = ranks.slice();
-    unpackInto(max, packed);
-    for (let i = 0, at = 0; i < REGISTERS; i += 4, at += 3) {
-      const three = max[i]! | (max[i + 1]! << 6) | (max[i + 2]! << 12) | (max[i + 3]! << 18);
-      packed[at] = three & 255;
-      packed[at + 1] = (three >>> 8) & 255;
-      packed[at + 2] = three >>> 16;
-    }
+    for (let i = 0; i < REGISTERS; i++) if (ranks[i]! > 0) this.raise(i, ranks[i]!, sparseMax);
+  }
+
+  /** Raises all registers to those of another one. Both are dense. */
+  raiseTo(other: HyperLogLog): void {
+    raisePacked(this.#data.subarray(HEADER), other.#data.subarray(HEADER));
+  }
+
+  /** Becomes dense, with the registers of another one, which has those of this one. */
+  takeRegisters(other: HyperLogLog): void {
+    this.#data = Buffer.concat([this.#data.subarray(0, HEADER), other.#data.subarray(HEADER)]);
+    this.#data[ENCODING_AT] = DENSE;
   }
 
   #raiseDense(index: number, rank: number): boolean {

@@ -52,9 +52,9 @@ function add(client: Caller, argv: Argv<-2>): Reply {
 
 function count(client: Caller, argv: Argv<-2>): Reply {
   if (argv.length > 2) {
-    const max = new Uint8Array(REGISTERS);
-    mergeAll(client, argv, max);
-    return countRegisters(max);
+    const { dense, ranks = new Uint8Array(REGISTERS) } = mergeAll(client, argv);
+    dense?.mergeInto(ranks);
+    return countRegisters(ranks);
   }
   const name = argv[1];
   const entry = client.db.lookup(name);
@@ -72,27 +72,34 @@ function count(client: Caller, argv: Argv<-2>): Reply {
   return counted;
 }
 
-/** Raises the registers to those of all keys. Returns whether one of them was dense. */
-function mergeAll(client: Caller, argv: readonly Bytes[], max: Uint8Array): boolean {
-  let dense = false;
+/** What several HyperLogLogs have together: the dense ones as one, and the ranks of the sparse ones, each if there are any. */
+interface Together {
+  dense: HyperLogLog | undefined;
+  ranks: Uint8Array | undefined;
+}
+
+function mergeAll(client: Caller, argv: readonly Bytes[]): Together {
+  const all: Together = { dense: undefined, ranks: undefined };
   for (let i = 1; i < argv.length; i++) {
     const entry = client.db.lookup(wordAt(argv, i));
     if (entry === undefined) continue;
     const hll = readEntry(entry);
-    dense ||= hll.dense;
-    if (!hll.mergeInto(max)) fail(CORRUPT);
+    if (!hll.dense) {
+      all.ranks ??= new Uint8Array(REGISTERS);
+      if (!hll.mergeInto(all.ranks)) fail(CORRUPT);
+    } else if (all.dense === undefined) all.dense = hll;
+    else all.dense.raiseTo(hll);
   }
-  return dense;
+  return all;
 }
 
 function merge(client: Caller, argv: Argv<-2>): Reply {
   const name = argv[1];
-  const max = new Uint8Array(REGISTERS);
-  const dense = mergeAll(client, argv, max);
+  const { dense, ranks } = mergeAll(client, argv);
   const entry = client.db.find(name);
   const hll = entry === undefined ? HyperLogLog.empty() : readEntry(entry);
-  if (dense) hll.toDense();
-  hll.raiseAll(max, sparseMax(client));
+  if (dense !== undefined) hll.takeRegisters(dense);
+  if (ranks !== undefined) hll.raiseAll(ranks, sparseMax(client));
   hll.invalidate();
   keep(client, name, hll);
   client.db.changed(name, 'pfadd');
