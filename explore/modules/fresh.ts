@@ -184,9 +184,15 @@ function compiled(source: string, url: string, cachedData?: Buffer): Linked {
     return await importModule(resolved(word, fileURLToPath(url)));
   };
   const options = { identifier: url, initializeImportMeta, importModuleDynamically };
-  return withoutWarning(
-    () => new Text(source, cachedData === undefined ? options : { ...options, cachedData }),
-  );
+  return withoutWarning(() => {
+    try {
+      return new Text(source, cachedData === undefined ? options : { ...options, cachedData });
+    } catch (error) {
+      // V8 rejects it when a flag was set since then.
+      if (cachedData === undefined) throw error;
+      return new Text(source, options);
+    }
+  });
 }
 
 /** Makes new modules of all files, and runs them. */

@@ -10,9 +10,13 @@ let collector: (() => void) | undefined;
 
 /** V8's collector, which scripts see only with a flag. It can be set while the process runs. */
 function collectorOf(): () => void {
+  if (globalThis.gc !== undefined) return globalThis.gc;
   try {
     v8.setFlagsFromString('--expose-gc');
-    return vm.runInNewContext('gc') as () => void;
+    const collector = vm.runInNewContext('gc') as () => void;
+    // V8 rejects code that it has compiled with other flags, such as the files of clients in an exploration.
+    v8.setFlagsFromString('--no-expose-gc');
+    return collector;
   } catch {
     return () => {};
   }
