@@ -38,7 +38,7 @@ const common: Partial<ExploreOptions> = {
   ...{ topology: { replicas: 0 }, clients: 3, promises: ['mutual-exclusion'] },
 };
 
-async function causesOf(client: ExploreOptions['client'], faults: ExploreOptions['faults'], worlds = 120) {
+async function causesOf(client: ExploreOptions['client'], faults: ExploreOptions['faults'], worlds = 40) {
   const options: ExploreOptions = { name: 'lock', client, ...common, ...(faults && { faults }) };
   const { findings } = await explore({ ...options, budget: { worlds, ms: 120_000 } });
   return await Promise.all(findings.map(async ({ replay }) => await playBroken(options, replay)));
