@@ -205,7 +205,15 @@ export class Keyspace implements DeadlineOwner {
 
   /** Removes a live key; false when there is none. Report the change with `changed`. */
   remove(key: Bytes): boolean {
-    const entry = this.find(key);
+    return this.#removeEntry(key, this.find(key));
+  }
+
+  /** Removes a key even if its time has passed, as commands do that store an empty result; false when there is none. */
+  removeStored(key: Bytes): boolean {
+    return this.#removeEntry(key, this.#look(key));
+  }
+
+  #removeEntry(key: Bytes, entry: Entry | undefined): boolean {
     if (entry === undefined) return false;
     this.#drop(key, entry);
     return true;

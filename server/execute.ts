@@ -64,7 +64,8 @@ export function execute(server: Server, client: Caller, argv: Bytes[]): void {
   }
   if (!plain && !isAdmitted(server, client, command, argv)) return;
   const before = server.replication.offset;
-  const holds = client.protocol === 3 && server.dialect.ownMessages === 'after the reply';
+  const holds =
+    server.dialect.ownMessages === 'after the reply' && (client.protocol === 3 || client.has(IN_MULTI));
   if (holds) client.output.holdPushes();
   const outcome =
     !plain && client.has(NO_TOUCH | IMPORT_SOURCE)

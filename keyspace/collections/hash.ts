@@ -125,8 +125,8 @@ export class HashValue {
   /** Sets the expiry time of an existing field. */
   expireAt(field: Bytes, at: Millis): void {
     this.keepTimes().set(field, at);
-    this.moveToEnd(field);
-    if (!this.limits.packsTimes) this.outgrow();
+    if (this.limits.packsTimes) this.moveToEnd(field);
+    else this.outgrow();
   }
 
   /** Removes a field's TTL. Returns false if it had none. */

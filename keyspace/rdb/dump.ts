@@ -106,14 +106,17 @@ function readCode(input: RdbReader): Bytes {
 function opened(payload: Bytes, format: RdbFormat, timed: boolean): Buffer {
   const data = toBuffer(payload);
   const end = data.length - FOOTER;
-  if (
-    end < 0 ||
-    !takes(data.readUInt16LE(end), timed && isTimed(data[0]!) ? REDIS_7_4 : format, format) ||
-    !checksumHolds(data)
-  ) {
+  if (end < 0 || !isValid(data, timed && isTimed(data[0]!) ? REDIS_7_4 : format, format)) {
     throw new RdbError('checksum', 'payload version or checksum');
   }
   return data;
+}
+
+function isValid(data: Buffer, own: RdbFormat, format: RdbFormat): boolean {
+  if (!takes(data.readUInt16LE(data.length - FOOTER), own, format)) return false;
+  const checksum = data.subarray(data.length - 8);
+  const lacks = format.mayLackChecksum === true && checksum.every((byte) => byte === 0);
+  return lacks || crc64(data, 0, data.length - 8).equals(checksum);
 }
 
 /** A server refuses the payloads of later servers. Of those, only hashes with field TTLs may be accepted. */
@@ -124,9 +127,4 @@ function takes(version: number, own: RdbFormat, format: RdbFormat): boolean {
 /** True for Redis 7.4's forms of hashes with field TTLs. */
 function isTimed(type: number): boolean {
   return type === VALUE.hashTimed || type === VALUE.hashTimedListpack;
-}
-
-/** Unlike in a file, a checksum of zeros is not taken for a missing one. */
-function checksumHolds(data: Buffer): boolean {
-  return crc64(data, 0, data.length - 8).equals(data.subarray(data.length - 8));
 }

@@ -13,6 +13,8 @@ export interface RdbFormat {
   readonly takes: number;
   /** Whether RESTORE tries payloads of later versions than it knows, except those of another family of servers. */
   readonly triesNewer?: boolean;
+  /** Whether RESTORE takes a checksum of zeros for a missing one, as loading a file does. */
+  readonly mayLackChecksum?: boolean;
   /** The numbers of the forms of values (`VALUE`) that the server knows. */
   readonly types: ReadonlySet<number>;
   /**
@@ -105,6 +107,7 @@ export const REDIS_8_6: RdbFormat = {
   ...REDIS_8_2,
   version: 13,
   takes: 13,
+  mayLackChecksum: true,
   types: new Set([...REDIS_8_2.types, VALUE.streamListpacks4]),
 };
 
@@ -145,6 +148,7 @@ const AFTER_FOREIGN = 80;
 
 /** True if a server with this format accepts a payload of this version. */
 export function takesVersion(format: RdbFormat, version: number): boolean {
+  if (version === 0 && format.magic === VALKEY_9.magic) return false;
   if (version <= format.takes || version === format.version) return true;
   return format.triesNewer === true && version >= AFTER_FOREIGN;
 }

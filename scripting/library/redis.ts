@@ -173,7 +173,7 @@ const mayRun: LuaFunction = (...args) => {
   const command = commandOf(args);
   if (typeof command === 'string') fail(command);
   const allowed = S.host!.allowed(command);
-  if (allowed === undefined) fail(`Invalid command passed to ${texts().table}.acl_check_cmd()`);
+  if (typeof allowed === 'string') fail(`${allowed} ${texts().table}.acl_check_cmd()`);
   return allowed;
 };
 

@@ -12,8 +12,8 @@ export interface ScriptHost {
   log(level: number, text: Bytes): void;
   /** redis.setresp: the protocol version of the replies of `call` from now on. */
   setProtocol(version: 2 | 3): void;
-  /** redis.acl_check_cmd: true when the user may run the command; undefined for an unknown command. */
-  allowed(argv: Bytes[]): boolean | undefined;
+  /** redis.acl_check_cmd: whether the user may run the command, or how the error begins. */
+  allowed(argv: Bytes[]): boolean | Bytes;
   /** redis.set_repl. @param targets a set of REPL_AOF (1) and REPL_REPLICA (2) */
   setReplication(targets: number): void;
   /** Prints doubles in replies for which RESP2 has no type. The default prints as Redis 7.0 does. */

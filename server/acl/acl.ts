@@ -214,6 +214,7 @@ export class Acl {
   /**
    * Returns why the client's user may not make this request, and logs it; undefined if it may.
    * @param database the database in which it runs
+   * @param keys whether the rules for keys count
    */
   refuse(
     client: Client,
@@ -221,10 +222,11 @@ export class Acl {
     argv: readonly Bytes[],
     database: number,
     inScript = false,
+    keys = true,
   ): Denial | undefined {
     if (client.account.unlimited) return undefined;
     const denial = client.account.check(command, argv, this.placeIn(database));
-    if (denial === undefined) return undefined;
+    if (denial === undefined || (denial.what === 'key' && !keys)) return undefined;
     const { what, at } = denial;
     const ofCommand = what === 'command' || (what === 'database' && at === 0);
     const object = ofCommand ? command.fullName : (argv[at] ?? '');

@@ -256,18 +256,12 @@ export class Selector {
       this.set(command, true);
       return;
     }
-    const place = text.indexOf('|');
-    const parent = place < 0 ? undefined : this.#find(text.slice(0, place));
-    if (parent === undefined) bad(UNKNOWN_RULE);
-    if (parent.subcommands !== undefined) {
-      bad(
-        text.indexOf('|', place + 1) < 0
-          ? UNKNOWN_RULE
-          : 'Allowing first-arg of a subcommand is not supported',
-      );
-    }
+    const place = text.lastIndexOf('|');
+    const parent = (place < 0 ? undefined : this.#find(text.slice(0, place))) ?? bad(UNKNOWN_RULE);
+    if (text.indexOf('|') < place) bad('Allowing first-arg of a subcommand is not supported');
     const argument = asciiLower(text.slice(place + 1));
     if (argument === '') bad(SYNTAX);
+    if (parent.subcommands !== undefined) bad(UNKNOWN_RULE);
     const known = this.firstArguments.get(parent.serial) ?? [];
     if (!known.includes(argument)) this.firstArguments.set(parent.serial, [...known, argument]);
   }

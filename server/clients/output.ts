@@ -101,7 +101,7 @@ export class Output {
   push(message: PushMessage): void {
     const { protocol } = this.#owner;
     const bytes = message.bytes(protocol);
-    if (this.#held !== undefined && protocol === 3) this.#held += bytes;
+    if (this.#held !== undefined) this.#held += bytes;
     else if (this.#makeRoom(bytes)) {
       const before = this.#queued === 0 ? NOTHING[protocol] : this.#shared;
       // With CLIENT REPLY OFF, HELLO changes the protocol and writes nothing.
@@ -111,9 +111,9 @@ export class Output {
     }
   }
 
-  /** Holds RESP3 pushes back until `releasePushes`, because a push would break the array that is being written. */
+  /** Holds pushes back until `releasePushes`, because a push would break the array that is being written. */
   holdPushes(): void {
-    this.#held = '';
+    this.#held ??= '';
   }
 
   /** Queues the pushes that were held back. */

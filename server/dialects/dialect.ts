@@ -301,6 +301,16 @@ export interface Dialect {
   readonly newInterpreter: 'asks nothing' | 'asks CONFIG GET';
   /** Whether a RESP3 client gets the messages that its own command causes before or after the reply. */
   readonly ownMessages: 'before the reply' | 'after the reply';
+  /** In which order CONFIG GET lists parameters. Redis has none: it follows a hash table. */
+  readonly settingsOrder: 'of the table' | 'by name';
+  /** What COMMAND INFO answers in place of a command's subcommands if it has none. Those of others are an array. */
+  readonly noSubcommands: 'an empty set' | 'an empty array';
+  /** Whether redis.acl_check_cmd takes a command with any number of words. */
+  readonly aclCheckWords: 'any number' | 'counted';
+  /** Whether EXEC asks the rules of ACL again whether the user may use the keys of a queued command. */
+  readonly queuedKeys: 'checked again' | 'not checked again';
+  /** How far BITFIELD reads a type. */
+  readonly bitfieldTypes: 'up to a NUL' | 'to the end';
   /** Whether XREADGROUP counts as a change when it reads the consumer's own entries again. */
   readonly readHistory: 'counts as a change' | 'changes nothing';
   /** The error of XADD with `<ms>-*` when the millisecond has no sequence number left. */

@@ -33,4 +33,5 @@ export const redis80: Dialect = {
     command === 'xread'
       ? "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or '$' must be specified."
       : redis72.unbalancedStreams(command),
+  aclCheckWords: 'counted',
 };

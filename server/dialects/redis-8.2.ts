@@ -28,4 +28,5 @@ export const redis82: Dialect = {
   epsilon: 'half the distance',
   filterNulls: 'values',
   filterIn: 'in lists and texts',
+  aclCheckWords: 'any number',
 };

@@ -24,5 +24,7 @@ export const redis86: Dialect = {
   replicaInInfo: ',io-thread=0',
   deliveredPosition: 'before the delivery',
   unsignedSettings: 'within bounds',
+  aclCheckWords: 'counted',
+  queuedKeys: 'not checked again',
   cluster: cluster84,
 };

@@ -74,4 +74,7 @@ export const valkey9: Dialect = {
   getexExpiry: 'before the key',
   integersOfScripts: 'as text',
   msetexWithExat: 'as PXAT',
+  bitfieldTypes: 'to the end',
+  settingsOrder: 'by name',
+  noSubcommands: 'an empty array',
 };

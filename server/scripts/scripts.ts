@@ -466,10 +466,14 @@ export class Scripts implements ScriptHost {
     this.#client.mark(UNSTORED, (targets & TO_DISK) === 0);
   }
 
-  /** redis.acl_check_cmd: returns whether the user may run the command; undefined if the command is unknown. */
-  allowed(argv: Bytes[]): boolean | undefined {
-    const command = commandOf(this.#server.commands, argv);
-    if (command === undefined) return undefined;
+  /** redis.acl_check_cmd: returns whether the user may run the command, or how the error begins. */
+  allowed(argv: Bytes[]): boolean | Bytes {
+    const { commands, dialect } = this.#server;
+    const command = commandOf(commands, argv);
+    if (command === undefined) return 'Invalid command passed to';
+    if (dialect.aclCheckWords === 'counted' && !arityFits(command.arity, argv.length)) {
+      return 'Wrong number of args for';
+    }
     if (this.#caller === undefined) return true;
     const place = this.#server.acl.placeIn(this.#client.db.index);
     return this.#caller.account.check(command, argv, place) === undefined;

@@ -1,6 +1,7 @@
 /** Builds what COMMAND reports about a table entry: flags, ACL categories, key specifications. */
 import { asciiLower, asciiUpper, type Bytes, cString, parseSafeInteger } from '../../protocol/bytes.ts';
 import { MapReply, type Reply, SetReply, SimpleString } from '../../protocol/reply.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Command, Flag, Group, KeySpec } from './command.ts';
 
 const GROUP_CATEGORIES: Record<Group, readonly string[]> = {
@@ -111,7 +112,7 @@ function describeSpec(spec: KeySpec): Reply {
 }
 
 /** Returns a command's entry in COMMAND and COMMAND INFO (https://redis.io/docs/latest/commands/command/). */
-export function commandInfo(command: Command): Reply {
+export function commandInfo(command: Command, dialect: Dialect): Reply {
   const { spec } = command;
   const specs = spec.keys ?? [];
   return [
@@ -122,8 +123,9 @@ export function commandInfo(command: Command): Reply {
     new SetReply(statuses(categoriesOf(command))),
     new SetReply(spec.tips ?? []),
     new SetReply(specs.map(describeSpec)),
-    // 7.0 writes an empty set if there are no subcommands, and an array otherwise.
-    command.subcommands === undefined ? new SetReply([]) : [...command.subcommands.values()].map(commandInfo),
+    command.subcommands === undefined && dialect.noSubcommands === 'an empty set'
+      ? new SetReply([])
+      : [...(command.subcommands?.values() ?? [])].map((each) => commandInfo(each, dialect)),
   ];
 }
 

@@ -69,8 +69,8 @@ export class FakeHost implements ScriptHost {
     // nothing is replicated
   }
 
-  allowed(argv: Bytes[]): boolean | undefined {
-    return argv[0] === 'get' ? true : undefined;
+  allowed(argv: Bytes[]): boolean | Bytes {
+    return argv[0] === 'get' ? true : 'Invalid command passed to';
   }
 
   #hash(key: Bytes): Map<Bytes, Bytes> {

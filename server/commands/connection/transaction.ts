@@ -17,7 +17,7 @@ const AT_ONCE: readonly Flag[] = ['noscript', 'loading', 'stale', 'fast', 'allow
 /** Runs the queued commands. Each reply is written at once, because pub/sub messages may be written between them. */
 function run(client: Caller, transaction: Transaction): Outcome {
   client.server.effects.propagateAs();
-  client.output.holdPushes();
+  if (client.protocol === 3) client.output.holdPushes();
   client.output.write(client.muted ? '' : encodeArrayHead(transaction.queue.length));
   return runFrom(client, transaction, 0);
 }
@@ -26,10 +26,11 @@ function run(client: Caller, transaction: Transaction): Outcome {
 function runFrom(client: Caller, transaction: Transaction, first: number): Outcome {
   const { server } = client;
   const { queue } = transaction;
+  const keys = server.dialect.queuedKeys === 'checked again';
   for (let at = first; at < queue.length; at++) {
     const { command, argv } = queue[at]!;
     const denied = client.has(RESTRICTED)
-      ? server.acl.refuse(client, command, argv, client.db.index)
+      ? server.acl.refuse(client, command, argv, client.db.index, false, keys)
       : undefined;
     const outcome = denied === undefined ? call(server, client, command, argv) : changedRules(denied);
     if (outcome === PAUSED) {

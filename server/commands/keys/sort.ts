@@ -182,7 +182,7 @@ function storeList(client: Caller, name: Bytes, items: Bytes[]): Reply {
   if (items.length > 0) {
     overwrite(client, name, new ListValue(items, client.server.encoding));
     db.changed(name, 'sortstore', items.length);
-  } else if (db.remove(name)) {
+  } else if (db.removeStored(name)) {
     db.changed(name, 'del');
   }
   return items.length;

@@ -24,23 +24,31 @@ export function eachCommand({ commands }: Server): readonly Command[] {
   return list;
 }
 
-/** What COMMAND has answered about a command. A command does not change. */
-const infos = new WeakMap<Command, Reply>();
-const docs = new WeakMap<Command, Map<Dialect, readonly Reply[]>>();
+/** What COMMAND has answered about a command in a dialect. A command does not change. */
+type Answered<T> = WeakMap<Command, Map<Dialect, T>>;
+const infos: Answered<Reply> = new WeakMap();
+const docs: Answered<readonly Reply[]> = new WeakMap();
 const categories = new WeakMap<Command, readonly string[]>();
 
-function infoOf(command: Command): Reply {
-  let info = infos.get(command);
-  if (info === undefined) infos.set(command, (info = commandInfo(command)));
-  return info;
+function answered<T>(
+  answers: Answered<T>,
+  command: Command,
+  dialect: Dialect,
+  make: (command: Command, dialect: Dialect) => T,
+): T {
+  let known = answers.get(command);
+  if (known === undefined) answers.set(command, (known = new Map()));
+  let each = known.get(dialect);
+  if (each === undefined) known.set(dialect, (each = make(command, dialect)));
+  return each;
+}
+
+function infoOf(command: Command, { server }: Caller): Reply {
+  return answered(infos, command, server.dialect, commandInfo);
 }
 
 function docsOf(command: Command, dialect: Dialect): readonly Reply[] {
-  let known = docs.get(command);
-  if (known === undefined) docs.set(command, (known = new Map()));
-  let each = known.get(dialect);
-  if (each === undefined) known.set(dialect, (each = commandDocs(command, dialect)));
-  return each;
+  return answered(docs, command, dialect, commandDocs);
 }
 
 /** The tables' commands and their subcommands, which COMMAND LIST names. */
@@ -119,7 +127,7 @@ export const commandCommand = defineContainer(
     helpSince: '5.0.0',
     categories: ['connection'],
     tips: ['nondeterministic_output_order'],
-    run: (client) => eachCommand(client.server).map(infoOf),
+    run: (client) => eachCommand(client.server).map((each) => infoOf(each, client)),
   },
   {
     count: {
@@ -154,10 +162,10 @@ export const commandCommand = defineContainer(
       tips: ['nondeterministic_output_order'],
       run(client, argv) {
         const names = argv.slice(2);
-        if (names.length === 0) return eachCommand(client.server).map(infoOf);
+        if (names.length === 0) return eachCommand(client.server).map((each) => infoOf(each, client));
         return names.map((name) => {
           const command = named(client.server, name);
-          return command === undefined ? null : infoOf(command);
+          return command === undefined ? null : infoOf(command, client);
         });
       },
     },

@@ -50,7 +50,9 @@ function get(client: Caller, argv: readonly Bytes[]): Reply {
     }
     for (const shown of PRIMARY) if (globMatch(pattern, shown, true)) add(shown, followed);
   }
-  return new MapReply([...found.values()].flat());
+  const pairs = [...found.values()];
+  if (client.server.dialect.settingsOrder === 'by name') pairs.sort(([a], [b]) => (a < b ? -1 : 1));
+  return new MapReply(pairs.flat());
 }
 
 /** Where the server listens cannot be changed while it runs. The errors are those of a server that cannot listen there. */

@@ -94,7 +94,7 @@ export function storing(combine: Combination, event: string) {
     if (result.size > 0) {
       overwrite(client, target, result);
       db.changed(target, event);
-    } else if (db.remove(target)) {
+    } else if (db.removeStored(target)) {
       db.changed(target, 'del');
     }
     return result.size;

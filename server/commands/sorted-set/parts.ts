@@ -108,7 +108,7 @@ export function storeResult(client: Caller, name: Bytes, set: SortedSet, event: 
   if (size > 0) {
     overwrite(client, name, set);
     db.changed(name, event);
-  } else if (db.remove(name)) {
+  } else if (db.removeStored(name)) {
     db.changed(name, 'del');
   }
   return size;

@@ -43,9 +43,10 @@ const OPERANDS: ReadonlyMap<Bytes, number> = new Map([
   ['OVERFLOW', 1],
 ]);
 
-function typeOfField(text: Bytes): { signed: boolean; bits: number } {
+function typeOfField(client: Caller, word: Bytes): { signed: boolean; bits: number } {
+  const text = client.server.dialect.bitfieldTypes === 'to the end' ? word : cString(word);
   const signed = text.startsWith('i');
-  const bits = parseInteger(cString(text).slice(1));
+  const bits = parseInteger(text.slice(1));
   if ((!signed && !text.startsWith('u')) || typeof bits !== 'number') return fail(BAD_TYPE);
   if (bits < 1 || bits > (signed ? 64 : 63)) return fail(BAD_TYPE);
   return { signed, bits };
@@ -77,7 +78,7 @@ function parseSteps(client: Caller, argv: readonly Bytes[]): BitfieldStep[] {
       overflow = name as Overflow;
       continue;
     }
-    const { signed, bits } = typeOfField(wordAt(argv, at + 1));
+    const { signed, bits } = typeOfField(client, wordAt(argv, at + 1));
     const offset = offsetOf(client, wordAt(argv, at + 2), bits);
     const operand = operands === 3 ? BigInt(int64(wordAt(argv, at + 3))) : 0n;
     steps.push({ kind: kind as BitfieldStep['kind'], signed, bits, offset, operand, overflow });

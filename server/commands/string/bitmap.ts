@@ -261,7 +261,7 @@ function bitop(client: Caller, operation: Bytes, target: Bytes, names: readonly 
   if (length > 0) {
     noteEncoding(overwrite(client, target, fromBuffer(new Uint8Array(result.buffer, 0, length))), 'raw');
     db.changed(target, 'set');
-  } else if (db.remove(target)) db.changed(target, 'del');
+  } else if (db.removeStored(target)) db.changed(target, 'del');
   return length;
 }
 

@@ -100,10 +100,10 @@ function contentOf(value: Value): string {
 /** Every list in one order, without the notes of key specifications. */
 function plain(reply: RawReply): unknown {
   const list = items(reply);
-  if (list === undefined) return reply[1];
+  if (list === undefined) return reply;
   const notes = list.findIndex((item) => item[1] === 'notes');
   const kept = notes < 0 ? list : list.filter((_, i) => i !== notes && i !== notes + 1);
-  return kept.map((item) => JSON.stringify(plain(item))).sort();
+  return [reply[0], kept.map((item) => JSON.stringify(plain(item))).sort()];
 }
 
 /**
@@ -199,7 +199,7 @@ function isShared(name: string): boolean {
 
 /** Every text with the single commands of its rules in one order, behind everything else. */
 function sortedRules([marker, value]: RawReply): unknown {
-  if (Array.isArray(value)) return (value as readonly RawReply[]).map(sortedRules);
+  if (Array.isArray(value)) return [marker, (value as readonly RawReply[]).map(sortedRules)];
   if (typeof value !== 'string') return [marker, value];
   const words = value.split(' ');
   const commands = words.filter((word) => COMMAND.test(word) && isShared(word.slice(1)));

@@ -112,3 +112,22 @@ test('keys that expire during a pause are removed when it ends, without any requ
   host.advance(600);
   expect(server.db(0).size).toBe(0);
 });
+
+test('a command that stores an empty result deletes an expired key and does not say that it has expired', () => {
+  const stores = [
+    'SUNIONSTORE k nosuch',
+    'ZUNIONSTORE k 1 nosuch',
+    'SORT nosuch STORE k',
+    'BITOP AND k nosuch',
+  ];
+  a.ask('CONFIG SET notify-keyspace-events KEA');
+  b.ask('SUBSCRIBE __keyspace@0__:k');
+  for (const store of stores) {
+    expired('k');
+    b.ask('PING');
+    const effects = recordEffects(server);
+    expect(a.ask(store)).toBe(':0');
+    expect(effects).toEqual([store]);
+    expect(b.ask('PING')).toBe('["message" "__keyspace@0__:k" "del"] ["pong" ""]');
+  }
+});

@@ -447,6 +447,9 @@ export const SESSIONS: readonly Session[] = [
     EVAL "return redis.call('SET', 'a', '1')" 0
     EVAL "return redis.pcall('PUBLISH', 'c', '1').err" 0
     EVAL "return redis.call('NOSUCH')" 0
-    INFO errorstats`,
+    INFO errorstats
+    CONFIG GET maxmemory-policy MAXMEMORY appendonly hz slaveof
+    CONFIG GET slowlog-* commandlog-*
+    CONFIG GET *-entries`,
   ],
 ];
