@@ -2,7 +2,7 @@
 import { replayText } from './anchors/replay-text.ts';
 import { causeOf } from './cause/cause.ts';
 import type { Cause } from './cause/reason.ts';
-import { acceptedBy, fingerprintOf } from './fingerprint.ts';
+import { acceptedBy, fingerprintOf, isLeaseLimit } from './fingerprint.ts';
 import type { UserPromise } from './judge.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { keyOf, NO_ERROR } from './promises/broken.ts';
@@ -125,5 +125,6 @@ export function findingOf(
     firstIn,
     strategy,
     notRepeatable: difference,
+    isLimit: isLeaseLimit(reason),
   };
 }

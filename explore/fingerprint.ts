@@ -25,11 +25,11 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
  * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
  * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
  * lost the lock, when its WAIT was about another connection, when it took the lock again after another had had it, when it went in after
- * its lease had ended, when fences did not grow, and when a job was done twice although its first run had ended before its lease, or had
+ * its lease had ended, when the lease ended during its work although nothing had hindered it, when fences did not grow, and when a job was done twice although its first run had ended before its lease, or had
  * not been noted.
  */
 export function isLeaseLimit(cause: Cause): boolean {
-  const { entries, freedBy, refused, retaken, unmarked, unconfirmed, shape } = cause;
+  const { entries, freedBy, refused, retaken, unmarked, unconfirmed, overrun, shape } = cause;
   if (
     entries.length < 2 ||
     freedBy === undefined ||
@@ -39,8 +39,8 @@ export function isLeaseLimit(cause: Cause): boolean {
     unconfirmed !== undefined
   )
     return false;
-  // It could have counted its lease.
-  if (isEntryLate(entries, freedBy) || shape.includes(DONE_BEFORE)) return false;
+  // It could have counted its lease, or taken a longer one.
+  if (isEntryLate(entries, freedBy) || shape.includes(DONE_BEFORE) || overrun === true) return false;
   return UNAVOIDABLE.includes(freedBy.how) && freedBy.request === undefined && !shape.startsWith('fences: ');
 }
 

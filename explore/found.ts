@@ -35,6 +35,7 @@ export class FoundReasons {
     if (isKnown) return;
     const isAccepted = acceptedBy(this.#accept, reason) !== undefined;
     (isAccepted ? this.accepted : this.findings).push(kept);
+    this.findings.sort(limitsLast);
   }
 
   /** Adds a finding that no world shows, or counts it if it is known. */
@@ -42,5 +43,11 @@ export class FoundReasons {
     const known = this.findings.find((each) => isSame(each, finding));
     if (known !== undefined) known.worlds++;
     else this.findings.push(finding);
+    this.findings.sort(limitsLast);
   }
+}
+
+/** What no lease can keep is not what a reader should see first. */
+export function limitsLast(one: Finding, other: Finding): number {
+  return Number(one.isLimit === true) - Number(other.isLimit === true);
 }

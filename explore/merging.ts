@@ -1,4 +1,5 @@
 /** Merges the reports of shards and workers. */
+import { limitsLast } from './found.ts';
 import { ExploreReport } from './report.ts';
 import type { Coverage, Finding, ReportData } from './report-data.ts';
 
@@ -138,7 +139,7 @@ function together(all: readonly Finding[]): Finding[] {
       findings.set(finding.fingerprint, { ...shorter, worlds: before.worlds + finding.worlds });
     }
   }
-  return [...findings.values()];
+  return [...findings.values()].sort(limitsLast);
 }
 
 /** The sums of counts by their names. */

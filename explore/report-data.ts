@@ -27,6 +27,8 @@ export interface Finding {
   readonly story: string;
   /** Plays this world again: `replay(options, finding.replay)`. Empty when there is no single world to play. */
   readonly replay: string;
+  /** True for what `accept: ['lease-limits']` names. Findings that are none come first. */
+  readonly isLimit?: boolean;
   /** In how many worlds the promise was broken for this reason. */
   worlds: number;
   /** The number of the first of them. */

@@ -50,6 +50,7 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   return {
     ...emptyReason,
     ...defined({ namesake: namesakeOf(calls, world), retaken, unmarked, unconfirmed }),
+    ...(refused === undefined && isOverrun(world, breach, freedBy, granted[0]) && { overrun: true }),
     resource: visits[0]?.resource,
     clients: [
       ...new Set([
@@ -68,6 +69,21 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
     late: lateOf(refused === undefined ? calls : [...calls, refused.call], known),
     errors: errorsUntil(known, until),
   };
+}
+
+/** True when a lease ended by itself during the work of its holder. The window of a limiter may end during a short call. */
+function isOverrun(
+  { plan }: PlayedWorld,
+  { promise, at }: Breach,
+  freedBy: FreedBy | undefined,
+  first: GrantedVisit | undefined,
+): boolean {
+  if (freedBy?.how !== 'expired' || plan.jitter > 0 || plan.faults.some(({ kind }) => kind !== 'arrival'))
+    return false;
+  const from = first?.visit.from ?? at;
+  return (
+    from <= freedBy.at && (promise !== 'permits' || 2 * (at - from) > (freedBy.tenure?.lease ?? Infinity))
+  );
 }
 
 /** The two clients among those of the requests that use one token, because a second deployment has the names of a client. */

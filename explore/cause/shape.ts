@@ -29,7 +29,7 @@ export function shapeOf(reason: Reason, breach: Breach): string {
 }
 
 function ofVisits(
-  { grants, entries, freedBy, refused, retaken, twice, namesake, unmarked, unconfirmed }: Reason,
+  { grants, entries, freedBy, overrun, refused, retaken, twice, namesake, unmarked, unconfirmed }: Reason,
   { promise }: Breach,
 ): string {
   const kinds = grants.map(kindOfGrant);
@@ -48,6 +48,7 @@ function ofVisits(
   )
     parts.push('executed twice');
   if (isEntryLate(entries, freedBy)) parts.push('entered after its end');
+  if (overrun === true) parts.push(UNHINDERED);
   if (unmarked !== undefined) parts.push(`although ${unmarked.request.kind} of the first was not executed`);
   else if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
   if (retaken !== undefined) parts.push(`taken again by ${retaken.kind} of the first holder`);
@@ -60,6 +61,9 @@ function ofVisits(
 export function isEntryLate([first]: Reason['entries'], freedBy: FreedBy | undefined): boolean {
   return first !== undefined && freedBy?.how === 'expired' && first.at > freedBy.at;
 }
+
+/** Part of the shape when a lease ended during the work of its holder, although nothing had hindered the holder. */
+export const UNHINDERED = 'nothing had hindered it';
 
 /** Part of the shape when a job was done a second time, and its first holder had left before the lease ended. */
 export const DONE_BEFORE = 'the first was done before';

@@ -1,6 +1,7 @@
 /** Why a world breaks its promise, for reductions: which clients it is about, and whether a smaller world breaks for the same reason. */
 
 import { causeOf, namesClient } from '../cause/cause.ts';
+import { UNHINDERED } from '../cause/shape.ts';
 import { clientsOf } from '../deployments.ts';
 import type { PlannedFault } from '../faults/index.ts';
 import { isSame, NO_ERROR } from '../promises/broken.ts';
@@ -21,7 +22,9 @@ export function reducible(failing: Failing): Reducible {
 
 /** True when both break the same promise in the same causal shape, under faults that strike clients of the same roles. */
 export function isSameReason(first: Reducible, next: Reducible): boolean {
-  if (!isSame(first.breach, next.breach) || first.shape !== next.shape) return false;
+  if (!isSame(first.breach, next.breach)) return false;
+  // What breaks without any fault as well is no limit of leases.
+  if (first.shape !== next.shape && first.shape !== next.shape.replace(`; ${UNHINDERED}`, '')) return false;
   const before = strikesOf(first);
   return strikesOf(next).every((strike) => before.includes(strike));
 }

@@ -126,10 +126,11 @@ function wentOn({ refused, freedBy }: Cause): boolean {
   );
 }
 
-function curesOfExpired({ refused, entries }: Cause, freedBy: FreedBy): readonly string[] {
+function curesOfExpired({ refused, entries, overrun }: Cause, freedBy: FreedBy): readonly string[] {
   if (refused?.error !== undefined)
     return ['to try a refused renewal again, and to stop before the lease ends when none succeeds'];
   if (isSameFence(entries)) return [OWN_FENCE];
+  if (overrun === true) return ['a longer lease, or a renewal while the work goes on', FENCE];
   return isEntryLate(entries, freedBy)
     ? ['to count the lease from when the request was sent, and not to go in when it is over']
     : [FENCE, 'a longer lease or a renewal makes it rarer'];
@@ -264,10 +265,11 @@ function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
   }
 }
 
-function faultOfExpired({ refused, entries }: Cause, freedBy: FreedBy): string {
+function faultOfExpired({ refused, entries, overrun }: Cause, freedBy: FreedBy): string {
   const older = entries[0]?.client ?? '';
   if (refused !== undefined) return `the code of ${older}, which does not look at the reply`;
   if (isSameFence(entries)) return 'the code, whose fences do not tell the two holders apart';
+  if (overrun === true) return `the code of ${older}, whose lease is shorter than its work`;
   return isEntryLate(entries, freedBy)
     ? `the code of ${older}, which does not look at the time`
     : 'a limit of leases, which end while their holders stand still; or a lease that is shorter than the work';

@@ -165,7 +165,7 @@ function wentOnText({ retaken, refused, entries }: Cause): string {
     : `, and ${older} went on although its ${refused.kind} was answered ${refused.error ?? refused.reply}`;
 }
 
-function expiredText({ late, grants, entries }: Cause, freedBy: FreedBy): string {
+function expiredText({ late, grants, entries, overrun }: Cause, freedBy: FreedBy): string {
   const [older, newer] = [entries[0], entries.at(-1)];
   const client = older?.client ?? '';
   const reply = late.find(({ isReply, to }) => isReply && to === client && grants[0]?.client === to);
@@ -175,7 +175,7 @@ function expiredText({ late, grants, entries }: Cause, freedBy: FreedBy): string
     : '';
   return isEntryLate(entries, freedBy)
     ? `${client}'s lease had ended at ${timeText(freedBy.at)}, before it went in${slow}${fences}`
-    : `${client}'s lease ended at ${timeText(freedBy.at)}${fences}`;
+    : `${client}'s lease ended at ${timeText(freedBy.at)}${overrun === true ? `, although nothing hindered ${client}` : fences}`;
 }
 
 /** What is said where nothing was freed. */

@@ -156,3 +156,27 @@ test('what names no finding is refused', async () => {
       /option accept is .*; allowed: an array of 'lease-limits' and fingerprints/,
     );
 });
+
+test('a lease that is too short for the work without any fault is no limit, and limits come last', async () => {
+  const short: ExploreOptions = {
+    ...{ name: 'short', topology: { replicas: 0 }, promises: ['mutual-exclusion'] },
+    ...{ faults: ['client-pause', 'restart-empty'], budget: { worlds: 40, ms: Infinity } },
+    async client({ name, redis, sleep, resource, signal }) {
+      while ((await redis.set('lock', name, 'PX', 200, 'NX').catch(() => null)) !== 'OK') {
+        if (signal.aborted) return;
+        await sleep(20);
+      }
+      const inside = resource('stock').enter();
+      await sleep(300);
+      inside.write();
+      inside.leave();
+      await redis.eval(RELEASE, 1, 'lock', name).catch(() => 0);
+    },
+  };
+  const { findings } = await explore({ ...short, accept: ['lease-limits'] });
+  expect(findings[0]?.sentence).toMatch(/: A's lease ended at 20\d ms, although nothing hindered A\.$/);
+  expect(findings[0]?.story).toContain('at fault: the code of A, whose lease is shorter than its work');
+  const twin = lock('client-pause', 'late', [], 100);
+  const order = (await explore(twin)).findings.map(({ isLimit }) => isLimit);
+  expect(order).toEqual([false, true]);
+});
