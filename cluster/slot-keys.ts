@@ -15,7 +15,10 @@ export function removeKeysOf({ server }: Cluster, slot: number): void {
 
 /** Ends the subscriptions to the shard channels of a slot, and says so to the subscribers. */
 export function endSubscriptions({ server }: Cluster, slot: number): void {
-  for (const [channel, clients] of [...server.pubsub.shardChannels]) {
+  const { shardChannels } = server.pubsub;
+  // A node may lose all its slots at once, mostly without a subscriber.
+  if (shardChannels.size === 0) return;
+  for (const [channel, clients] of [...shardChannels]) {
     if (slotOf(channel) !== slot) continue;
     for (const client of [...clients]) server.pubsub.unsubscribe(client, 'shardChannels', [channel]);
   }

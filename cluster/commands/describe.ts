@@ -1,6 +1,7 @@
 /** How CLUSTER NODES, SLOTS, SHARDS, LINKS and INFO describe the cluster. */
 import type { Bytes } from '../../protocol/bytes.ts';
 import { MapReply, type Reply, Verbatim } from '../../protocol/reply.ts';
+import { SLOT_COUNT } from '../../protocol/slot.ts';
 import type { Client } from '../../server/clients/client.ts';
 import type { Cluster } from '../cluster.ts';
 import { FAILED, HANDSHAKE, type Member, MYSELF, SUSPECTED } from '../member.ts';
@@ -71,12 +72,14 @@ function nodeOfSlots(cluster: Cluster, member: Member, client: Client): Reply {
 
 /** CLUSTER SLOTS: for each range of slots, its primary and the replicas that work and have its data. */
 export function slotsReply(cluster: Cluster, client: Client): Reply {
+  const { owners } = cluster;
   const ranges: { first: number; last: number; owner: Member }[] = [];
-  for (const [slot, owner] of cluster.owners.entries()) {
-    if (owner === undefined) continue;
-    const range = ranges.at(-1);
-    if (range?.owner === owner && range.last === slot - 1) range.last = slot;
-    else ranges.push({ first: slot, last: slot, owner });
+  // A plain loop, because a pair for each of 16,384 slots would take ten times as long.
+  for (let first = 0, last = 0; first < SLOT_COUNT; first = last + 1) {
+    const owner = owners[first];
+    last = first;
+    while (last + 1 < SLOT_COUNT && owners[last + 1] === owner) last++;
+    if (owner !== undefined) ranges.push({ first, last, owner });
   }
   return ranges.map(({ first, last, owner }): Reply => {
     const working = owner.replicas.filter((each) => !each.has(FAILED) && offsetOf(cluster, each) !== 0);
@@ -130,8 +133,8 @@ export function linksReply(cluster: Cluster): Reply {
   );
 }
 
-function countSlots({ owners }: Cluster, counts: (owner: Member) => boolean): number {
-  return owners.filter((owner) => owner !== undefined && counts(owner)).length;
+function countSlots({ members }: Cluster, counts: (owner: Member) => boolean): number {
+  return [...members.values()].filter(counts).reduce((sum, { slots }) => sum + slots.size, 0);
 }
 
 function* messageLines({ counts }: Traffic, suffix: string): Iterable<string> {

@@ -23,12 +23,12 @@ export function slotIn(text: Bytes): number {
 
 /** Throws unless each slot is free (or taken, if they are to be released) and given once. */
 function checkSlots({ owners }: Cluster, slots: readonly number[], adds: boolean): void {
-  const seen = new Set<number>();
+  const seen = new Uint8Array(SLOT_COUNT);
   for (const slot of slots) {
     if (adds && owners[slot] !== undefined) fail(`ERR Slot ${slot} is already busy`);
     if (!adds && owners[slot] === undefined) fail(`ERR Slot ${slot} is already unassigned`);
-    if (seen.has(slot)) fail(`ERR Slot ${slot} specified multiple times`);
-    seen.add(slot);
+    if (seen[slot] === 1) fail(`ERR Slot ${slot} specified multiple times`);
+    seen[slot] = 1;
   }
 }
 
@@ -242,9 +242,14 @@ export function slotStats(cluster: Cluster, argv: readonly Bytes[]): Reply {
   const mine = (slot: number): boolean => owners[slot] !== undefined && owners[slot] === head;
   const figure = (metric: Metric, slot: number): number =>
     (metric === 'key-count' ? cluster.countKeys(slot) : usage?.of(metric, slot)) ?? 0;
+  // A list that is as long as it becomes: one that grows would take ten times the room, 16,384 times.
   const described = (slot: number): Reply => [
     slot,
-    new MapReply(metrics.flatMap((metric) => [metric, figure(metric, slot)])),
+    new MapReply(
+      usage === undefined
+        ? [METRICS[0], cluster.countKeys(slot)]
+        : METRICS.flatMap((metric) => [metric, figure(metric, slot)]),
+    ),
   ];
   const kind = asciiUpper(wordAt(argv, 2));
   if (kind === 'SLOTSRANGE' && argv.length === 5) {
