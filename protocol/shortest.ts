@@ -3,7 +3,7 @@
  * numbers quickly and accurately with integers", 2010). The text always gives the same number back. For about one number in
  * a thousand it is longer than the shortest text, which is what JavaScript prints.
  */
-import type { Bytes } from './bytes.ts';
+import { approximate, type Bytes } from './bytes.ts';
 
 /** A binary number: `f` times two to the `e`. */
 interface Binary {
@@ -11,7 +11,6 @@ interface Binary {
   readonly e: number;
 }
 
-const MASK = (1n << 64n) - 1n;
 const HIDDEN = 1n << 52n;
 /** The exponent of the least bit of a subnormal double. */
 const LEAST = -1074;
@@ -21,19 +20,19 @@ const FIRST = -348;
 const SCALED_LEAST = -60;
 const SCALED_MOST = -32;
 
+const scratch = new DataView(new ArrayBuffer(8));
+
 function split(value: number): Binary {
-  const data = new DataView(new ArrayBuffer(8));
-  data.setFloat64(0, value);
-  const bits = data.getBigUint64(0);
+  scratch.setFloat64(0, value);
+  const bits = scratch.getBigUint64(0);
   const fraction = bits & (HIDDEN - 1n);
-  const exponent = +((bits >> 52n) & 0x7ffn).toString();
+  const exponent = (scratch.getUint16(0) >> 4) & 0x7ff;
   return exponent === 0 ? { f: fraction, e: LEAST } : { f: fraction + HIDDEN, e: LEAST + exponent - 1 };
 }
 
-/** The same number with its top bit at bit 63. */
-function normal({ f, e }: Binary): Binary {
-  const shift = 64 - f.toString(2).length;
-  return { f: f << BigInt(shift), e: e - shift };
+/** By how many bits a number is moved to have its top bit at bit 63. */
+function shiftOf({ f }: Binary): number {
+  return f >= HIDDEN ? 11 : 64 - f.toString(2).length;
 }
 
 /** The upper half of the product, rounded. */
@@ -56,12 +55,23 @@ function powerOfTen(k: number): Binary {
   return power;
 }
 
+interface Scale {
+  readonly k: number;
+  readonly power: Binary;
+}
+
+const scales = new Map<number, Scale>();
+
 /** The power of ten that brings a number of that exponent into the range in which digits are generated. */
-function scaleFor(e: number): { readonly k: number; readonly power: Binary } {
+function scaleFor(e: number): Scale {
+  const known = scales.get(e);
+  if (known !== undefined) return known;
   for (let k = FIRST; ; k += STEP) {
     const power = powerOfTen(k);
     const scaled = e + power.e + 64;
-    if (scaled >= SCALED_LEAST && scaled <= SCALED_MOST) return { k, power };
+    if (scaled < SCALED_LEAST || scaled > SCALED_MOST) continue;
+    scales.set(e, { k, power });
+    return { k, power };
   }
 }
 
@@ -74,44 +84,81 @@ interface Decimal {
 /** The digits of a positive finite number. */
 function digitsOf(value: number): Decimal {
   const w = split(value);
-  const above = normal({ f: (w.f << 1n) + 1n, e: w.e - 1 });
-  const below = w.f === HIDDEN ? { f: (w.f << 2n) - 1n, e: w.e - 2 } : { f: (w.f << 1n) - 1n, e: w.e - 1 };
-  const { k, power } = scaleFor(above.e);
-  const upper = times(above, power);
-  const lower = times({ f: below.f << BigInt(below.e - above.e), e: above.e }, power);
-  const scaled = times(normal(w), power);
+  const shift = shiftOf(w);
+  const e = w.e - shift;
+  const moved = (f: bigint, by: number): Binary => ({ f: f << BigInt(by), e });
+  const below = w.f === HIDDEN ? moved((w.f << 2n) - 1n, shift - 2) : moved((w.f << 1n) - 1n, shift - 1);
+  const { k, power } = scaleFor(e);
+  const upper = times(moved((w.f << 1n) + 1n, shift - 1), power);
+  const lower = times(below, power);
+  const scaled = times(moved(w.f, shift), power);
   // One unit inwards on both sides: the products are not exact.
   const top = upper.f - 1n;
   return generate(top, top - (lower.f + 1n), top - scaled.f, -upper.e, -k);
 }
 
+/** Numbers of up to 64 bits are computed with in two parts: JavaScript's large integers take twice as long. */
+const LOW_BITS = 30;
+const LOW = 2 ** LOW_BITS;
+
 /**
  * Digits of `top` until what is left is less than `delta`.
  * @param distance how far the number itself lies below `top`
- * @param shift how many bits of all of these are a fraction
+ * @param shift how many bits of all of these are a fraction, at least 32
  */
 function generate(top: bigint, delta: bigint, distance: bigint, shift: number, k: number): Decimal {
   const bits = BigInt(shift);
-  const mask = (1n << bits) - 1n;
-  let rest = top;
+  const fraction = top & ((1n << bits) - 1n);
+  let rest = approximate(top >> bits);
   let digits = '';
-  for (let kappa = 9; kappa >= 0; kappa--) {
-    const unit = (10n ** BigInt(kappa)) << bits;
-    const digit = rest / unit;
-    if (digit > 0n || digits !== '') digits += digit;
+  for (let kappa = 9, unit = 1e9; kappa >= 0; kappa--, unit /= 10) {
+    const digit = Math.floor(rest / unit);
+    if (digit > 0 || digits !== '') digits += digit;
     rest -= digit * unit;
-    if (rest <= delta) return { digits: nearer(digits, delta, rest, unit, distance), k: k + kappa };
+    const left = (BigInt(rest) << bits) + fraction;
+    if (left <= delta) {
+      return { digits: nearer(digits, delta, left, BigInt(unit) << bits, distance), k: k + kappa };
+    }
   }
-  let [left, wide, far] = [rest, delta, distance];
+  return decimals(digits, fraction, delta, distance, shift, k);
+}
+
+/** The digits behind those of the whole part. */
+function decimals(
+  whole: string,
+  left: bigint,
+  delta: bigint,
+  distance: bigint,
+  shift: number,
+  k: number,
+): Decimal {
+  const one = 2 ** (shift - LOW_BITS);
+  let [high, low] = parts(left);
+  let [wideHigh, wideLow] = parts(delta);
+  let digits = whole;
   for (let kappa = -1; ; kappa--) {
-    left *= 10n;
-    wide = (wide * 10n) & MASK;
-    far *= 10n;
-    const digit = left >> bits;
-    if (digit > 0n || digits !== '') digits += digit;
-    left &= mask;
-    if (left < wide) return { digits: nearer(digits, wide, left, mask + 1n, far), k: k + kappa };
+    const carry = Math.floor((low * 10) / LOW);
+    high = high * 10 + carry;
+    low = low * 10 - carry * LOW;
+    const wideCarry = Math.floor((wideLow * 10) / LOW);
+    wideHigh = wideHigh * 10 + wideCarry;
+    wideLow = wideLow * 10 - wideCarry * LOW;
+    const digit = Math.floor(high / one);
+    high -= digit * one;
+    if (digit > 0 || digits !== '') digits += digit;
+    if (high > wideHigh || (high === wideHigh && low >= wideLow)) continue;
+    const far = distance * 10n ** BigInt(-kappa);
+    const unit = 1n << BigInt(shift);
+    return { digits: nearer(digits, joined(wideHigh, wideLow), joined(high, low), unit, far), k: k + kappa };
   }
+}
+
+function parts(value: bigint): [high: number, low: number] {
+  return [approximate(value >> BigInt(LOW_BITS)), approximate(value & BigInt(LOW - 1))];
+}
+
+function joined(high: number, low: number): bigint {
+  return (BigInt(high) << BigInt(LOW_BITS)) + BigInt(low);
 }
 
 /** Lowers the last digit as long as that brings the text nearer to the number. */

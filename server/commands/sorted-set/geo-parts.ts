@@ -43,9 +43,15 @@ export function placeFrom(traits: ScoreTraits, longitudeText: Bytes, latitudeTex
   return { longitude, latitude };
 }
 
-/** Formats a coordinate with up to 17 decimals. */
+/** A coordinate with up to 17 decimals. toFixed rounds as C does, but for what is halfway: a multiple of 2^-18. */
+function coordinateText(value: number): Bytes {
+  if (Number.isInteger(value * 2 ** 18) || Math.abs(value) < 1e-16)
+    return formatLongDouble(longDoubleOf(value));
+  return value.toFixed(17).replace(/0+$/, '');
+}
+
 function coordinate(value: number): Double {
-  const text = formatLongDouble(longDoubleOf(value));
+  const text = coordinateText(value);
   // Scripts read the number from these digits.
   return new Double(parseDouble(text) ?? value, text);
 }
