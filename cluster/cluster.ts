@@ -91,6 +91,9 @@ export class Cluster {
   /** Called when a slot no longer belongs to this node. */
   onSlotLost: (slot: number) => void = () => {};
 
+  /** The address that this node announced last. */
+  #announcedIp = '';
+
   constructor(server: Server, id: Bytes) {
     this.server = server;
     this.size = server.dialect.cluster.sizeAtFirst;
@@ -133,7 +136,10 @@ export class Cluster {
     const { myself } = this;
     Object.assign(myself, announcedPorts(this.server));
     myself.busPort = announcedBusPort(settings);
-    if (settings['cluster-announce-ip'] !== '') myself.ip = settings['cluster-announce-ip'];
+    const announced = settings['cluster-announce-ip'];
+    // A node whose address is no longer announced learns it anew from the next MEET.
+    if (announced !== this.#announcedIp) myself.ip = announced;
+    this.#announcedIp = announced;
     myself.hostname = settings['cluster-announce-hostname'];
   }
 

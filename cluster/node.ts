@@ -209,6 +209,8 @@ export class ClusterNode implements Membership, LinkOwner<Member> {
     const { usage } = this.#server.observer;
     usage?.chargeInScript(caller, undefined);
     if (!namesKeys(command)) return undefined;
+    if (command.name === 'msetex' && this.#server.dialect.cluster.msetexAnywhere !== 'nowhere')
+      return undefined;
     const states = caller.state & (READS_REPLICAS | ASKING);
     const writes = (command.bits & WRITE) !== 0;
     const { slot, redirect } = route(this.cluster, { command, argv, queue: undefined, writes, states, db });

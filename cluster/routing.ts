@@ -4,6 +4,7 @@ import { asciiLower, type Bytes } from '../protocol/bytes.ts';
 import { ReplyError } from '../protocol/reply.ts';
 import { slotOf } from '../protocol/slot.ts';
 import { ASKING, type Client, READS_REPLICAS } from '../server/clients/client.ts';
+import type { ClusterTraits } from '../server/dialects/cluster.ts';
 import { type Command, WRITE } from '../server/table/command.ts';
 import { findKeys } from '../server/table/info.ts';
 import type { Cluster } from './cluster.ts';
@@ -85,9 +86,10 @@ function crossesDatabases({ command, argv }: Part, db: Keyspace): boolean {
   return command.name === 'move' || (command.name === 'copy' && at > 0 && argv[at + 1] !== String(db.index));
 }
 
-/** The commands that a request runs: those of a transaction for EXEC; none for EXEC without MULTI. */
-function partsOf({ command, argv, queue = [] }: Routed): readonly Part[] {
-  return command.name === 'exec' ? queue : [{ command, argv }];
+/** The commands with keys that a request runs: those of a transaction for EXEC; none for EXEC without MULTI. */
+function partsOf({ command, argv, queue = [] }: Routed, { msetexAnywhere }: ClusterTraits): readonly Part[] {
+  const parts = command.name === 'exec' ? queue : [{ command, argv }];
+  return msetexAnywhere === 'everywhere' ? parts.filter((part) => part.command.name !== 'msetex') : parts;
 }
 
 /**
@@ -98,9 +100,10 @@ export function route(
   cluster: Cluster,
   routed: Routed,
 ): { readonly slot: number | undefined; readonly redirect: Redirect | undefined } {
-  const parts = partsOf(routed);
+  const traits = cluster.server.dialect.cluster;
+  const parts = partsOf(routed, traits);
   const { myself, owners } = cluster;
-  const { comparesSlotsFirst, putsOffCopies } = cluster.server.dialect.cluster;
+  const { comparesSlotsFirst, putsOffCopies } = traits;
   const isShard = parts.some(({ command }) => SHARD_PUBSUB.has(command.name));
   let slot: number | undefined;
   let first: Bytes | undefined;

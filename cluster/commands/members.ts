@@ -33,7 +33,9 @@ export function meet(cluster: Cluster, argv: readonly Bytes[]): Reply {
       ? port + 10_000
       : integer(busText, `ERR Invalid ${kind}bus port specified: ${busText}`);
   const inRange = port > 0 && port <= 65535 && busPort > 0 && busPort <= 65535;
-  if (!inRange && farPort === 'out of range') fail('ERR Port number is out of range');
+  if (!inRange && farPort === 'out of range') {
+    fail(`ERR ${port > 0 && port <= 65535 ? 'Cluster bus port' : 'Port'} number is out of range`);
+  }
   if (!inRange || !isAddress(ip)) fail(`ERR Invalid node address specified: ${ip}:${portText}`);
   const same = [...cluster.members.values()].some(
     (each) => each.has(HANDSHAKE) && each.ip === ip && each.busPort === busPort,
@@ -184,18 +186,17 @@ export function reset(cluster: Cluster, argv: readonly Bytes[]): Reply {
  * ends names the replica that is to take over.
  */
 export function failover(cluster: Cluster, argv: readonly Bytes[], client?: Client): Reply {
-  const how = asciiLower(argv[2] ?? '');
   const { passesOn } = cluster.server.dialect.cluster;
-  if (
-    passesOn &&
-    argv.length === 5 &&
-    client?.has(PRIMARY_LINK) &&
-    asciiUpper(argv[3] ?? '') === 'REPLICAID'
-  ) {
-    if (argv[4] !== cluster.myself.id) return OK;
-  } else if (passesOn && argv.length > 3) fail(SYNTAX);
-  else refuseMore(argv);
-  if (argv.length >= 3 && how !== 'force' && how !== 'takeover') fail(SYNTAX);
+  if (!passesOn) refuseMore(argv);
+  let how: '' | 'force' | 'takeover' = '';
+  for (let at = 2; at < argv.length; at++) {
+    const word = asciiLower(argv[at] ?? '');
+    if (word === 'takeover') how = word;
+    else if (word === 'force') how ||= word;
+    else if (word === 'replicaid' && passesOn && client?.has(PRIMARY_LINK) && at + 1 < argv.length) {
+      if (argv[++at] !== cluster.myself.id) return OK;
+    } else fail(SYNTAX);
+  }
   const { myself } = cluster;
   const { primary } = myself;
   if (myself.isPrimary) fail('ERR You should send CLUSTER FAILOVER to a replica');

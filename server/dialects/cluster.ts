@@ -35,6 +35,8 @@ export interface ClusterTraits {
   readonly movesSlots: 'not' | 'from the source' | 'to the target';
   /** Whether a primary that ends can tell a replica to take over (SHUTDOWN FAILOVER). */
   readonly passesOn: boolean;
+  /** Where the keys of MSETEX do not count: the request goes to any node, with keys of any slots. */
+  readonly msetexAnywhere: 'nowhere' | 'in scripts' | 'everywhere';
   /** Whether EXEC of a transaction that cannot run looks at the keys of its commands. */
   readonly routesSpoiltTransactions: boolean;
   /** Whether a command is queued in a transaction also if its keys are being moved, so that only EXEC is redirected. */
@@ -70,6 +72,7 @@ export const cluster70: ClusterTraits = {
   replicatesSetSlot: false,
   movesSlots: 'not',
   passesOn: false,
+  msetexAnywhere: 'nowhere',
   routesSpoiltTransactions: true,
   forgetsMoveOfLostSlot: false,
   queuesForMovingSlots: false,
@@ -95,6 +98,7 @@ export const cluster72: ClusterTraits = {
 export const cluster84: ClusterTraits = {
   ...cluster72,
   movesSlots: 'to the target',
+  msetexAnywhere: 'in scripts',
   comparesSlotsFirst: true,
 };
 /** Valkey 8.1. */
@@ -112,6 +116,7 @@ export const clusterValkey9: ClusterTraits = {
   showsShardIds: true,
   movesSlots: 'from the source',
   passesOn: true,
+  msetexAnywhere: 'everywhere',
   scriptTexts: 'without the word script',
   queuesForMovingSlots: true,
   putsOffCopies: true,

@@ -257,7 +257,7 @@ export function writeMemory(bytes: number): Bytes {
 /** Declares a number of bytes, which may have a unit. */
 export function memory(initial: number, min = 0, max = INT64) {
   const read = (text: Bytes): number | BadSetting => {
-    const signed = min < 0 && /^-\d{1,18}$/.test(text) ? approximate(parseInteger(text) ?? 0n) : undefined;
+    const signed = min < 0 && /^-\d{1,19}$/.test(text) ? approximate(parseInteger(text) ?? 0n) : undefined;
     const value = signed ?? (text === '' ? 0 : parseMemory(text));
     if (value === undefined) return new BadSetting('argument must be a memory value');
     return between(value, min, max);

@@ -67,6 +67,8 @@ MGET {b} {f}1
 -CROSSSLOT Keys in request don't hash to the same slot
 GET {b}
 -CLUSTERDOWN Hash slot not served
+MSETEX 2 {b} 1 {c} 2
+:1
 EVAL "return redis.call('GET','{b}')" 0
 -ERR Attempted to access a non local key in a cluster node script: on @user_script:1.
 EVAL "return redis.call('GET','{f}1')" 0

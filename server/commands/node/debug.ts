@@ -190,7 +190,7 @@ function reload(client: Caller, options: readonly Bytes[]): Reply {
 function loadAppendOnlyFile(client: Caller): Reply {
   const { server } = client;
   startInterpreter(client);
-  if (server.durability === undefined) fail('ERR Error trying to load the AOF files, check server logs');
+  if (server.durability === undefined) fail('ERR Error trying to load the AOF files, check server logs.');
   server.durability.reload();
   return OK;
 }
