@@ -70,15 +70,21 @@ function nodeOfSlots(cluster: Cluster, member: Member, client: Client): Reply {
   return [endpointOf(cluster, member) ?? null, port, member.id, metadata(cluster, member)];
 }
 
+/** The last slot of the range that begins at a slot. V8 compiles this loop sooner than one with more in it. */
+function lastOfRange(owners: Cluster['owners'], first: number): number {
+  const owner = owners[first];
+  let last = first;
+  while (last + 1 < SLOT_COUNT && owners[last + 1] === owner) last++;
+  return last;
+}
+
 /** CLUSTER SLOTS: for each range of slots, its primary and the replicas that work and have its data. */
 export function slotsReply(cluster: Cluster, client: Client): Reply {
   const { owners } = cluster;
   const ranges: { first: number; last: number; owner: Member }[] = [];
-  // A plain loop, because a pair for each of 16,384 slots would take ten times as long.
   for (let first = 0, last = 0; first < SLOT_COUNT; first = last + 1) {
     const owner = owners[first];
-    last = first;
-    while (last + 1 < SLOT_COUNT && owners[last + 1] === owner) last++;
+    last = lastOfRange(owners, first);
     if (owner !== undefined) ranges.push({ first, last, owner });
   }
   return ranges.map(({ first, last, owner }): Reply => {

@@ -53,6 +53,7 @@ export class Found {
   readonly place: Place;
   readonly #center: Place;
   #distance: number | undefined;
+  #rough: number | undefined;
 
   constructor(member: string, score: number, place: Place, center: Place) {
     this.member = member;
@@ -65,6 +66,17 @@ export class Found {
   get distance(): number {
     return (this.#distance ??= distance(this.#center, this.place));
   }
+
+  /** About the distance. */
+  get rough(): number {
+    return (this.#rough ??= roughDistance(this.#center, this.place));
+  }
+}
+
+/** Orders by distance. Most members are so far apart that the rough distances tell which one is nearer. */
+export function nearestFirst(a: Found, b: Found): number {
+  const rough = a.rough - b.rough;
+  return Math.abs(rough) > 2 * ROUGH_ERROR ? rough : a.distance - b.distance;
 }
 
 /** Half of the Earth's circumference on the map, in metres. */

@@ -5,7 +5,7 @@
 
 import { SortedSet } from '../../../keyspace/collections/sorted-set.ts';
 import { MEMBER_BYTES } from '../../../keyspace/footprint.ts';
-import { type Found, search } from '../../../keyspace/geo/search.ts';
+import { type Found, nearestFirst, search } from '../../../keyspace/geo/search.ts';
 import { allocate } from '../../../protocol/allowance.ts';
 import { asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
 import type { Reply } from '../../../protocol/reply.ts';
@@ -37,10 +37,7 @@ function sort(found: Found[], { sort, count, any }: GeoRequest, wanted: number):
   // With a count and without ANY, the nearest members are returned.
   const order = sort ?? (count > 0 && !any ? 'ASC' : undefined);
   if (order === undefined) return;
-  const compare =
-    order === 'ASC'
-      ? (a: Found, b: Found) => a.distance - b.distance
-      : (a: Found, b: Found) => b.distance - a.distance;
+  const compare = order === 'ASC' ? nearestFirst : (a: Found, b: Found) => nearestFirst(b, a);
   if (wanted === found.length) found.sort(compare);
   else sortPart(found, compare, 0, wanted - 1);
 }
