@@ -2,6 +2,7 @@
 
 import type { LockAccount } from '../lab/account/account.ts';
 import { accountOfWorld } from './cause/recorded.ts';
+import { kindOf } from './cause/request.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { PROBE } from './visit.ts';
@@ -60,7 +61,26 @@ function wantsLock(world: PlayedWorld, name: string): boolean {
   const matters = (lock: string): boolean => entered.size === 0 || entered.has(lock);
   return (
     account.refusals.some(({ client, lock, at }) => client === name && at >= since && matters(lock)) ||
-    account.waiters.some(({ client, to }) => client === name && (to === null || to >= since))
+    account.waiters.some(({ client, to }) => client === name && (to === null || to >= since)) ||
+    isCounted(world, name)
+  );
+}
+
+/**
+ * True when the client's last request has changed a key without a lease as the requests of those did that went in, although it let the client
+ * not in: a counter that counts refusals.
+ */
+function isCounted(world: PlayedWorld, name: string): boolean {
+  const { account, run } = accountOfWorld(world);
+  const last = account.calls.all.findLast(({ client }) => client === name);
+  if (last === undefined || world.visits.some(({ client }) => client === name)) return false;
+  const keys = account.entries.flatMap(({ grant }) =>
+    grant !== undefined && kindOf(grant) === kindOf(last) ? [...grant.wrote] : [],
+  );
+  return keys.some(
+    (key) =>
+      last.wrote.has(key) &&
+      !run.writes.some(({ write }) => write.key === key && /pexpireat|pxat/i.test(write.command.join(' '))),
   );
 }
 

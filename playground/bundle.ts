@@ -157,10 +157,18 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
     'export const ownCommands = () => []; export const checkOwnCommands = () => {};',
   ],
   [/[\\/]start[\\/]tls\.ts$/, 'export const checkTls = () => {}; export const planTls = () => undefined;'],
+  // No test runner runs here, and nothing keeps plans between explorations.
+  [/[\\/]explore[\\/]in-test\.ts$/, 'export const boundHint = () => undefined;'],
+  [
+    /[\\/]explore[\\/]search[\\/]corpus\.ts$/,
+    "export const CORPUS = 'corpus'; export const fits = () => true; export const isOfShard = () => true;",
+  ],
   // A worker of a browser is neither Bun nor Deno.
   [/[\\/]node-functions[\\/]other-runtimes\.ts$/, 'export const replaceOtherRuntimes = () => {};'],
   // LOLWUT only draws, and the drawings are long.
   [/[\\/]server[\\/]commands[\\/]node[\\/]lolwut\.ts$/, 'export const lolwutCommands = [];'],
+  // Nobody makes a lock of a HyperLogLog.
+  [/[\\/]server[\\/]commands[\\/]string[\\/]hyperloglog\.ts$/, 'export const hyperloglogCommands = [];'],
   ...Object.entries(laterCommands).map(
     ([name, file]) =>
       [

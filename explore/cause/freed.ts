@@ -25,7 +25,7 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * - `put again`: the work of the first holder was put into a queue once more, and the second holder took it
  * - `changed`: some other request changed the key
  * - `never taken`: the first holder had no grant on the servers
- * - `together`: both grants stand; nothing was freed
+ * - `together`: both grants stand; with `request`: the second holder had looked before the first one had its lock, and took another key; nothing was freed
  * - `unknown`: nothing is known
  */
 export type FreeingAct =
@@ -68,6 +68,44 @@ export const BOTH_STAND = 'both grants stand';
  * @param lostKeys the keys of acknowledged writes that failovers and restarts have lost
  */
 export function freedBetween(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  known: WorldAccount,
+  lostKeys: ReadonlySet<string>,
+): FreedBy {
+  const found = foundBetween(older, newer, known, lostKeys);
+  const { how, what } = found;
+  const isApart = how === 'together' ? what !== BOTH_STAND : how === 'never taken' && !/answered/.test(what);
+  return (isApart ? lookedBefore(older, newer, known) : undefined) ?? found;
+}
+
+/** The look of the second holder at a key that the first one took afterwards. The second one then took another key. */
+function lookedBefore(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { account }: WorldAccount,
+): FreedBy | undefined {
+  const [taken, next] = [older.call, newer.call];
+  if (taken === undefined || next === undefined) return undefined;
+  const isAbout = ({ words }: SentCommand): boolean => words.some((word) => taken.wrote.has(word));
+  const look = account.calls.all.findLast(
+    (each) => each.client === next.client && each.sent < next.sent && isAbout(each),
+  );
+  if (look === undefined || look.wrote.size > 0 || isAbout(next) || kindOf(look) === kindOf(next))
+    return undefined;
+  if (look.executed === null || look.executed >= (taken.executed ?? 0) || /del|rem/.test(taken.name))
+    return undefined;
+  return {
+    ...bothStand(newer),
+    ...{
+      by: next.client,
+      what: `${kindOf(look)} of the second holder had looked before`,
+      request: requestOf(look),
+    },
+  };
+}
+
+function foundBetween(
   older: GrantedVisit,
   newer: GrantedVisit,
   known: WorldAccount,

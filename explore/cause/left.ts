@@ -78,7 +78,7 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   const died = run.events.some(
     ({ what, who, at }) => what === 'kill' && who === client && at >= from && at <= until,
   );
-  const why = whyLeft(taken, release, died, messages) ?? refusedSince(taken, known, until);
+  const why = taken.why ?? whyLeft(taken, release, died, messages) ?? refusedSince(taken, known, until);
   return {
     ...{ lock, client, endless, tenure, isRenewed },
     why: isRenewed && !died ? 'renews it and never gives it back' : (why ?? 'never gave it back'),
@@ -98,7 +98,7 @@ function takingBefore(grant: SentCommand, all: readonly SentCommand[]): SentComm
 }
 
 type Taken = Pick<Tenure, 'lock' | 'key' | 'client' | 'call' | 'from' | 'told'> &
-  Partial<Tenure> & { readonly isLeased?: boolean; readonly isTwice?: boolean };
+  Partial<Tenure> & { readonly isLeased?: boolean; readonly isTwice?: boolean; readonly why?: string };
 
 function whyLeft(
   { told, restored }: Taken,
@@ -155,11 +155,34 @@ function countedIn({ account, run }: WorldAccount, until: number): Taken | undef
   const begun = own.findLastIndex(({ write }) => COUNTS.test(write.command[0] ?? '') && write.holder === '1');
   const first = own[begun];
   if (first === undefined || first.write.client === PROBE) return undefined;
+  const leak = leakedIn(own, account);
+  if (leak !== undefined) return leak;
   const isOver = own
     .slice(begun)
     .some(({ write: { type, command } }) => type === 'none' || /^pexpireat$/i.test(command[0] ?? ''));
   return isOver ? undefined : takenBy(first, account);
 }
+
+/** The last count of a client that has counted a counter up again and again, and has hardly counted it down: its refusals count. */
+function leakedIn(own: readonly RecordedWrite[], account: LockAccount): Taken | undefined {
+  const counts = new Map<string, number>();
+  for (const each of own) {
+    const { client = PROBE, name = '' } = account.calls.causeOf(each) ?? {};
+    const step = COUNTS.test(name) ? 1 : /^decr/.test(name) ? -1 : 0;
+    counts.set(client, (counts.get(client) ?? 0) + step);
+  }
+  counts.delete(PROBE);
+  const [most, surplus = 0] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [];
+  const last = own.findLast(({ write }) => write.client === most && COUNTS.test(write.command[0] ?? ''));
+  const taken = last === undefined || surplus < MANY ? undefined : takenBy(last, account);
+  return taken === undefined ? undefined : { ...taken, why: REFUSED };
+}
+
+/** How often a client must have counted up more than down, so that it was not a request that was sent again. */
+const MANY = 4;
+
+/** What a client does whose refusals count. */
+export const REFUSED = 'counts itself when it is refused, and does not take that back';
 
 function takenBy(write: RecordedWrite, { calls }: LockAccount): Taken | undefined {
   const call = calls.causeOf(write);

@@ -46,11 +46,11 @@ export interface UnmarkedEnd {
   readonly error: string | undefined;
 }
 
-/** A WAIT on another connection than the write: it counts the replicas that have what that connection wrote. */
+/** A WAIT that did not say that replicas have the lock: it counts those that have what its own connection has written. */
 export interface EmptyConfirmation {
   readonly request: CauseRequest;
-  /** True when it was sent again there, because its first connection had broken. */
-  readonly isAgain: boolean;
+  /** It counted too few, it was sent again because its first connection had broken, or it went over another connection. */
+  readonly why: 'few' | 'again' | 'apart';
 }
 
 /** Why a promise broke, as far as it can be known. Times are in milliseconds since the clients started. */

@@ -52,7 +52,10 @@ function ofVisits(
   if (unmarked !== undefined) parts.push(`although ${unmarked.request.kind} of the first was not executed`);
   else if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
   if (retaken !== undefined) parts.push(`taken again by ${retaken.kind} of the first holder`);
-  if (unconfirmed !== undefined) parts.push('confirmed by WAIT on another connection');
+  if (unconfirmed !== undefined)
+    parts.push(
+      `confirmed by WAIT ${unconfirmed.why === 'few' ? 'of too few replicas' : 'on another connection'}`,
+    );
   if (refused !== undefined) parts.push(`although ${refused.kind} had told it`);
   return `${promise === 'fencing' ? 'fences: ' : ''}${parts.join('; ')}`;
 }

@@ -1,5 +1,6 @@
 /** Says whose fault a broken promise is, and what would have prevented it. */
 import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
+import { REFUSED } from '../cause/left.ts';
 import type { Cause } from '../cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from '../cause/shape.ts';
 import type { Breach } from '../visit.ts';
@@ -17,6 +18,7 @@ const NEW_TOKEN = 'a new token for each acquisition, which the release compares'
 const LATE_RELEASE = 'a release after the last act under the lock, and no act after it';
 const OWN_WAIT =
   'WAIT on the connection that took the lock, and the lock taken anew when that connection breaks: a client must not send WAIT again';
+const ENOUGH = 'to go in only when WAIT counts enough replicas, and to give the lock back when it does not';
 const PUT_ONCE = 'a script that looks whether the work is still to be done, before it puts it into the queue';
 const FENCE = 'a fencing token that the resource checks';
 
@@ -52,7 +54,8 @@ function curesOf(cause: Cause): readonly string[] {
     return [
       'a lease that is a length of time, which the server counts: PX, and no time of a client such as PXAT',
     ];
-  return cause.unconfirmed === undefined ? curesOfFreed(cause, freedBy) : [OWN_WAIT];
+  if (cause.unconfirmed === undefined) return curesOfFreed(cause, freedBy);
+  return [cause.unconfirmed.why === 'few' ? ENOUGH : OWN_WAIT];
 }
 
 function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
@@ -144,6 +147,7 @@ function curesOfLost({ entries }: Cause, freedBy: FreedBy): readonly string[] {
 }
 
 function cureOfTogether(cause: Cause, freedBy: FreedBy): string {
+  if (freedBy.request !== undefined) return 'a script that looks whether the lock is free, and takes it';
   if (isApart(freedBy)) return 'a grant only by more than half of the servers, or one server for all';
   if (freedBy.what !== BOTH_STAND) return 'one key for all clients that need the same resource';
   return isPool(cause)
@@ -181,6 +185,7 @@ function cureOfLeft({ left }: Cause): string {
   const { endless, bared, renewedByOthers, isRenewed, why, grant } = left as NonNullable<typeof left>;
   if (renewedByOthers)
     return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';
+  if (why === REFUSED) return 'a script that counts only while there is room';
   if (bared !== undefined) return 'a lease, set by each command that writes the lock: SET XX PX';
   if (endless && POPS.test(grant?.kind ?? ''))
     return 'BLMOVE, which keeps what was taken in a second list, and a client that puts back what has been there too long';
@@ -231,7 +236,8 @@ function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
       ? 'the code, whose fences are times of a clock'
       : 'the code, whose fences do not tell the two holders apart';
   if (how === 'own clock') return `the code of ${by}, which names the end of its lease by its own clock`;
-  if (cause.unconfirmed !== undefined) return `the code of ${older}, whose WAIT says nothing about its lock`;
+  if (cause.unconfirmed !== undefined)
+    return `the code of ${older}, ${cause.unconfirmed.why === 'few' ? 'which does not look at the reply' : 'whose WAIT says nothing about its lock'}`;
   if (wentOn(cause)) return `the code of ${older}, which does not look at the reply`;
   switch (how) {
     case 'deleted':
@@ -276,6 +282,8 @@ function faultOfExpired({ refused, entries, overrun }: Cause, freedBy: FreedBy):
 }
 
 function faultOfTogether(cause: Cause, freedBy: FreedBy): string {
+  if (freedBy.request !== undefined)
+    return `the code of ${freedBy.by}, which looks and takes in two requests`;
   if (isApart(freedBy)) return 'the code, for which the grant of one server is enough';
   if (freedBy.what !== BOTH_STAND) return 'the code, which uses two locks for one resource';
   const kind = cause.grants.at(-1)?.kind ?? 'request';
@@ -285,6 +293,7 @@ function faultOfTogether(cause: Cause, freedBy: FreedBy): string {
 function faultOfLeft({ left }: Cause): string {
   const { client, endless, bared, renewedByOthers, isRenewed, why } = left as NonNullable<typeof left>;
   if (renewedByOthers) return 'the code of the clients that renew a lock which they do not have';
+  if (why === REFUSED) return `the code of ${client}, which ${REFUSED}`;
   if (bared !== undefined) return `the code of ${bared.client}, whose ${bared.kind} takes the lease away`;
   if (endless) return `the code of ${client}, which takes the lock without a lease`;
   if (isRenewed && !/died/.test(why)) return `the code of ${client}, which renews a lock that it has left`;

@@ -249,6 +249,8 @@ class PossibleEvents {
       yield this.#kept(request?.executed ?? at, who, `${asked} shortens the lease of ${owner}'s lock`);
     else if (how === 'put again') yield this.#kept(at, who, `${asked} puts ${what} into the queue again`);
     else if (how === 'changed') yield this.#kept(at, who, `${asked} lets another in`);
+    else if (how === 'together' && request !== undefined)
+      yield this.#kept(request.executed ?? at, who, `${asked}: the reply is ${request.reply}`);
     else if (how === 'evicted') yield this.#kept(at, who, `evicts the lock of ${owner}`);
     else if (how === 'clock') yield this.#kept(at, who, `the lease of ${owner}'s lock ends: ${what}`);
     else if (how === 'lost' && request !== undefined)
@@ -318,12 +320,14 @@ class PossibleEvents {
   *#unconfirmed(): Iterable<PossibleEvent> {
     const { unconfirmed } = this.#cause;
     if (unconfirmed === undefined) return;
-    const { request, isAgain } = unconfirmed;
-    const how = isAgain ? 'is sent again on a new connection' : 'on another connection';
+    const { request, why } = unconfirmed;
+    const how = { few: '', again: ' is sent again on a new connection,', apart: ' on another connection,' }[
+      why
+    ];
     yield this.#kept(
       request.answered ?? request.sent,
       request.client,
-      `${request.text} on ${namesText(request.nodes)} ${how}, and is answered ${request.reply}`,
+      `${request.text} on ${namesText(request.nodes)}${how} ${why === 'few' ? '' : 'and '}is answered ${request.reply}`,
     );
   }
 

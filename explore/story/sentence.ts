@@ -150,8 +150,9 @@ function reasonOf(cause: Cause): string {
 /** Why the first holder believed that replicas had its lock. */
 function unconfirmedText({ unconfirmed }: Cause): string {
   if (unconfirmed === undefined) return '';
-  const { request, isAgain } = unconfirmed;
-  return isAgain
+  const { request, why } = unconfirmed;
+  if (why === 'few') return `, and ${request.client} went in although its WAIT was answered ${request.reply}`;
+  return why === 'again'
     ? `; its WAIT was sent again on a new connection, which had written nothing, and was answered ${request.reply}`
     : `; its WAIT went over another connection than the lock, and was answered ${request.reply}`;
 }
@@ -181,6 +182,8 @@ function expiredText({ late, grants, entries, overrun }: Cause, freedBy: FreedBy
 /** What is said where nothing was freed. */
 function togetherText({ grants, entries }: Cause, freedBy: FreedBy): string {
   const [one, other] = [grants[0]?.nodes ?? [], grants.at(-1)?.nodes ?? []];
+  if (freedBy.request !== undefined)
+    return `${freedBy.by}'s ${freedBy.request.kind} had looked before ${entries[0]?.client}'s ${grants[0]?.kind} took the lock`;
   if (isApart(freedBy))
     return `${namesText(one)} granted it to ${entries[0]?.client}, and ${namesText(other)} to ${entries.at(-1)?.client}`;
   return freedBy.what === BOTH_STAND && entries.length > 2 ? 'all grants stand' : freedBy.what;

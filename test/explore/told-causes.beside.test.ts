@@ -360,3 +360,70 @@ test('a read-write lock that a restart has kept is not taken for the lock of the
   const text = 'restart-disk@A.script-85732a.lock.1.executed/redis-1/20';
   expect(await storyOf(sound as Client, 'A,B', text)).toBe('told: no promise is broken');
 });
+
+test('a holder whose WAIT counted too few replicas is at fault, and no limit of leases', async () => {
+  const unread: Client = locking(async ({ redis }, token) => {
+    const got = (await redis.set('k', token, 'PX', LEASE, 'NX')) === 'OK';
+    if (got) await redis.wait(1, 100).catch(none);
+    return got;
+  }, GIVE);
+  const story = await storyOf(unread, 'A,B', 'failover-behind@B.SET.k.1.executed/redis-1/20/100/crash');
+  expect(story).toMatch(
+    /was lost by the failover to redis-2, .*, and A went in although its WAIT was answered 0\./,
+  );
+  expect(story).toMatch(/WAIT 1 100 on redis-2 is answered 0/);
+  expect(story).toContain('prevented by: to go in only when WAIT counts enough replicas');
+  const { findings } = await explore({
+    ...{ name: 'unread', client: unread, faults: ['failover-behind'], accept: ['lease-limits'] },
+    ...{ promises: ['mutual-exclusion'], budget: { worlds: 40 } },
+  });
+  expect(findings).toHaveLength(1);
+});
+
+test('a writer that looks at the readers, and then takes a key of its own, is told as such', async () => {
+  const READ =
+    "if redis.call('exists',KEYS[2])==1 then return 0 end redis.call('hset',KEYS[1],ARGV[1],1) redis.call('pexpire',KEYS[1],900) return 1";
+  const page: Client = async ({ name, redis, sleep, signal, resource }) => {
+    const writes = name === 'A';
+    const take = async (): Promise<boolean> =>
+      writes
+        ? (await redis.hlen('r').catch(() => 1)) === 0 &&
+          (await redis.set('w', name, 'PX', 900, 'NX').catch(none)) === 'OK'
+        : (await redis.eval(READ, 2, 'r', 'w', name).catch(none)) === 1;
+    while (!(await take())) {
+      if (signal.aborted) return;
+      await sleep(30);
+    }
+    const inside = resource('page').enter({ shared: !writes });
+    await sleep(100);
+    inside.leave();
+    await (writes ? redis.del('w') : redis.hdel('r', name)).catch(none);
+  };
+  const story = await storyOf(page, 'A,B', '');
+  expect(story).toMatch(/: A's HLEN had looked before B's script \w+ took the lock\./);
+  expect(story).toMatch(/A +HLEN r on redis-1: the reply is 0/);
+  expect(story).toContain('at fault: the code of A, which looks and takes in two requests');
+});
+
+test('a semaphore that counts refusals closes without any fault, and the refused client is at fault', async () => {
+  const counted: Client = async ({ redis, sleep, signal, resource }) => {
+    while (((await redis.incr('n').catch(none)) ?? 9) > 2) {
+      if (signal.aborted) return;
+      await sleep(40);
+    }
+    const inside = resource('pool', { permits: 2 }).enter();
+    await sleep(150);
+    inside.leave();
+    await redis.decr('n').catch(none);
+  };
+  const { findings } = await explore({
+    ...{ name: 'counted', client: counted, clients: 3, topology: { replicas: 0 }, faults: ['client-pause'] },
+    ...{ accept: ['lease-limits'], budget: { worlds: 2 } },
+  });
+  const [{ sentence, cause, story } = { sentence: '', cause: '', story: '' }] = findings;
+  expect(cause).toBe('no fault');
+  expect(sentence).toMatch(
+    /^Nobody gets n: C took it with INCR, which has no lease, and C counts itself when it is refused/,
+  );
+  expect(story).toContain('prevented by: a script that counts only while there is room');
+});
