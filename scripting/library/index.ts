@@ -17,7 +17,7 @@ import { createFunctionRealm, type FunctionRealm } from './function-globals.ts';
 import { cjson } from './json/cjson.ts';
 import { find, gmatch, gsub, match } from './matching.ts';
 import { MATH } from './math.ts';
-import { protectedCall, protectedCallHandled } from './protected.ts';
+import { protectedCall, protectedCallAtOnce, protectedCallHandled } from './protected.ts';
 import { clock, DISCARDING, redisModule } from './redis.ts';
 import { STRING } from './string.ts';
 import { STRUCT } from './struct.ts';
@@ -127,7 +127,8 @@ function realm(form: Form, texts: ScriptTexts): Realm {
     native('load', load(compile)),
     ['loadstring', loadString(compile)],
   ];
-  const calls = [native('pcall', protectedCall), native('xpcall', protectedCallHandled), ...loaders(compile)];
+  const pcall = form === 'fast' ? (['pcall', protectedCallAtOnce] as const) : native('pcall', protectedCall);
+  const calls = [pcall, native('xpcall', protectedCallHandled), ...loaders(compile)];
   for (const [name, value] of calls) globals.set(name, value);
   for (const name of ['KEYS', 'ARGV']) globals.set(name, new LuaTable());
   globals.set('_G', globals);

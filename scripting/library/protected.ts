@@ -1,6 +1,6 @@
 /** pcall and xpcall, and how an error looks to a script that catches it. */
 import { isFrame, watching } from '../runtime/frames.ts';
-import { callBack, index } from '../runtime/operations.ts';
+import { callBack, enterCallBack, index } from '../runtime/operations.ts';
 import { NATIVE } from '../runtime/site.ts';
 import { S } from '../runtime/state.ts';
 import { TableOverflow } from '../runtime/table.ts';
@@ -63,6 +63,24 @@ export const protectedCall = watching(function* (...args: LuaValue[]): Frame {
     S.nested = nested;
   }
 });
+
+/** pcall in the fast form, in which no call waits. V8 takes a microsecond for each place where an error is thrown on: here is one. */
+export function protectedCallAtOnce(...args: LuaValue[]): Result {
+  const { nested, depth } = S;
+  try {
+    const called = enterCallBack(args.length === 0 ? true : args[0], NATIVE);
+    return [true, ...listOf(called(...args.slice(1)))];
+  } catch (thrown) {
+    S.nested = nested;
+    S.depth = depth;
+    S.site = NATIVE;
+    return caught(luaErrorOf(thrown)).next().value as Result;
+  } finally {
+    S.nested = nested;
+    S.depth = depth;
+    S.site = NATIVE;
+  }
+}
 
 /** xpcall(f, handler) */
 export const protectedCallHandled = watching(function* (...args: LuaValue[]): Frame {

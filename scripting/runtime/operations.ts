@@ -42,13 +42,8 @@ export function metamethod(value: LuaValue, event: Bytes): LuaValue {
 
 /** Calls back into a script from an operator or a library function, and restores the current call afterwards. */
 export function callBack(handler: LuaValue, args: LuaValue[], site: Site): Result {
-  if (S.nested >= MAX_NESTED) raiseAt(site, 'C stack overflow');
-  const called = typeof handler === 'function' ? handler : callable(handler, site);
   const { depth } = S;
-  if (depth > MAX_DEPTH) throw new Signal('depth');
-  S.nested++;
-  S.depth = depth + NATIVE_FRAME;
-  S.site = site;
+  const called = enterCallBack(handler, site);
   try {
     return called(...args);
   } finally {
@@ -56,6 +51,18 @@ export function callBack(handler: LuaValue, args: LuaValue[], site: Site): Resul
     S.depth = depth;
     S.site = site;
   }
+}
+
+/** Begins a call from a library function. Its caller restores what this changes. */
+export function enterCallBack(handler: LuaValue, site: Site): LuaFunction {
+  if (S.nested >= MAX_NESTED) raiseAt(site, 'C stack overflow');
+  const called = typeof handler === 'function' ? handler : callable(handler, site);
+  const { depth } = S;
+  if (depth > MAX_DEPTH) throw new Signal('depth');
+  S.nested++;
+  S.depth = depth + NATIVE_FRAME;
+  S.site = site;
+  return called;
 }
 
 /** `object[key]` */
