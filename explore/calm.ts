@@ -67,8 +67,8 @@ function wantsLock(world: PlayedWorld, name: string): boolean {
 }
 
 /**
- * True when the client's last request has changed a key without a lease as the requests of those did that went in, although it let the client
- * not in: a counter that counts refusals.
+ * True when the client's last request has changed a key without a lease, as the requests of those did that went in, although the client
+ * was not let in: a counter that counts refusals.
  */
 function isCounted(world: PlayedWorld, name: string): boolean {
   const { account, run } = accountOfWorld(world);

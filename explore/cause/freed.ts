@@ -25,7 +25,8 @@ export type CauseRole = 'first holder' | 'second holder' | 'former holder' | 'th
  * - `put again`: the work of the first holder was put into a queue once more, and the second holder took it
  * - `changed`: some other request changed the key
  * - `never taken`: the first holder had no grant on the servers
- * - `together`: both grants stand; with `request`: the second holder had looked before the first one had its lock, and took another key; nothing was freed
+ * - `together`: both grants stand; with `request`: the second holder had looked before the first one had its lock, and then took
+ *   another key; nothing was freed
  * - `unknown`: nothing is known
  */
 export type FreeingAct =
