@@ -130,7 +130,6 @@ export const functionCommands = [
       summary: 'Calls a function.',
       complexity: 'Depends on the function that is executed.',
       since: '7.0.0',
-      flags: RUN.flags.filter((flag) => flag !== 'may_replicate'),
       arity: -3,
       keys: noted(ANY_USE, countedKeys('RW ACCESS UPDATE', 2)),
       declares,
