@@ -149,8 +149,7 @@ ${table(locks ?? [], faults)}
 ## Job queues
 
 Two workers take three jobs of 250 ms each. A worker's lock on its job lasts for 1000 ms and is renewed, and stalled jobs are looked for
-every 500 ms. Each job must be done once. The queues promise less than that: at least once. Their modules keep something from world to
-world: a replay breaks the same promise, and its trace may differ in details.
+every 500 ms. Each job must be done once. The queues promise less than that: at least once.
 
 ${table(queues ?? [], faults)}
 

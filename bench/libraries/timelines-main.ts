@@ -26,9 +26,7 @@ for (const [at, { name, cause, outcome, text }] of [
   const count = (titles.get(plain) ?? 0) + 1;
   titles.set(plain, count);
   const title = count === 1 ? plain : `${plain}, world ${count}`;
-  // The modules of queues keep something from world to world, so that their traces differ in details.
-  const sameTrace = specimen.isQueue !== true;
-  const played = await replay({ ...options, name: title }, text, { sameTrace });
+  const played = await replay({ ...options, name: title }, text);
   if (played.breaches.length === 0) throw new Error(`${name}: ${text} breaks nothing: ${played.story}`);
   await played.timeline(join(out, `${at + 1}.html`));
   process.stdout.write(`${at + 1}.html\n`);

@@ -1,0 +1,70 @@
+/**
+ * The stacks of errors in worlds: without the folder of the project, and without the lines of Node and of this package. Code that stores
+ * stacks, as BullMQ does for failed jobs, then does the same in every folder and on every Node.
+ */
+/** The folder of this package that has this file, up to its slash: `lab/`, or `dist/`. */
+const [, own = ''] =
+  /at (?:.*\()?(.+[\\/])[^\\/]+[\\/][^\\/]+:\d+:\d+\)?$/m.exec(new Error().stack ?? '') ?? [];
+
+/** How many worlds are played. They may overlap. */
+let worlds = 0;
+let restore = (): void => {};
+
+/** Shortens the stacks that are read until the world has been played. */
+export async function withShortStacks<T>(play: () => Promise<T>): Promise<T> {
+  if (worlds++ === 0) restore = shorten();
+  try {
+    return await play();
+  } finally {
+    if (--worlds === 0) restore();
+  }
+}
+
+function shorten(): () => void {
+  const { prepareStackTrace: before } = Error;
+  // A test runner's function knows the sources of compiled files.
+  const prepare = before ?? ((error, sites) => [headOf(error), ...sites.map(lineOf)].join('\n'));
+  const short = (error: Error, sites: NodeJS.CallSite[]): unknown => {
+    const stack: unknown = prepare(error, sites);
+    return typeof stack === 'string' ? shortened(stack) : stack;
+  };
+  Error.prepareStackTrace = short;
+  return () => {
+    if (Error.prepareStackTrace !== short) return;
+    if (before === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
+    else Error.prepareStackTrace = before;
+  };
+}
+
+/** The first lines of a stack, as the language has them for Error.captureStackTrace too. */
+function headOf({ name = 'Error', message = '' }: Partial<Error>): string {
+  return name === '' || message === '' ? `${name}${message}` : `${name}: ${message}`;
+}
+
+function lineOf(site: NodeJS.CallSite): string {
+  const line = `    at ${site}`;
+  const file = site.getFileName();
+  const map = file == null ? undefined : process.getBuiltinModule?.('node:module').findSourceMap(file);
+  if (map === undefined) return line;
+  const { fileName, lineNumber, columnNumber } = map.findOrigin(
+    site.getLineNumber() ?? 1,
+    site.getColumnNumber() ?? 1,
+  ) as Origin;
+  return fileName === undefined
+    ? line
+    : line.replace(/[^( ]+:\d+:\d+/, () => `${fileName}:${lineNumber}:${columnNumber}`);
+}
+
+function shortened(stack: string): string {
+  const here = `${process.cwd()}/`;
+  const lines = stack
+    .split('\n')
+    .filter((line) => !/^ +at .*\bnode:/.test(line) && !(own !== '' && line.includes(own)));
+  return lines.join('\n').replaceAll(`file://${here}`, '').replaceAll(here, '');
+}
+
+interface Origin {
+  readonly fileName?: string;
+  readonly lineNumber?: number;
+  readonly columnNumber?: number;
+}
