@@ -142,7 +142,8 @@ function onDel(both: boolean): Client {
   return async (session) => {
     const { connect, redis, signal, sleep } = session;
     const token = fresh(session.name);
-    const ears = connect();
+    // ioredis subscribes again by itself, and handles no refusal: a BUSY would end the process. The repaired form does not rely on it.
+    const ears = connect(both ? { autoResubscribe: false } : {});
     let wake = (): void => {};
     ears.on('message', (_: string, event: string) => {
       if (both || event === 'del') wake();
