@@ -120,6 +120,25 @@ function nesting(): () => number {
   };
 }
 
+/** Throws an object for each number, and catches it where the function was called. */
+function throwing(size: number): () => unknown {
+  const raise = (value: number): never => {
+    throw { value };
+  };
+  const caught = (value: number): unknown => {
+    try {
+      return raise(value);
+    } catch (thrown) {
+      return [false, (thrown as { value: number }).value];
+    }
+  };
+  return () => {
+    let last: unknown;
+    for (let i = 0; i < size; i++) last = caught(i);
+    return last;
+  };
+}
+
 /** Sorts numbers with a function that compares them. */
 function sorting(size: number): () => unknown {
   const numbers = Array.from({ length: size }, (_, i) => (i * 7919) % size);
@@ -162,6 +181,8 @@ export const PLAIN: readonly (readonly [forms: RegExp, make: (size: number) => (
   [/^COPY l /, copying],
   [/^DUMP l$/, writing],
   [/\bpcall\(f, 1\)/, nesting],
+  [/\bpcall\(error\b/, throwing],
+  [/\bpcall\(redis\.call\b/, (size) => throwing(Math.ceil(size / 50))],
   [/\btable\.sort\b/, sorting],
   [/^GEOSEARCH .*BYRADIUS 20000 km$/, measuring],
 ];
