@@ -360,6 +360,8 @@ export const prose: readonly string[] = [
   'SLOWLOG at its usual thresholds is exact to the microsecond in Redis. Here it is exact to the millisecond, and a transaction or script counts as a whole.',
   "DEBUG is refused by Redis unless enable-debug-command allows it. Here it is allowed unless that is `no`, because this is a server for tests. HTSTATS, STRUCTSIZE, SDSLEN and other subcommands about Redis' internals are missing. QUICKLIST-PACKED-THRESHOLD checks its size and has no effect. LOADAOF is an error on a server without a place for an append-only file.",
   'SHUTDOWN: Redis waits up to shutdown-timeout for replicas that lag. Here the server ends at once.',
+  'tracking-table-max-keys: when the table of tracked keys is full, Redis and Valkey forget random keys, before the next request. Here the oldest keys are forgotten, after the request that filled it.',
+  'Names with a NUL: Valkey ends the name of a subcommand at it. Redis 8 also runs a command whose name goes on behind a NUL if the request before had the same command. Here there is no such command, as in Redis 7.0.',
   'MONITOR: a client that monitors gets the line of its own request before the reply, and in Redis after it. Redis shows an EXEC with too many words although it refuses it, and hides the words of AUTH only if their number is right.',
   'LATENCY DOCTOR, LATENCY GRAPH and MEMORY DOCTOR have texts and drawings of their own.',
   'ACL LIST and ACL GETUSER list single commands after the categories: Redis in the order of a hash table, here in the order of our table (repeatable).',
