@@ -40,6 +40,14 @@ function readRegister(registers: Uint8Array, index: number): number {
   return ((registers[at]! | ((registers[at + 1] ?? 0) << 8)) >>> (bit & 7)) & 63;
 }
 
+/** The same for the string that a key holds, which is not copied for it. */
+function readHeld(text: Bytes, index: number): number {
+  const bit = index * 6;
+  const at = HEADER + (bit >>> 3);
+  const next = at + 1 < text.length ? text.charCodeAt(at + 1) : 0;
+  return ((text.charCodeAt(at) | (next << 8)) >>> (bit & 7)) & 63;
+}
+
 function writeRegister(registers: Uint8Array, index: number, value: number): void {
   const bit = index * 6;
   const at = bit >>> 3;
@@ -96,10 +104,25 @@ export type Change = 'changed' | 'same' | 'corrupt';
 
 /** A HyperLogLog, decoded from a string. See https://redis.io/docs/latest/develop/data-types/probabilistic/hyperloglogs/. */
 export class HyperLogLog {
-  #data: Buffer;
+  /** The string that it was read from, until something else is needed: it has 12 KB, and most requests change nothing. */
+  #held: Bytes | undefined;
+  #copy: Buffer | undefined;
 
-  private constructor(data: Buffer) {
-    this.#data = data;
+  private constructor(data: Bytes | Buffer) {
+    if (typeof data === 'string') this.#held = data;
+    else this.#copy = data;
+  }
+
+  get #data(): Buffer {
+    if (this.#copy !== undefined) return this.#copy;
+    this.#copy = toBuffer(this.#held as Bytes);
+    this.#held = undefined;
+    return this.#copy;
+  }
+
+  set #data(data: Buffer) {
+    this.#copy = data;
+    this.#held = undefined;
   }
 
   /** An empty HyperLogLog: one run of zeros. */
@@ -117,11 +140,11 @@ export class HyperLogLog {
     if (value.length < HEADER || !value.startsWith(MAGIC)) return undefined;
     const encoding = value.charCodeAt(ENCODING_AT);
     if (encoding > SPARSE || (encoding === DENSE && value.length !== DENSE_SIZE)) return undefined;
-    return new HyperLogLog(toBuffer(value));
+    return new HyperLogLog(value);
   }
 
   get dense(): boolean {
-    return this.#data[ENCODING_AT] === DENSE;
+    return (this.#held?.charCodeAt(ENCODING_AT) ?? this.#data[ENCODING_AT]) === DENSE;
   }
 
   bytes(): Bytes {
@@ -167,6 +190,7 @@ export class HyperLogLog {
   }
 
   #raiseDense(index: number, rank: number): boolean {
+    if (this.#held !== undefined && readHeld(this.#held, index) >= rank) return false;
     const registers = this.#data.subarray(HEADER);
     if (readRegister(registers, index) >= rank) return false;
     writeRegister(registers, index, rank);
@@ -223,7 +247,10 @@ export class HyperLogLog {
 
   /** The cached estimate, a signed 64-bit number; undefined when elements were added since. */
   cached(): bigint | undefined {
-    const card = this.#data.readBigUInt64LE(CARD_AT);
+    const card =
+      this.#held === undefined
+        ? this.#data.readBigUInt64LE(CARD_AT)
+        : toBuffer(this.#held.slice(CARD_AT, HEADER)).readBigUInt64LE(0);
     return (card & STALE) === 0n ? card : undefined;
   }
 
