@@ -6,6 +6,7 @@ import { defined } from '../../base/defined.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import { type Tenure, takerOf } from '../../lab/account/tenures.ts';
 import { clientsOf, twinOf } from '../deployments.ts';
+import type { PlannedFault } from '../faults/index.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
@@ -13,6 +14,7 @@ import { behindOf } from './behind.ts';
 import { claimBetween, unmarkedEnd } from './claimed.ts';
 import { endByOwnClock } from './clocks.ts';
 import { emptyConfirmation } from './confirmed.ts';
+import { dueBetween } from './due.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
@@ -71,15 +73,19 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   };
 }
 
-/** True when a lease ended by itself during the work of its holder. The window of a limiter may end during a short call. */
+/**
+ * True when a lease ended by itself during the work of its holder, and no fault struck the holder or a server. The window of a limiter may
+ * end during a short call.
+ */
 function isOverrun(
   { plan }: PlayedWorld,
   { promise, at }: Breach,
   freedBy: FreedBy | undefined,
   first: GrantedVisit | undefined,
 ): boolean {
-  if (freedBy?.how !== 'expired' || plan.jitter > 0 || plan.faults.some(({ kind }) => kind !== 'arrival'))
-    return false;
+  const isHindrance = ({ kind, on }: PlannedFault): boolean =>
+    kind !== 'arrival' && (on === first?.visit.client || !plan.clients.includes(on));
+  if (freedBy?.how !== 'expired' || plan.jitter > 0 || plan.faults.some(isHindrance)) return false;
   const from = first?.visit.from ?? at;
   return (
     from <= freedBy.at && (promise !== 'permits' || 2 * (at - from) > (freedBy.tenure?.lease ?? Infinity))
@@ -146,7 +152,12 @@ function firstFreed(
   const older = granted.slice(0, -1);
   if (newest === undefined || older.length === 0) return undefined;
   const lostKeys = new Set(historyOf(world).lost.map(({ command }) => command[1] ?? ''));
-  const all = older.map((each) => claimBetween(each, newest) ?? freedBetween(each, newest, known, lostKeys));
+  const all = older.map(
+    (each) =>
+      claimBetween(each, newest) ??
+      dueBetween(each, newest, known) ??
+      freedBetween(each, newest, known, lostKeys),
+  );
   return all.find(({ how }) => how !== 'together' && how !== 'unknown') ?? all[0];
 }
 
@@ -242,13 +253,20 @@ function retakenBy(
 /** Commands that only look, or ask for the lock once more. */
 const READS = /^(?:get|hget|exists|p?ttl|set|setnx|hsetnx|watch)$/;
 
+/** When the lock was closed: as the newcomer asked for it, if it got it in the end, and else at the end. In microseconds. */
+function closedAt({ visits }: PlayedWorld, { account }: WorldAccount, until: number): number {
+  if (!visits.some(({ client, from }) => client === PROBE && micros(from) <= until)) return until;
+  const asked = account.calls.all.find(({ client, name }) => client === PROBE && !INTRODUCES.has(name));
+  return asked?.sent ?? until;
+}
+
 /** A breach that no pair of visits shows: a closed lock, a lost write, an error, or a promise of the user. */
 function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): Reason {
   const granted = grantedVisits(world, visits);
   const known = visits.length === 0 ? accountOfWorld(world) : granted.known;
   const until = micros(breach.at);
   const isClosed = /^(?:no-orphan|progress|everyone-served)$/.test(breach.promise);
-  const left = isClosed ? leftIn(known, until) : undefined;
+  const left = isClosed ? leftIn(known, closedAt(world, known, until)) : undefined;
   const isLoss = breach.promise === 'durable-acks' || (isClosed && left === undefined);
   const calls = [
     ...granted.visits.flatMap(callsOf),

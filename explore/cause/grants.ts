@@ -6,6 +6,7 @@ import { keyId, setsCounter } from '../../lab/account/recognition.ts';
 import type { Tenure } from '../../lab/account/tenures.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Visit } from '../visit.ts';
+import { dueOf } from './due.ts';
 import { accountOfWorld, accountWith, micros, type WorldAccount } from './recorded.ts';
 import { COUNTS } from './request.ts';
 
@@ -27,7 +28,7 @@ export interface Granted {
 /** What let the clients of these visits enter. */
 export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Granted {
   const first = accountOfWorld(world);
-  const found = inAccount(first.account, world, visits);
+  const found = inAccount(first, world, visits);
   if (visits.length === 0 || found.every(({ tenures }) => tenures.length > 0))
     return { known: first, visits: found };
   // Some other command than those that tell a lock lets clients enter: its keys are locks here.
@@ -37,7 +38,7 @@ export function grantedVisits(world: PlayedWorld, visits: readonly Visit[]): Gra
   );
   if (keys.size === 0) return { known: first, visits: found };
   const second = accountWith(first.run, [...keys]);
-  const better = inAccount(second.account, world, visits);
+  const better = inAccount(second, world, visits);
   return better.some(({ tenures }) => tenures.length > 0)
     ? { known: second, visits: better }
     : { known: first, visits: found };
@@ -74,13 +75,16 @@ function queuedBefore(exec: SentCommand, { account }: WorldAccount): SentCommand
   return own.slice(own.findLastIndex(({ name }, i) => i < end && name === 'multi') + 1, end);
 }
 
-function inAccount(account: LockAccount, world: PlayedWorld, visits: readonly Visit[]): GrantedVisit[] {
+function inAccount(known: WorldAccount, world: PlayedWorld, visits: readonly Visit[]): GrantedVisit[] {
+  const { account } = known;
   const all = visits.map((visit) => {
     const entry = account.entries[world.visits.indexOf(visit)];
     return { visit, entry, own: tenuresBehind(account, visit, entry) };
   });
   const lock = commonLock(all);
   const found = all.map(({ visit, entry, own }): GrantedVisit => {
+    // The work that a queue gave is the client's, whatever else it has of the queue's key.
+    if (dueOf(entry?.grant, known).length > 0) return { visit, call: entry?.grant, tenures: [] };
     const tenures = newestOfEach(own.filter((each) => lock === undefined || each.lock === lock));
     const last = tenures.at(-1);
     // What gave the client the lock matters more than what it asked for afterwards.

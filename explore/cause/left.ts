@@ -55,7 +55,9 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   const taken: Taken | undefined = tenure ?? poppedFrom ?? countedIn(known, until) ?? takenIn(known, until);
   if (taken === undefined) return undefined;
   const { lock, key, client, call, from, told } = taken;
-  const renewals = new Set(tenure?.renewals.flatMap(({ at, by }) => (by === client ? [at] : [])));
+  const renewals = new Set(
+    tenure?.renewals.flatMap(({ at, by }) => (by === client && at <= until ? [at] : [])),
+  );
   const renewing = new Set(
     account.calls.all.flatMap((each) =>
       each.client === client && renewals.has(each.executed ?? -1) ? [kindOf(each)] : [],

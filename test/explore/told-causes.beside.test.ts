@@ -427,3 +427,64 @@ test('a semaphore that counts refusals closes without any fault, and the refused
   );
   expect(story).toContain('prevented by: a script that counts only while there is room');
 });
+
+/** Takes jobs from a sorted set, whose scores say until when a job is its taker's. */
+function takingJobs(visibility: number): Client {
+  const TAKE = `local t = redis.call('time') local now = t[1] * 1000 + math.floor(t[2] / 1000)
+    local due = redis.call('zrangebyscore', KEYS[1], '-inf', now, 'LIMIT', 0, 1)
+    if #due == 0 then return false end
+    redis.call('zadd', KEYS[1], now + tonumber(ARGV[1]), due[1]) return due[1]`;
+  return async ({ name, redis, resource, sleep, signal }) => {
+    if (name === 'A') await redis.zadd('jobs', 'NX', 0, 'j1', 0, 'j2', 0, 'j3').catch(none);
+    for (let i = 0; i < 12 && !signal.aborted; i++) {
+      const job = await redis.eval(TAKE, 1, 'jobs', visibility).catch(none);
+      if (job === null) await sleep(40);
+      else {
+        const inside = resource(`job ${job}`).enter();
+        await sleep(150);
+        inside.write();
+        inside.leave();
+        await redis.zrem('jobs', `${job}`).catch(none);
+      }
+    }
+  };
+}
+
+test('a job is given again when its time in a sorted set is over, and not by the end of another job', async () => {
+  const common: Omit<ExploreOptions, 'client'> = {
+    ...{ name: 'jobs', topology: { replicas: 0 }, accept: ['lease-limits'] },
+    ...{ faults: ['client-pause'], promises: ['mutual-exclusion'], budget: { worlds: 30 } },
+  };
+  const [found] = (await explore({ ...common, client: takingJobs(100) })).findings;
+  expect(found?.story).toMatch(/[A-C]'s lease ended at [\d.,]+ ms, although nothing hindered [A-C]\./);
+  expect(found?.story).toMatch(/at fault: the code of [A-C], whose lease is shorter than its work/);
+  const { findings, accepted } = await explore({ ...common, client: takingJobs(1000) });
+  expect(findings).toEqual([]);
+  expect(accepted.map(({ story }) => story).join()).not.toContain('ZREM let another in');
+});
+
+test('a lock that other clients renew is told with them, also when a newcomer gets it in the end', async () => {
+  const client: Client = async ({ name, redis, resource, sleep, signal }) => {
+    for (const token of [`${name}0`, `${name}1`]) {
+      while ((await redis.set('z', token, 'PX', 500, 'NX').catch(none)) !== 'OK') {
+        if (signal.aborted) return;
+        await sleep(30);
+      }
+      const timer = setInterval(() => void redis.pexpire('z', 500).catch(none), 150);
+      const inside = resource('file').enter();
+      await sleep(200);
+      inside.leave();
+      await redis.eval(GIVE, 1, 'z', token).catch(none);
+      setTimeout(() => clearInterval(timer), 5000);
+      await sleep(20);
+    }
+  };
+  const { findings } = await explore({
+    ...{ name: 'renewed', client, topology: { replicas: 0 }, faults: ['client-death'] },
+    ...{ promises: ['no-orphan'], budget: { worlds: 30 } },
+  });
+  expect(findings[0]?.story).toContain('died while it had it, and other clients renew it');
+  expect(findings[0]?.story).toContain(
+    'at fault: the code of the clients that renew a lock which they do not have',
+  );
+});
