@@ -11,7 +11,7 @@ import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
 import { behindOf } from './behind.ts';
-import { claimBetween, unmarkedEnd } from './claimed.ts';
+import { claimBetween, secondToken, unmarkedEnd } from './claimed.ts';
 import { endByOwnClock } from './clocks.ts';
 import { emptyConfirmation } from './confirmed.ts';
 import { dueBetween } from './due.ts';
@@ -156,6 +156,7 @@ function firstFreed(
     (each) =>
       claimBetween(each, newest) ??
       dueBetween(each, newest, known) ??
+      secondToken(each, newest, known) ??
       freedBetween(each, newest, known, lostKeys),
   );
   return all.find(({ how }) => how !== 'together' && how !== 'unknown') ?? all[0];
@@ -280,7 +281,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
     isClosed && left === undefined && waiter === undefined
       ? silentIn(breach, world, known, until)
       : undefined;
-  const lost = isLoss && !waitsForMessage(found) ? lostIn(world, known) : undefined;
+  const lost = isLoss && !waitsForMessage(found) ? lostIn(world, known, breach) : undefined;
   const silent = lost === undefined ? found : undefined;
   if (silent?.last !== undefined) calls.push(silent.last.call);
   const isTold = [left, lost, waiter, silent].some((each) => each !== undefined);

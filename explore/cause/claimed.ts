@@ -1,5 +1,6 @@
 /** Finds out how work came to be done twice: an entry of a stream that was claimed, and an end of work that nobody noted. */
 import type { SentCommand } from '../../lab/account/calls.ts';
+import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import type { FreedBy } from './freed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { UnmarkedEnd } from './reason.ts';
@@ -31,11 +32,8 @@ const PUTS = /^(?:[lr]pushx?|linsert|zadd|sadd)$/i;
  * The request that put work into the queue again after the first holder had taken it, so that the second holder took it too. Undefined
  * if the two took different work, or if it was put there only once.
  */
-export function putAgain(
-  older: GrantedVisit,
-  newer: GrantedVisit,
-  { run, account }: WorldAccount,
-): FreedBy | undefined {
+export function putAgain(older: GrantedVisit, newer: GrantedVisit, known: WorldAccount): FreedBy | undefined {
+  const { run, account } = known;
   const taken = [older, newer].flatMap((each) => takenBefore(each, account.calls.all) ?? []);
   // A client that waits for an element is answered long after its request.
   const [first, second] = taken.sort((a, b) => (a.reply?.sent ?? 0) - (b.reply?.sent ?? 0));
@@ -52,15 +50,53 @@ export function putAgain(
   );
   const last = puts.at(-1);
   if (last === undefined || puts.length < 2) return undefined;
-  const call = account.calls.causeOf(last);
-  const by = last.write.client;
+  return putBy(last, element, older, newer, known);
+}
+
+/** The request behind a write that put an element in once more. */
+function putBy(
+  write: RecordedWrite,
+  element: string,
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { account }: WorldAccount,
+): FreedBy | undefined {
+  const call = account.calls.causeOf(write);
+  const by = write.write.client;
   if (call === undefined || by === undefined) return undefined;
   const role =
     by === older.visit.client ? 'first holder' : by === newer.visit.client ? 'second holder' : 'third party';
   return {
-    ...{ how: 'put again', at: last.at / 1000, role, by, node: last.node, what: element },
+    ...{ how: 'put again', at: write.at / 1000, role, by, node: write.node, what: element },
     ...{ request: requestOf(call), tenure: undefined },
   };
+}
+
+/**
+ * The request that put a second token into a list or a set with one, from which both holders took one: its client had none to give back.
+ * Undefined where the elements are work, or where nobody did so.
+ */
+export function secondToken(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  known: WorldAccount,
+): FreedBy | undefined {
+  const { run, account } = known;
+  const [first, second] = [older, newer].map((each) => takenBefore(each, account.calls.all));
+  const key = second?.words[1] ?? '';
+  const element = second === undefined ? undefined : elementOf(second);
+  if (first?.words[1] !== key || element === undefined) return undefined;
+  const own = run.writes.filter(({ at, write }) => write.key === key && at <= grantedAt(newer));
+  const isPut = ({ write }: RecordedWrite): boolean => PUTS.test(write.command[0] ?? '');
+  if (own.some((each) => isPut(each) && each.write.command[2] !== element)) return undefined;
+  const having = new Set<string | undefined>();
+  let last: RecordedWrite | undefined;
+  for (const each of own) {
+    const { client } = each.write;
+    if (!isPut(each)) having.add(client);
+    else if (!having.delete(client) && each !== own[0]) last = each;
+  }
+  return last === undefined ? undefined : putBy(last, element, older, newer, known);
 }
 
 /** The channel on which a message told both to do the work; undefined if a request gave the work to one of them. */

@@ -101,7 +101,9 @@ function inAccount(known: WorldAccount, world: PlayedWorld, visits: readonly Vis
 
 /** When the servers granted it; for a visit without a grant, when the client entered. In microseconds. */
 export function grantedAt({ tenures, call, visit }: GrantedVisit): number {
-  return tenures.at(-1)?.from ?? call?.executed ?? micros(visit.from);
+  // A client that waits for an element is served long after its request.
+  const served = call !== undefined && /^b[lrz]/.test(call.name) ? call.reply?.sent : call?.executed;
+  return tenures.at(-1)?.from ?? served ?? micros(visit.from);
 }
 
 /** The tenures of the visit's client that it can have entered by: those since it last left, else older ones. */

@@ -19,7 +19,8 @@ const LATE_RELEASE = 'a release after the last act under the lock, and no act af
 const OWN_WAIT =
   'WAIT on the connection that took the lock, and the lock taken anew when that connection breaks: a client must not send WAIT again';
 const ENOUGH = 'to go in only when WAIT counts enough replicas, and to give the lock back when it does not';
-const PUT_ONCE = 'a script that looks whether the work is still to be done, before it puts it into the queue';
+const PUT_ONCE =
+  'a script that looks whether the work is still to be done, or the token still missing, before it puts it into the queue';
 const FENCE = 'a fencing token that the resource checks';
 
 /** What would have prevented it; empty when that is not known. */

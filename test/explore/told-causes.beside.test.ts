@@ -488,3 +488,49 @@ test('a lock that other clients renew is told with them, also when a newcomer ge
     'at fault: the code of the clients that renew a lock which they do not have',
   );
 });
+
+test('a second token in a list is told with the request that put it there', async () => {
+  const client: Client = async ({ name, redis, connect, resource, sleep }) => {
+    if (name === 'A') await redis.lpush('tokens', 't').catch(none);
+    const waiting = connect();
+    for (let round = 0; round < 2; round++) {
+      if ((await waiting.blpop('tokens', 1).catch(none)) !== null) {
+        const inside = resource('file').enter();
+        await sleep(150);
+        inside.leave();
+      }
+      await redis.lpush('tokens', 't').catch(none); // Also without a token to give back.
+    }
+  };
+  const { findings } = await explore({
+    ...{ name: 'tokens', client, topology: { replicas: 0 }, faults: ['busy', 'client-pause'] },
+    ...{ promises: ['mutual-exclusion'], budget: { worlds: 60 } },
+  });
+  expect(findings.length).toBeGreaterThan(0);
+  for (const { story } of findings) {
+    expect(story).toMatch(/[A-C]'s LPUSH (?:was sent again .*, and )?put t into the queue again\./);
+    expect(story).toContain('puts t into the queue again');
+  }
+});
+
+test('a place in a line that a restart lost is at fault, and not the client that was first', async () => {
+  const client: Client = async ({ name, redis, resource, sleep, signal }) => {
+    await redis.zadd('line', Date.now(), name).catch(none);
+    for (;;) {
+      if (signal.aborted) return;
+      const [head] = await redis.zrange('line', 0, 0).catch(() => []);
+      if (head === name) break;
+      await sleep(40);
+    }
+    const inside = resource('file').enter();
+    await sleep(120);
+    inside.leave();
+    await redis.zrem('line', name).catch(none);
+  };
+  const { findings } = await explore({
+    ...{ name: 'line', client, topology: { replicas: 0 }, faults: ['restart-empty'] },
+    ...{ promises: ['everyone-served'], budget: { worlds: 40 } },
+  });
+  expect(findings[0]?.story).toMatch(/The restart lost an acknowledged write: [A-C]'s zadd line\./);
+  expect(findings.map(({ story }) => story).join('\n')).not.toContain('sent a release that did not free it');
+});
