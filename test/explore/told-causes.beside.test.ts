@@ -518,7 +518,7 @@ test('a place in a line that a restart lost is at fault, and not the client that
     await redis.zadd('line', Date.now(), name).catch(none);
     for (;;) {
       if (signal.aborted) return;
-      const [head] = await redis.zrange('line', 0, 0).catch(() => []);
+      const [head] = await redis.zrange('line', '0', '0').catch((): string[] => []);
       if (head === name) break;
       await sleep(40);
     }
