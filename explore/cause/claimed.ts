@@ -1,7 +1,8 @@
 /** Finds out how work came to be done twice: an entry of a stream that was claimed, and an end of work that nobody noted. */
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { RecordedWrite } from '../../lab/timeline/record.ts';
-import type { FreedBy } from './freed.ts';
+import { dueOf } from './due.ts';
+import { type FreedBy, jumpOf } from './freed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { UnmarkedEnd } from './reason.ts';
 import { micros, type WorldAccount } from './recorded.ts';
@@ -23,6 +24,35 @@ export function claimBetween(older: GrantedVisit, newer: GrantedVisit): FreedBy 
     ...{ how: 'claimed', at: grantedAt(newer) / 1000, role: 'second holder', by: again.client },
     ...{ node: again.node, what: entry, request: requestOf(again), tenure: undefined },
   };
+}
+
+/** The end of the first holder's time for the work that both took; undefined if they took other work, or took it otherwise. */
+export function dueBetween(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  known: WorldAccount,
+): FreedBy | undefined {
+  for (const { element, write, deadline } of dueOf(older.call, known)) {
+    const again = dueOf(newer.call, known).find(
+      (each) =>
+        each.element === element &&
+        each.write.write.key === write.write.key &&
+        each.write.node === write.node,
+    );
+    if (again === undefined || again.write.write.at < deadline) continue;
+    const { node } = write;
+    const jump = jumpOf(node, write.at, again.write.at, known.run);
+    const end = write.at / 1000 + deadline - write.write.at;
+    return {
+      ...{ role: 'server', by: undefined, node, request: undefined, tenure: undefined },
+      ...{
+        how: jump === undefined ? 'expired' : 'clock',
+        at: jump === undefined ? end : grantedAt(newer) / 1000,
+      },
+      what: jump === undefined ? 'its lease was over' : `the clock of ${node} ${jump}`,
+    };
+  }
+  return undefined;
 }
 
 /** The commands of the replication stream that put an element in. */

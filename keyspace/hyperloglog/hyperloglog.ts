@@ -113,16 +113,16 @@ export class HyperLogLog {
     else this.#copy = data;
   }
 
-  get #data(): Buffer {
+  /** The bytes, which may be changed. */
+  #editable(): Buffer {
     if (this.#copy !== undefined) return this.#copy;
-    this.#copy = toBuffer(this.#held as Bytes);
-    this.#held = undefined;
-    return this.#copy;
+    return this.#become(toBuffer(this.#held as Bytes));
   }
 
-  set #data(data: Buffer) {
-    this.#copy = data;
+  #become(data: Buffer): Buffer {
     this.#held = undefined;
+    this.#copy = data;
+    return data;
   }
 
   /** An empty HyperLogLog: one run of zeros. */
@@ -144,11 +144,11 @@ export class HyperLogLog {
   }
 
   get dense(): boolean {
-    return (this.#held?.charCodeAt(ENCODING_AT) ?? this.#data[ENCODING_AT]) === DENSE;
+    return (this.#held?.charCodeAt(ENCODING_AT) ?? this.#editable()[ENCODING_AT]) === DENSE;
   }
 
   bytes(): Bytes {
-    return fromBuffer(this.#data);
+    return fromBuffer(this.#editable());
   }
 
   /** Counts an element. @param sparseMax the size in bytes above which the runs are converted to registers */
@@ -161,9 +161,9 @@ export class HyperLogLog {
   raise(index: number, rank: number, sparseMax: number): Change {
     if (this.dense) return this.#raiseDense(index, rank) ? 'changed' : 'same';
     if (rank <= MAX_SPARSE_VALUE) {
-      const result = setInRuns(this.#data, HEADER, index, rank, sparseMax);
+      const result = setInRuns(this.#editable(), HEADER, index, rank, sparseMax);
       if (result instanceof Uint8Array) {
-        this.#data = Buffer.from(result.buffer, result.byteOffset, result.length);
+        this.#become(Buffer.from(result.buffer, result.byteOffset, result.length));
         this.invalidate();
         return 'changed';
       }
@@ -180,18 +180,18 @@ export class HyperLogLog {
 
   /** Raises all registers to those of another one. Both are dense. */
   raiseTo(other: HyperLogLog): void {
-    raisePacked(this.#data.subarray(HEADER), other.#data.subarray(HEADER));
+    raisePacked(this.#editable().subarray(HEADER), other.#editable().subarray(HEADER));
   }
 
   /** Becomes dense, with the registers of another one, which has those of this one. */
   takeRegisters(other: HyperLogLog): void {
-    this.#data = Buffer.concat([this.#data.subarray(0, HEADER), other.#data.subarray(HEADER)]);
-    this.#data[ENCODING_AT] = DENSE;
+    this.#become(Buffer.concat([this.#editable().subarray(0, HEADER), other.#editable().subarray(HEADER)]));
+    this.#editable()[ENCODING_AT] = DENSE;
   }
 
   #raiseDense(index: number, rank: number): boolean {
     if (this.#held !== undefined && readHeld(this.#held, index) >= rank) return false;
-    const registers = this.#data.subarray(HEADER);
+    const registers = this.#editable().subarray(HEADER);
     if (readRegister(registers, index) >= rank) return false;
     writeRegister(registers, index, rank);
     return true;
@@ -201,7 +201,7 @@ export class HyperLogLog {
   toDense(): boolean {
     if (this.dense) return true;
     const dense = Buffer.alloc(DENSE_SIZE);
-    this.#data.copy(dense, 0, 0, HEADER);
+    this.#editable().copy(dense, 0, 0, HEADER);
     dense[ENCODING_AT] = DENSE;
     const registers = dense.subarray(HEADER);
     let index = 0;
@@ -213,25 +213,25 @@ export class HyperLogLog {
       index += length;
     }
     if (index !== REGISTERS) return false;
-    this.#data = dense;
+    this.#become(dense);
     return true;
   }
 
   /** The runs of a sparse HyperLogLog. */
   runs(): Iterable<{ length: number; value: number; name: string }> {
-    return decodeRuns(this.#data, HEADER);
+    return decodeRuns(this.#editable(), HEADER);
   }
 
   /** The registers of a dense HyperLogLog. */
   registers(): number[] {
-    const registers = this.#data.subarray(HEADER);
+    const registers = this.#editable().subarray(HEADER);
     return Array.from({ length: REGISTERS }, (_, index) => readRegister(registers, index));
   }
 
   /** Raises the given registers to this HyperLogLog's; false when its runs are inconsistent. */
   mergeInto(max: Uint8Array): boolean {
     if (this.dense) {
-      unpackInto(max, this.#data.subarray(HEADER));
+      unpackInto(max, this.#editable().subarray(HEADER));
       return true;
     }
     let index = 0;
@@ -249,24 +249,24 @@ export class HyperLogLog {
   cached(): bigint | undefined {
     const card =
       this.#held === undefined
-        ? this.#data.readBigUInt64LE(CARD_AT)
+        ? this.#editable().readBigUInt64LE(CARD_AT)
         : toBuffer(this.#held.slice(CARD_AT, HEADER)).readBigUInt64LE(0);
     return (card & STALE) === 0n ? card : undefined;
   }
 
   cache(count: number): void {
-    this.#data.writeBigUInt64LE(BigInt(count), CARD_AT);
+    this.#editable().writeBigUInt64LE(BigInt(count), CARD_AT);
   }
 
   invalidate(): void {
-    this.#data[CARD_AT + 7]! |= 0x80;
+    this.#editable()[CARD_AT + 7]! |= 0x80;
   }
 
   /** Computes the estimate; undefined when the runs are inconsistent. */
   count(): number | undefined {
     if (this.dense) {
       const registers = new Uint8Array(REGISTERS);
-      unpackInto(registers, this.#data.subarray(HEADER));
+      unpackInto(registers, this.#editable().subarray(HEADER));
       return countRegisters(registers);
     }
     const histogram = new Float64Array(64);

@@ -49,7 +49,7 @@ function lineOf(site: NodeJS.CallSite): string {
   const { fileName, lineNumber, columnNumber } = map.findOrigin(
     site.getLineNumber() ?? 1,
     site.getColumnNumber() ?? 1,
-  ) as Origin;
+  ) as SourcePlace;
   return fileName === undefined
     ? line
     : line.replace(/[^( ]+:\d+:\d+/, () => `${fileName}:${lineNumber}:${columnNumber}`);
@@ -63,7 +63,7 @@ function shortened(stack: string): string {
   return lines.join('\n').replaceAll(`file://${here}`, '').replaceAll(here, '');
 }
 
-interface Origin {
+interface SourcePlace {
   readonly fileName?: string;
   readonly lineNumber?: number;
   readonly columnNumber?: number;
