@@ -82,7 +82,7 @@ export async function virtualClock(rounds: number, minutes: number): Promise<Row
       unit,
     },
     { name: `${five}: ${alone}`, ours: await polling('contenders', rounds, short), other: 10_000, unit },
-    await worldsPlayed(rounds, minutes * 60),
+    ...(await worldsPlayed(rounds, minutes * 60)),
   ];
 }
 
