@@ -77,7 +77,7 @@ describe.skipIf(python === undefined)('programs (needs python3)', () => {
   test('a lease of a minute is not waited for, the report says so, and a client that dies with it is no orphan', {
     timeout: LIMIT,
   }, async () => {
-    const budget = { worlds: 3, ms: 60_000 };
+    const budget = { worlds: 3, ms: LIMIT - 30_000 };
     const report = await explore({ ...program('long'), faults: ['client-death'], budget });
     expect(report.findings).toEqual([]);
     expect(report.coverage.faults['client-death']).toBeGreaterThan(0);
