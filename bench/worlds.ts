@@ -62,7 +62,7 @@ async function play(load: LoadOfWorlds, rounds: number, worlds: number): Promise
   const failover = { kind: 'failover', at: 100, on: 'redis-1', ms: 20, by: 0, how: 'crash' } as const;
   const { clients } = full;
   const plan = { seed: 1, clients, jitter: 0, faults: [failover] };
-  // The time of a world grows with the square of its clients, and a job queue's takes as long as that of ten.
+  // The time of a world grows with the square of its clients. A world of the job queue takes as long as one of ten clients.
   const most = load === '2' ? worlds : Math.ceil(worlds / (Number(load) || 10) ** 2);
   let best = 0;
   for (let round = 0; round < rounds; round++) {

@@ -2,15 +2,13 @@
 import type { TraceEvent } from '../lab/time/event.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { keyOf, NO_ERROR } from './promises/broken.ts';
+import { timeNear } from './times.ts';
 
 const MODULE_STATE = 'state that outlives a world, such as a cache, a counter or a queue at module level';
 const KEPT =
   "a module that was loaded before 'lostlock/router' and kept Node's own functions, or a function that is not virtual, such as process.uptime()";
 
 const CAUSES = `usual causes: ${MODULE_STATE}; ${KEPT}; or real input and output`;
-
-/** A day, in milliseconds. */
-const DAY = 86_400_000;
 
 /**
  * What is different when a world is played again, and the likely source; undefined when it is the same.
@@ -107,9 +105,8 @@ function differingWords(
   return at < 0 ? [] : [before?.[at], after?.[at]];
 }
 
-/** True for a number of seconds, milliseconds or microseconds since the epoch that is about now. */
 function isRealTime(value: number): boolean {
-  return [1000, 1, 0.001].some((factor) => Math.abs(value * factor - Date.now()) < DAY);
+  return timeNear(value, Date.now()) !== undefined;
 }
 
 function isSame(one: TraceEvent, other: TraceEvent): boolean {

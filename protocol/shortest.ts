@@ -97,7 +97,7 @@ function digitsOf(value: number): Decimal {
   return generate(top, top - (lower.f + 1n), top - scaled.f, -upper.e, -k);
 }
 
-/** Numbers of up to 64 bits are computed with in two parts: JavaScript's large integers take twice as long. */
+/** Numbers of up to 64 bits are kept in two parts: JavaScript's large integers take twice as long. */
 const LOW_BITS = 30;
 const LOW = 2 ** LOW_BITS;
 

@@ -4,10 +4,11 @@ import { keptBy } from '../../lab/timeline/record.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Breach } from '../visit.ts';
-import { putAgain, toldToAll } from './claimed.ts';
+import { toldToAll } from './claimed.ts';
 import { clockOfFences } from './clocks.ts';
 import { bothStand, type FreedBy } from './freed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
+import { putAgain } from './queues.ts';
 import { micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, requestOf } from './request.ts';
 

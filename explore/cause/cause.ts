@@ -11,13 +11,14 @@ import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
 import { behindOf } from './behind.ts';
-import { claimBetween, dueBetween, secondToken, unmarkedEnd } from './claimed.ts';
+import { claimBetween, unmarkedEnd } from './claimed.ts';
 import { endByOwnClock } from './clocks.ts';
 import { emptyConfirmation } from './confirmed.ts';
 import { endedBy, type FreedBy, freedBetween } from './freed.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
 import { leftIn, lostIn } from './left.ts';
 import { neglectedIn } from './neglected.ts';
+import { dueBetween, secondToken } from './queues.ts';
 import type { Cause, CauseGrant, Reason, SilentClient } from './reason.ts';
 import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, requestOf } from './request.ts';
@@ -280,7 +281,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
     isClosed && left === undefined && waiter === undefined
       ? silentIn(breach, world, known, until)
       : undefined;
-  const lost = isLoss && !waitsForMessage(found) ? lostIn(world, known, breach) : undefined;
+  const lost = isLoss && !waitsForMessage(found) ? lostIn(world, known) : undefined;
   const silent = lost === undefined ? found : undefined;
   if (silent?.last !== undefined) calls.push(silent.last.call);
   const isTold = [left, lost, waiter, silent].some((each) => each !== undefined);

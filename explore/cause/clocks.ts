@@ -1,12 +1,10 @@
 /** Finds leases and fences that are times of a clock, which somebody may set. */
 import type { PlayedWorld } from '../played-world.ts';
+import { timeNear } from '../times.ts';
 import { type FreedBy, jumpOf } from './freed.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { kindOf } from './request.ts';
-
-/** A time by a clock and a number that comes from it differ by less, in milliseconds. */
-const DAY = 24 * 3600 * 1000;
 
 /** The end of a lease whose deadline came from the holder's own clock, which was wrong; undefined for other ends. */
 export function endByOwnClock(
@@ -41,11 +39,7 @@ export function clockOfFences(
   const { deadline } = oldest.tenures.at(-1) ?? {};
   const [first, last] = [oldest.visit.fence, newest.visit.fence];
   if (deadline === undefined || first === undefined || last === undefined) return undefined;
-  // Seconds, milliseconds, or microseconds.
-  const isTime = [1000, 1, 0.001].some((unit) =>
-    [first, last].every((fence) => Math.abs(fence * unit - deadline) < DAY),
-  );
-  if (!isTime) return undefined;
+  if ([first, last].some((fence) => timeNear(fence, deadline) === undefined)) return undefined;
   const node = newest.call?.node ?? '';
   const jump = jumpOf(node, grantedAt(oldest), grantedAt(newest), run);
   if (jump !== undefined) return `the clock of ${node} ${jump}`;

@@ -7,7 +7,7 @@ import type { ReadMessage } from '../../lab/timeline/connections.ts';
 import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
-import { type Breach, PROBE } from '../visit.ts';
+import { PROBE } from '../visit.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, COUNTS, errorOf, kindOf, POPS, requestOf } from './request.ts';
 import { repeatedBy } from './trouble.ts';
@@ -214,14 +214,15 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
   // Of these it is known when they ended, also by what servers have lost.
   const locks = new Set(account.tenures.map(({ key }) => key));
   const open = new Map<string, Taken>();
-  const lose = (until: number): void => {
+  // What a restart has lost keeps nobody out.
+  const forgetLost = (now: number): void => {
     for (const { at, kept } of run.restarts ?? [])
       for (const [name, { key, from }] of open)
-        if (from < at && at <= until && !kept.has(key)) open.delete(name);
+        if (from < at && at <= now && !kept.has(key)) open.delete(name);
   };
   for (const each of run.writes) {
     const { write, at } = each;
-    lose(Math.min(at, until));
+    forgetLost(Math.min(at, until));
     const call = account.calls.causeOf(each);
     if (at > until || call?.client === PROBE || locks.has(write.key)) continue;
     if (call !== undefined && setsCounter(write, call)) continue;
@@ -245,7 +246,7 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
       open.set(name, { ...(open.get(name) as Taken), isTwice: false });
     else open.delete(name);
   }
-  lose(until);
+  forgetLost(until);
   return [...open.values()].sort((a, b) => a.from - b.from)[0];
 }
 
@@ -253,11 +254,9 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
 export const ASKS =
   /^(?:set|setnx|hsetnx|m?get|hget(?:all)?|exists|p?ttl|type|watch|p?expire|l(?:index|range|len|pos)|z(?:score|rank|range\w*|card|count)|s(?:card|ismember|members)|h(?:len|keys|exists)|xlen)$/;
 
-/** The first acknowledged write that was lost: of a client that the breach names, if it lost one. */
-export function lostIn(world: PlayedWorld, { run }: WorldAccount, { what }: Breach): LostWrite | undefined {
-  const { lost } = historyOf(world);
-  const isNamed = (client = ''): boolean => what.split(/\W+/).includes(client);
-  const write = lost.find(({ client }) => isNamed(client)) ?? lost[0];
+/** The first acknowledged write that was lost. */
+export function lostIn(world: PlayedWorld, { run }: WorldAccount): LostWrite | undefined {
+  const [write] = historyOf(world).lost;
   if (write === undefined) return undefined;
   const { client, node, command } = write;
   const isFailover = run.events.some(({ what }) => what === 'promote');

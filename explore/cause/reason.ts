@@ -72,7 +72,7 @@ export interface Cause {
   readonly refused: (CauseRequest & { readonly error?: string }) | undefined;
   /** The first holder's request that took the lock again after the second holder had had it, while the first was still inside. */
   readonly retaken?: CauseRequest;
-  /** Set when the first holder's lease ended during its work although no fault struck, and no message was late. */
+  /** Set when the first holder's lease ended during its work although no fault struck the holder or a server, and no message was late. */
   readonly overrun?: true;
   /** The request by which a client noted that its work was done, and which had no effect; undefined when there is none. */
   readonly unmarked?: UnmarkedEnd;

@@ -75,6 +75,11 @@ export function errorOf({ reply }: SentCommand, messages: readonly ReadMessage[]
   return isError ? code : undefined;
 }
 
+/** The elements of a reply, which may be one or a list of them. */
+export function elementsIn(text: string): string[] {
+  return text.replace(/^\[|\]$/g, '').split(', ');
+}
+
 /** Commands that take a lock by counting a number from nothing to 1. */
 export const COUNTS = /^incr(?:by)?$/i;
 /** Commands that take an element out of a list or a set. */

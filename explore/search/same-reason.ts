@@ -23,7 +23,7 @@ export function reducible(failing: Failing): Reducible {
 /** True when both break the same promise in the same causal shape, under faults that strike clients of the same roles. */
 export function isSameReason(first: Reducible, next: Reducible): boolean {
   if (!isSame(first.breach, next.breach)) return false;
-  // What breaks without any fault as well is no limit of leases.
+  // A smaller world may show that nothing had hindered the holder.
   if (first.shape !== next.shape && first.shape !== next.shape.replace(`; ${UNHINDERED}`, '')) return false;
   const before = strikesOf(first);
   return strikesOf(next).every((strike) => before.includes(strike));

@@ -40,7 +40,7 @@ function readRegister(registers: Uint8Array, index: number): number {
   return ((registers[at]! | ((registers[at + 1] ?? 0) << 8)) >>> (bit & 7)) & 63;
 }
 
-/** The same for the string that a key holds, which is not copied for it. */
+/** Reads a register of the string that a key holds, without a copy. */
 function readHeld(text: Bytes, index: number): number {
   const bit = index * 6;
   const at = HEADER + (bit >>> 3);
@@ -58,24 +58,27 @@ function writeRegister(registers: Uint8Array, index: number, value: number): voi
   if (at + 1 < registers.length) registers[at + 1] = changed >>> 8;
 }
 
-/** Every other of the four registers in 24 bits, and the free bit above each of those. */
+/** The first and the third of four registers in 24 bits, and the bit above each of the two, which is free when the others are masked. */
 const EVERY_OTHER = 0x3f03f;
 const ABOVE = 0x40040;
 
-/** The greater of each two registers, of every other one. The bit above a register stays when nothing is borrowed from it. */
+/**
+ * The greater registers, for the first and the third of four. After the subtraction, the bit above a register is set if the register of the
+ * other is at least as great.
+ */
 function greater(mine: number, other: number): number {
   const more = (other | ABOVE) - mine;
   const isMore = more & ABOVE;
   return mine + (more & (isMore - (isMore >>> 6)));
 }
 
-/** The greater of each two of the four registers in 24 bits. */
+/** The greater registers, for all of four in 24 bits. */
 function greaterOfFour(mine: number, other: number): number {
   const odd = greater((mine >>> 6) & EVERY_OTHER, (other >>> 6) & EVERY_OTHER);
   return greater(mine & EVERY_OTHER, other & EVERY_OTHER) | (odd << 6);
 }
 
-/** Raises packed registers to others, in half the time that one register after the other takes. */
+/** Raises packed registers to others, four at a time: one by one takes twice as long. */
 function raisePacked(mine: Uint8Array, other: Uint8Array): void {
   for (let at = 0; at < mine.length; at += 3) {
     const four = mine[at]! | (mine[at + 1]! << 8) | (mine[at + 2]! << 16);

@@ -1,7 +1,8 @@
 /**
- * The stacks of errors in worlds: without the folder of the project, and without the lines of Node and of this package. Code that stores
- * stacks, as BullMQ does for failed jobs, then does the same in every folder and on every Node.
+ * Leaves out of the stacks of errors in worlds what depends on the machine: the folder of the project, and the lines of Node and of this
+ * package. Code that stores stacks, as BullMQ does for failed jobs, then stores the same in every folder and on every Node.
  */
+
 /** The folder of this package that has this file, up to its slash: `lab/`, or `dist/`. */
 const [, own = ''] =
   /at (?:.*\()?(.+[\\/])[^\\/]+[\\/][^\\/]+:\d+:\d+\)?$/m.exec(new Error().stack ?? '') ?? [];
@@ -36,7 +37,7 @@ function shorten(): () => void {
   };
 }
 
-/** The first lines of a stack, as the language has them for Error.captureStackTrace too. */
+/** What stands above the lines of a stack. What is no error, and was given to Error.captureStackTrace, has the same defaults. */
 function headOf({ name = 'Error', message = '' }: Partial<Error>): string {
   return name === '' || message === '' ? `${name}${message}` : `${name}: ${message}`;
 }

@@ -64,7 +64,7 @@ export const protectedCall = watching(function* (...args: LuaValue[]): Frame {
   }
 });
 
-/** pcall in the fast form, in which no call waits. V8 takes a microsecond for each place where an error is thrown on: here is one. */
+/** pcall in the fast form, in which no call waits. V8 takes a microsecond each time that an error passes a try: here it passes one. */
 export function protectedCallAtOnce(...args: LuaValue[]): Result {
   const { nested, depth } = S;
   try {

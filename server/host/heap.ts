@@ -13,10 +13,10 @@ function collectorOf(): () => void {
   if (globalThis.gc !== undefined) return globalThis.gc;
   try {
     v8.setFlagsFromString('--expose-gc');
-    const collector = vm.runInNewContext('gc') as () => void;
-    // V8 rejects code that it has compiled with other flags, such as the files of clients in an exploration.
+    const gc = vm.runInNewContext('gc') as () => void;
+    // V8 rejects code that was compiled with other flags, such as the files of clients in an exploration.
     v8.setFlagsFromString('--no-expose-gc');
-    return collector;
+    return gc;
   } catch {
     return () => {};
   }

@@ -91,6 +91,12 @@ test('reports of shards merge: findings of one reason are one, and the shortest 
   expect(() => mergeReports([])).toThrow(RangeError);
 });
 
+test('limits of leases come last in a merged report', () => {
+  const limit = { ...finding, fingerprint: 'aaaaaaaaaa', isLimit: true };
+  const { findings } = mergeReports([report({ findings: [limit, { ...finding, isLimit: false }] })]);
+  expect(findings.map(({ isLimit }) => isLimit)).toEqual([false, true]);
+});
+
 test('reports that do not belong together, or are not all of it, do not merge', () => {
   const of = (index: number): Partial<Asked> => ({ shard: { index, of: 4 } });
   expect(mergeReports([part(3, {}, of(3)), part(4, {}, of(4))]).asked.shard).toEqual({ index: 2, of: 2 });

@@ -99,6 +99,23 @@ test('a file as client has fresh modules too, and so have the packages that are 
   );
 }, 120_000);
 
+test('clients still start after one has set a flag of V8, with which V8 rejects what it compiled before', () => {
+  const flagged = write(
+    'flagged.explore.mjs',
+    `import v8 from 'node:v8';
+    export async function client({ redis, resource }) {
+      v8.setFlagsFromString('--expose-gc');
+      resource('stock').enter().leave();
+      await redis.ping();
+    }
+    export const flagged = { name: 'flagged', clients: 2, topology: { replicas: 0 }, client, faults: ['client-pause'],
+      promises: ['mutual-exclusion'], budget: { worlds: 5, ms: Infinity } };`,
+  );
+  const told = node('--import', 'tsx', resolve('cli/cli.ts'), 'explore', flagged);
+  expect(told).toContain('flagged: 0 findings in 5 worlds');
+  expect(told).not.toContain('rejected');
+}, 120_000);
+
 test('a file that awaits real time while it is loaded is loaded once', () => {
   const slow = write(
     'slow.explore.mjs',

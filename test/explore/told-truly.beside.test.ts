@@ -3,17 +3,11 @@ import '../../lab/router.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type ClientSession, type ExploreOptions, explore, replay } from '../../explore/index.ts';
+import { type Client, none, storyOf as storyIn } from './told.ts';
 
-type Client = ExploreOptions['client'];
-
-const none = (): null => null;
-
-/** The story of one world, without the numbers of a trace. @param faults as a replay text has them */
-async function storyOf(client: Client, clients: string, faults: string): Promise<string> {
-  const options: ExploreOptions = { name: 'told', topology: { replicas: 0 }, client };
-  const { story } = await replay(options, `2:1:0:${clients}:${faults}:000000000000`);
-  return story;
-}
+/** The story of one world with a single server. */
+const storyOf = (client: Client, clients: string, faults: string): Promise<string> =>
+  storyIn(client, clients, faults, { topology: { replicas: 0 } });
 
 /** Calls in a window. @param compare how their number is compared with the limit of two */
 const limiter =

@@ -14,6 +14,7 @@ import {
   scoreOf,
   scoresOf,
 } from '../../keyspace/geo/geohash.ts';
+import { Found, nearestFirst } from '../../keyspace/geo/search.ts';
 
 const degree = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
 const place = fc.record({ longitude: degree(180), latitude: degree(LATITUDE_MAX) });
@@ -86,4 +87,23 @@ test('the place of a score is in its cell, and the cells around touch it', () =>
     }),
     { numRuns: 2000 },
   );
+});
+
+test('members are ordered by their exact distances, also where rough ones have another order', () => {
+  const center = { longitude: 13.3, latitude: 38.1 };
+  // On the other side of the globe, rough distances are least exact.
+  const near = fc.tuple(fc.integer({ min: 0, max: 1000 }), fc.integer({ min: 0, max: 1000 }));
+  let others = 0;
+  fc.assert(
+    fc.property(near, near, (one, other) => {
+      const [a, b] = [one, other].map(
+        ([x, y]) => new Found('m', 0, { longitude: -166.7 + x * 1e-9, latitude: -38.1 + y * 1e-9 }, center),
+      ) as [Found, Found];
+      const exact = Math.sign(a.distance - b.distance);
+      if (Math.sign(a.rough - b.rough) !== exact) others++;
+      expect(Math.sign(nearestFirst(a, b))).toBe(exact);
+    }),
+    { numRuns: 500, seed: 1 },
+  );
+  expect(others).toBeGreaterThan(0);
 });

@@ -51,7 +51,7 @@ function denseWith(step: number): HyperLogLog {
 }
 
 test('all registers of a dense one are raised at once as one by one', () => {
-  const [once, each, other] = [denseWith(7919), denseWith(7919), denseWith(611)];
+  const [once, each, other] = [denseWith(7919), denseWith(7919), denseWith(612)];
   once.raiseTo(other);
   for (const [i, rank] of other.registers().entries()) each.raise(i, rank, 3000);
   expect(once.bytes()).toBe(each.bytes());
@@ -72,4 +72,14 @@ test('a sparse one gives its ranks, and counts as they do', () => {
   dense.raiseAll(max, 0);
   expect([...max]).toEqual(dense.registers());
   expect(sparse.count()).toBe(countRegisters(max));
+});
+
+test('a dense one that is read from its string has the same registers before it is copied', () => {
+  const dense = denseWith(7919);
+  const text = dense.bytes();
+  for (const [i, rank] of dense.registers().entries()) {
+    const held = HyperLogLog.read(text)!;
+    expect(held.raise(i, rank, 3000)).toBe('same');
+    if (rank < 63) expect(held.raise(i, rank + 1, 3000)).toBe('changed');
+  }
 });
