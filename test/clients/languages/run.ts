@@ -95,11 +95,12 @@ function compare(name: string, theirs: readonly string[], ours: readonly string[
   return apart.length === 0 && gaveUp.length === 0;
 }
 
-async function talk(language: Language, scratch: string): Promise<boolean> {
+/** The programs of a language; undefined when something is not installed or cannot be fetched. */
+function prepare(language: Language, scratch: string): Programs | undefined {
   const missing = language.needs.filter((program) => !findProgram(program));
   if (missing.length > 0) {
     console.log(`skipped ${language.name}: ${missing.join(' and ')} not installed`);
-    return true;
+    return undefined;
   }
   try {
     language.fetch(scratch);
@@ -107,12 +108,14 @@ async function talk(language: Language, scratch: string): Promise<boolean> {
     console.log(
       `skipped ${language.name}: could not be fetched (${(error as Error).message.split('\n')[0]})`,
     );
-    return true;
+    return undefined;
   }
-  const { talk: command, cluster } = language.build(scratch);
-  const { name } = language;
-  const isSame = await onRealTime(name, () => besideReal(name, command));
-  return (await onRealTime(`${name} on a cluster`, () => onClusters(name, cluster))) && isSame;
+  return language.build(scratch);
+}
+
+async function talk(name: string, programs: Programs): Promise<boolean> {
+  const isSame = await onRealTime(name, () => besideReal(name, programs.talk));
+  return (await onRealTime(`${name} on a cluster`, () => onClusters(name, programs.cluster))) && isSame;
 }
 
 /** The program on single servers, and behind Sentinels. */
@@ -127,32 +130,41 @@ async function besideReal(name: string, command: readonly string[]): Promise<boo
   });
   const ports = group.sentinels.map((sentinel) => sentinel.port);
   await hurry(ports);
-  const theirs = await heard(command, real.port, realGroup.sentinels);
-  return compare(name, theirs, await heard(command, ours.port, ports));
+  const [theirs, own] = await Promise.all([
+    heard(command, real.port, realGroup.sentinels),
+    heard(command, ours.port, ports),
+  ]);
+  return compare(name, theirs, own);
 }
 
 /** The same program on a real cluster and on ours: each of its clients holds a lock while a primary dies. */
 async function onClusters(name: string, command: readonly string[]): Promise<boolean> {
   await using real = await realCluster(findProgram('redis-server')!);
   await using ours = await ourCluster(INSTALLED);
-  const theirs = await followed(command, real);
-  return compare(`${name} on a cluster`, theirs, await followed(command, ours));
+  const [theirs, own] = await Promise.all([followed(command, real), followed(command, ours)]);
+  return compare(`${name} on a cluster`, theirs, own);
 }
 
 /** Words of the names of the languages to run, such as `go-redis`; without them all run. */
 const only = process.argv.slice(2);
 
-process.setMaxListeners(30); // Each real server is killed when this process exits.
+process.setMaxListeners(100); // Each real server is killed when this process exits.
 
 if (!hasRedisServer) console.log('skipped: there is no redis-server to compare with');
 else {
-  for (const language of languages) {
-    if (only.length > 0 && !only.some((word) => language.name.includes(word))) continue;
-    const scratch = mkdtempSync(join(tmpdir(), 'lostlock-talk-'));
-    try {
-      if (!(await talk(language, scratch))) process.exitCode = 1;
-    } finally {
-      rmSync(scratch, { recursive: true, force: true });
-    }
+  const scratch = mkdtempSync(join(tmpdir(), 'lostlock-talk-'));
+  try {
+    const chosen = languages.filter(
+      ({ name }) => only.length === 0 || only.some((word) => name.includes(word)),
+    );
+    // Fetching and building block this process, so they come before the servers start.
+    const prepared = chosen.map((language, i) => prepare(language, join(scratch, String(i))));
+    // Clients spend most of their time waiting for failovers, so they wait side by side.
+    const same = await Promise.all(
+      chosen.map(({ name }, i) => prepared[i] === undefined || talk(name, prepared[i])),
+    );
+    if (same.includes(false)) process.exitCode = 1;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
   }
 }

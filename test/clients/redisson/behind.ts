@@ -70,8 +70,7 @@ export async function redissonBehindSentinels(classpath: string): Promise<boolea
   const ports = ours.sentinels.map(({ port }) => port);
   await hurry(ports);
   const wanted = 'held; still held: true; released: true';
-  const theirs = await through(classpath, real.sentinels);
-  const own = await through(classpath, ports);
+  const [theirs, own] = await Promise.all([through(classpath, real.sentinels), through(classpath, ports)]);
   const good = theirs === wanted && own === wanted;
   console.log(`${good ? 'ok  ' : 'FAIL'} behind Sentinels: real ${theirs}\n     lostlock ${own}`);
   return good;
@@ -83,8 +82,8 @@ export async function redissonOnClusters(classpath: string): Promise<boolean> {
   await using ours = await ourCluster(INSTALLED);
   const command = ['java', '-cp', classpath, 'lostlock.Main', 'cluster'];
   const wanted = 'held redisson; still held: true; refused: true; released: true';
-  const theirs = (await followed(command, real)).join('; ');
-  const own = (await followed(command, ours)).join('; ');
+  const heard = await Promise.all([followed(command, real), followed(command, ours)]);
+  const [theirs, own] = heard.map((lines) => lines.join('; '));
   const good = theirs === wanted && own === wanted;
   console.log(`${good ? 'ok  ' : 'FAIL'} on a cluster: real ${theirs}\n     lostlock ${own}`);
   return good;
