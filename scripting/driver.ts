@@ -1,8 +1,8 @@
 /** Runs the resumable form: a stack of frames on the heap, which can pause at any loop or call and continue later. */
 
 import { luaErrorOf } from './library/protected.ts';
-import { isFrame, isOperator, watches } from './runtime/frames.ts';
-import { NATIVE, type Site } from './runtime/site.ts';
+import { isFrame, isOperator } from './runtime/frames.ts';
+import type { Site } from './runtime/site.ts';
 import { raiseAt, refuel, S, where } from './runtime/state.ts';
 import {
   type Frame,
@@ -16,6 +16,11 @@ import {
 
 /** The maximum depth of calls in Redis' Lua, including library functions. */
 const MAX_CALLS = 19999;
+
+/** `next` of all generators. V8 looks up the method of each generator's own class, and each run of a script makes new ones. */
+const { next: NEXT } = Object.getPrototypeOf(
+  Object.getPrototypeOf((function* (): Generator {})()),
+) as Frame;
 
 /** A script that is running or paused. */
 export class FrameDriver {
@@ -59,7 +64,7 @@ export class FrameDriver {
       }
       let step: IteratorResult<Frame | Switch | undefined, Result>;
       try {
-        step = this.#fails ? frame.throw(this.#input) : frame.next(this.#input as Result);
+        step = this.#fails ? frame.throw(this.#input) : NEXT.call(frame, this.#input as Result);
       } catch (thrown) {
         this.#pop();
         this.#fail(luaErrorOf(thrown));
@@ -77,11 +82,10 @@ export class FrameDriver {
   }
 
   #push(frame: Frame): void {
-    const { frames, sites, tails } = this.#thread;
     this.#calls++;
+    const { frames, sites } = this.#thread;
     frames.push(frame);
-    sites.push(NATIVE);
-    tails.push(0);
+    sites.push(S.site);
   }
 
   #pop(): void {
@@ -89,14 +93,15 @@ export class FrameDriver {
     this.#calls--;
     frames.pop();
     sites.pop();
-    tails.pop();
+    if (tails.length > frames.length) tails.length = frames.length;
   }
 
   /** Drops all frames but so many of the outermost ones. */
   #drop(kept: number): void {
     const { frames, sites, tails } = this.#thread;
     this.#calls -= frames.length - kept;
-    frames.length = sites.length = tails.length = kept;
+    frames.length = sites.length = kept;
+    if (tails.length > kept) tails.length = kept;
   }
 
   /**
@@ -104,18 +109,13 @@ export class FrameDriver {
    * of 20,000 generators would take longer than all their calls did.
    */
   #fail(error: unknown): void {
-    const { frames } = this.#thread;
-    let kept = frames.length;
-    while (kept > 0 && !watches(frames[kept - 1]!)) kept--;
-    this.#drop(kept);
+    this.#drop(this.#thread.watchers.at(-1) ?? 0);
     this.#fails = true;
     this.#input = error;
   }
 
-  /** Enters a call. Its caller waits at the current site. */
+  /** Enters a call, from the current site. */
   #call(frame: Frame): void {
-    const { sites } = this.#thread;
-    sites[sites.length - 1] = S.site;
     if (this.#calls < MAX_CALLS) {
       this.#push(frame);
       return;
@@ -133,17 +133,16 @@ export class FrameDriver {
     const last = frames.length - 1;
     if (isFrame(value)) {
       frames[last] = value;
-      tails[last]!++;
+      tails[last] = (tails[last] ?? 0) + 1;
       return;
     }
+    if (last > 0) S.site = sites[last]!;
     this.#pop();
-    if (last > 0) S.site = sites[last - 1]!;
     this.#input = value;
   }
 
   #switch({ thread, values }: Switch): void {
     const present = this.#thread;
-    present.sites[present.sites.length - 1] = S.site;
     if (thread === undefined) {
       present.status = 'suspended';
       this.#return([true, ...values]);
@@ -197,8 +196,8 @@ export class FrameDriver {
     let left = level;
     for (let i = last; i >= 0; i--) {
       if (isOperator(frames[i]!)) continue;
-      if (--left === 0) return where(i === last ? S.site : sites[i]!);
-      left -= tails[i]!;
+      if (--left === 0) return where(i === last ? S.site : sites[i + 1]!);
+      left -= tails[i] ?? 0;
       if (left <= 0) return '';
     }
     return '';

@@ -191,6 +191,16 @@ const error: LuaFunction = (value, level) => {
   return raiseBare(S.callerPlace(depth) + text);
 };
 
+/** What pcall(error, …) returns. */
+const errorProtected: LuaFunction = (...args) => {
+  const [value, level] = args;
+  if (level === undefined && !(value instanceof LuaTable)) return [false, toText(value) ?? value];
+  return error(...args);
+};
+
+/** The variant that pcall calls. */
+export const PROTECTED_ERROR = [error, errorProtected] as const;
+
 /** The basic functions that never call back into a script, or can do so safely. */
 export const BASE: Module = {
   entries: [

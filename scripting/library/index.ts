@@ -22,7 +22,7 @@ import { clock, DISCARDING, redisModule } from './redis.ts';
 import { STRING } from './string.ts';
 import { STRUCT } from './struct.ts';
 import { TABLE } from './table.ts';
-import { foreach, foreachi, sort } from './traversing.ts';
+import { foreach, foreachi, sort, sortAtOnce } from './traversing.ts';
 
 /** A library with the metatable of its strings. */
 export interface Realm extends Library {
@@ -99,7 +99,8 @@ function realm(form: Form, texts: ScriptTexts): Realm {
     ['gfind', gmatch],
     native('gsub', gsub),
   ]);
-  add('table', TABLE, [native('foreach', foreach), native('foreachi', foreachi), native('sort', sort)]);
+  const sorting = form === 'fast' ? (['sort', sortAtOnce] as const) : native('sort', sort);
+  add('table', TABLE, [native('foreach', foreach), native('foreachi', foreachi), sorting]);
   const [redis, json] = [redisModule(texts), cjson(texts.marksArrays)];
   const others = {
     math: MATH,

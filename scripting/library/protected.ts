@@ -9,12 +9,15 @@ import {
   firstOf,
   LuaError,
   LuaTable,
+  type LuaFunction,
   type LuaValue,
   listOf,
   type Result,
   Signal,
 } from '../runtime/values.ts';
 import { checkAny } from './args.ts';
+import { PROTECTED_ERROR } from './base.ts';
+import { PROTECTED_CALL } from './redis.ts';
 
 /**
  * The Lua error for a value that was thrown.
@@ -30,6 +33,12 @@ export function luaErrorOf(thrown: unknown): LuaError {
   }
   throw thrown;
 }
+
+/**
+ * Variants of functions that return what pcall returns for them. To throw the error and catch it would take longer than most
+ * commands do.
+ */
+const PROTECTED: ReadonlyMap<LuaValue, LuaFunction> = new Map([PROTECTED_ERROR, PROTECTED_CALL]);
 
 /** Throwing and catching in JavaScript takes as long as this many steps. */
 const CATCHING = 300;
@@ -55,6 +64,8 @@ function* attempt(callee: LuaValue, args: LuaValue[]): Frame {
 export const protectedCall = watching(function* (...args: LuaValue[]): Frame {
   const { nested } = S;
   try {
+    const direct = PROTECTED.get(args[0]);
+    if (direct !== undefined) return callBack(direct, args.slice(1), NATIVE);
     return [true, ...listOf(yield* attempt(args.length === 0 ? true : args[0], args.slice(1)))];
   } catch (thrown) {
     S.nested = nested;
@@ -69,7 +80,8 @@ export function protectedCallAtOnce(...args: LuaValue[]): Result {
   const { nested, depth } = S;
   try {
     const called = enterCallBack(args.length === 0 ? true : args[0], NATIVE);
-    return [true, ...listOf(called(...args.slice(1)))];
+    const direct = PROTECTED.get(called);
+    return direct === undefined ? [true, ...listOf(called(...args.slice(1)))] : direct(...args.slice(1));
   } catch (thrown) {
     S.nested = nested;
     S.depth = depth;

@@ -9,7 +9,7 @@ import { REDIS_7_0, type ScriptTexts } from '../runtime/texts.ts';
 import {
   LuaError,
   type LuaFunction,
-  type LuaTable,
+  LuaTable,
   type LuaValue,
   NOTHING,
   toNumber,
@@ -105,6 +105,13 @@ const pcall: LuaFunction = (...args) => {
   return typeof command === 'string'
     ? fieldTable('err', `ERR ${command}`)
     : toLua(ask(command), S.protocol, S.host?.printDouble);
+};
+
+/** What pcall(redis.call, …) returns. Only the reply for an error is a table with this field. */
+const callProtected: LuaFunction = (...args) => {
+  const value = pcall(...args) as LuaValue;
+  const error = value instanceof LuaTable ? value.get('err') : undefined;
+  return error === undefined ? [true, value] : [false, error];
 };
 
 const errorReply: LuaFunction = (...args) => {
@@ -210,6 +217,9 @@ const CALLS: Module['entries'] = [
 ];
 
 const SINGLE = ['call', 'pcall', 'sha1hex', 'error_reply', 'status_reply', 'acl_check_cmd'];
+
+/** The variant that pcall calls. */
+export const PROTECTED_CALL = [call, callProtected] as const;
 
 /** The variant to call when the result is not used. */
 export const DISCARDING: ReadonlyMap<LuaFunction, LuaFunction> = new Map([[call, callAndForget]]);

@@ -46,18 +46,17 @@ export function pays(): boolean {
   return true;
 }
 
-/** The prototypes of the frames that look at an error which passes through them. */
-const WATCHING = new Set<object>();
-
-/** Marks a library function whose frames catch errors. An error drops all other frames without running them again. */
-export function watching<F extends NativeFunction>(native: F): F {
-  WATCHING.add(native.prototype as object);
-  return native;
-}
-
-/** Whether an error must be thrown into the frame. */
-export function watches(frame: Frame): boolean {
-  return WATCHING.has(Object.getPrototypeOf(frame) as object);
+/** Lets the frames of a library function look at errors. An error drops all other frames without running them again. */
+export function watching(native: NativeFunction): NativeFunction {
+  return function* (...args) {
+    const { thread } = S;
+    thread?.watchers.push(thread.frames.length);
+    try {
+      return yield* native(...args);
+    } finally {
+      thread?.watchers.pop();
+    }
+  };
 }
 
 /** The plain form of such a function, for the fast form of scripts, in which calls never return frames. */

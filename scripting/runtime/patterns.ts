@@ -7,6 +7,10 @@ const MAX_CAPTURES = 32;
 const UNFINISHED = -1;
 const POSITION = -2;
 const ESCAPE = 37;
+const DOT = 46;
+/** The characters `$%().[`, with which a pattern may mean others, and `*-?`, behind one that a match need not have. */
+const SPECIAL = [36, ESCAPE, 40, 41, DOT, 91];
+const REPEATS = [42, 45, 63];
 /** Results of a match other than its end: no match, or paused, in which case it must be called again. */
 export const NO_MATCH = -1;
 /** The match has paused. */
@@ -182,6 +186,8 @@ export class Matcher {
         if (at < 0) return FAILED;
         p = end + 1;
       } else if (suffix === 45) {
+        at = this.#lazy(at, p, end);
+        if (at < 0) return FAILED;
         this.#choose(at, p, end, LAZY);
         p = end + 1;
       } else if (at < subject.length && this.#single(subject.charCodeAt(at), p, end)) {
@@ -229,9 +235,12 @@ export class Matcher {
           return true;
         case LAZY:
           if (at < this.subject.length && this.#single(this.subject.charCodeAt(at), p, extra)) {
-            choices[top] = ++this.#at;
-            this.#p = extra + 1;
-            return true;
+            const next = this.#lazy(at + 1, p, extra);
+            if (next >= 0) {
+              choices[top] = this.#at = next;
+              this.#p = extra + 1;
+              return true;
+            }
           }
           break;
         case OPTIONAL:
@@ -347,6 +356,32 @@ export class Matcher {
     return i < fewest ? NO_MATCH : i;
   }
 
+  /** The next position at which a lazy item may end: before the character that must follow it. NO_MATCH if there is none. */
+  #lazy(at: number, p: number, end: number): number {
+    const next = this.#certain(end + 1);
+    if (next < 0) return at;
+    const { subject } = this;
+    // Does not pause: it scans the subject at most once from here.
+    let i = at;
+    if (this.#pattern.charCodeAt(p) === DOT) i = subject.indexOf(String.fromCharCode(next), at);
+    else {
+      while (i < subject.length && subject.charCodeAt(i) !== next) {
+        if (!this.#single(subject.charCodeAt(i++), p, end)) return NO_MATCH;
+        this.#left--;
+      }
+    }
+    if (i >= 0 && i < subject.length) return i;
+    this.#left -= (subject.length - at) >>> 5;
+    return NO_MATCH;
+  }
+
+  /** The character that a match must have if the pattern goes on here; -1 if more than one would do. */
+  #certain(p: number): number {
+    if (p >= this.#pattern.length) return -1;
+    const code = this.#pattern.charCodeAt(p);
+    return SPECIAL.includes(code) || REPEATS.includes(this.#pattern.charCodeAt(p + 1)) ? -1 : code;
+  }
+
   /** The end of the single-character class that starts here. */
   #classEnd(start: number): number {
     const pattern = this.#pattern;
@@ -367,7 +402,7 @@ export class Matcher {
 
   #single(code: number, p: number, end: number): boolean {
     const kind = this.#pattern.charCodeAt(p);
-    if (kind === 46) return true;
+    if (kind === DOT) return true;
     if (kind === ESCAPE) return matchesClass(code, this.#pattern.charCodeAt(p + 1));
     if (kind !== 91) return kind === code;
     this.#left -= (end - p) >>> 3;

@@ -50,12 +50,14 @@ export class Thread {
   status: 'suspended' | 'running' | 'normal' | 'dead' = 'suspended';
   readonly body: LuaFunction;
   /**
-   * Its frames that wait or run, the innermost one last; with the current call of each, and how many frames it replaced by
-   * tail calls. They are three lists, because an object for each frame would double what a deep recursion allocates.
+   * Its frames that wait or run, the innermost one last; the place of the call of each; and how many frames it replaced
+   * by tail calls, if any. They are lists, because an object for each frame would double what a deep recursion allocates.
    */
   readonly frames: Frame[] = [];
   readonly sites: Site[] = [];
   readonly tails: number[] = [];
+  /** The positions behind those frames that look at an error which passes through them. */
+  readonly watchers: number[] = [];
   /** The thread that resumed it. */
   resumer: Thread | undefined = undefined;
   /** The nesting depth of library calls when it was resumed. It may yield only at that depth. */
