@@ -11,18 +11,27 @@ export class SimpleString {
 
 /**
  * An error reply. `text` begins with the error's code ('WRONGTYPE …', 'ERR …'). Handlers throw it before they change
- * anything, or return it.
+ * anything, or return it. It has no stack: to note that takes ten times as long as the whole reply, and no client sees it.
  */
 export class ReplyError extends Error {
   readonly text: Bytes;
   /** The error has already been counted: a script passes on the error of a command that it called. */
   readonly counted: boolean;
   constructor(text: Bytes, counted = false) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(text);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ReplyError';
     this.text = text;
     this.counted = counted;
   }
+}
+
+/** The same error with the stack of where it is thrown at a caller in this process. */
+export function traced(error: ReplyError): ReplyError {
+  Error.captureStackTrace?.(error, traced);
+  return error;
 }
 
 /** A floating point number: a bulk string in RESP2, `,` in RESP3. */

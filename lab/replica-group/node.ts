@@ -1,7 +1,7 @@
 /** What nodes on both clocks have in common: a server whose writes are logged, and which is up or down. */
 import { checkFlag, checkNames } from '../../base/options.ts';
 import { fromText } from '../../protocol/bytes.ts';
-import { MapReply, ReplyError } from '../../protocol/reply.ts';
+import { MapReply, ReplyError, traced } from '../../protocol/reply.ts';
 import { Client, REPLICA_LINK } from '../../server/clients/client.ts';
 import { GATE_QUORUM } from '../../server/gates.ts';
 import { promote } from '../../server/replication/role.ts';
@@ -85,12 +85,12 @@ export abstract class NodeWithLog<C = unknown> extends Party<C> {
     const argv = words.map(fromText);
     const named = resolve(server, argv, false);
     const command = named instanceof ReplyError ? named : checkWords(server, named, argv);
-    if (command instanceof ReplyError) throw command;
+    if (command instanceof ReplyError) throw traced(command);
     const { dirty } = server.world;
     const reply = server.unit(() => command.run(new Client(server, 0, undefined), argv));
     // Otherwise nothing waits to be sent, and INFO counts the events of a node.
     if (server.world.dirty !== dirty) server.settle();
-    if (reply instanceof ReplyError) throw reply;
+    if (reply instanceof ReplyError) throw traced(reply);
     return reply instanceof MapReply ? reply.items : reply;
   }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { asciiLower, type Bytes, toBuffer } from '../../protocol/bytes.ts';
 import { cannotStore, LINK_DOWN, misconfigured, OOM, READONLY } from '../../protocol/errors.ts';
-import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import { type Reply, ReplyError, traced } from '../../protocol/reply.ts';
 import { Execution } from '../../scripting/execution.ts';
 import type { LibraryFunction } from '../../scripting/functions.ts';
 import { CompiledScript, compile } from '../../scripting/registry.ts';
@@ -261,7 +261,7 @@ export class Scripts implements ScriptHost {
   #runNative(client: Client, run: NativeHandler, request: ScriptRequest): Outcome {
     const callOrThrow = (...words: Bytes[]): Reply => {
       const reply = this.call(words);
-      if (reply instanceof ReplyError) throw reply;
+      if (reply instanceof ReplyError) throw traced(reply);
       return reply;
     };
     const { argv, firstKey, keys } = request;

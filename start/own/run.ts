@@ -5,7 +5,7 @@ import { dumpValue } from '../../keyspace/rdb/dump.ts';
 import { allocate } from '../../protocol/allowance.ts';
 import { type Bytes, fromText, toBuffer } from '../../protocol/bytes.ts';
 import { fail, WRONGTYPE } from '../../protocol/errors.ts';
-import { type Reply, ReplyError } from '../../protocol/reply.ts';
+import { type Reply, ReplyError, traced } from '../../protocol/reply.ts';
 import { propagateFrom } from '../../server/call.ts';
 import type { Caller } from '../../server/server.ts';
 import { fromReply } from '../control/native-scripts.ts';
@@ -69,7 +69,7 @@ function contextOf(
     call: (...words) => {
       assertRunning();
       const reply = server.scripts.call(words.map((word) => bytesOf('a word for call', word)));
-      if (reply instanceof ReplyError) throw new ReplyError(reply.text, true);
+      if (reply instanceof ReplyError) throw traced(new ReplyError(reply.text, true));
       return fromReply(reply);
     },
     value: <V>(key: string | Uint8Array) => {
