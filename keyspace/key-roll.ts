@@ -3,6 +3,7 @@
  * name.
  */
 import type { Bytes } from '../protocol/bytes.ts';
+import { ReusedMap } from './collections/reused.ts';
 
 /** Removed names stay in the roll until they outnumber the others by this many. */
 const SLACK = 64;
@@ -114,7 +115,7 @@ export function rollOf(entries: Numbered): KeyRoll {
 
 /** The roll of a collection's members, which have no serials of their own. */
 export class MemberRoll {
-  readonly #serials = new Map<Bytes, number>();
+  readonly #serials: ReusedMap<Bytes, number>;
   readonly #roll = new KeyRoll(
     (member) => this.#serials.get(member),
     () => this.#serials.size,
@@ -122,7 +123,12 @@ export class MemberRoll {
   #next = 1;
 
   constructor(members: Iterable<Bytes>) {
-    for (const member of members) this.add(member);
+    const serials = new Map<Bytes, number>();
+    for (const member of members) {
+      serials.set(member, this.#next);
+      this.#roll.add(member, this.#next++);
+    }
+    this.#serials = new ReusedMap(serials);
   }
 
   add(member: Bytes): void {

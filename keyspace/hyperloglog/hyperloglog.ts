@@ -11,7 +11,7 @@ const INDEX_BITS = 14;
 const RANK_BITS = 50;
 /** The number of registers. */
 export const REGISTERS = 1 << INDEX_BITS;
-const SEED = 0xadc83b19n;
+const SEED = 0xadc83b19;
 const MAGIC = 'HYLL';
 const ENCODING_AT = 4;
 const CARD_AT = 8;
@@ -26,12 +26,16 @@ const STALE = 1n << 63n;
 
 /** The register of an element, and the number of leading zeros in the rest of its hash, plus 1. */
 function place(element: Bytes): { index: number; rank: number } {
-  const hash = murmurHash64A(element, SEED);
-  const index = BigInt.asUintN(INDEX_BITS, hash).toString();
-  let rest = (hash >> BigInt(INDEX_BITS)) | (1n << BigInt(RANK_BITS));
-  let rank = 1;
-  for (; (rest & 1n) === 0n; rest >>= 1n) rank++;
-  return { index: +index, rank };
+  const { high, low } = murmurHash64A(element, SEED);
+  const rest = (low >>> INDEX_BITS) | (high << (32 - INDEX_BITS));
+  const above = (high >>> INDEX_BITS) | (1 << (RANK_BITS - 32));
+  const zeros = rest === 0 ? 32 + trailingZeros(above) : trailingZeros(rest);
+  return { index: low & (REGISTERS - 1), rank: zeros + 1 };
+}
+
+/** The zeros below the lowest bit that is set. */
+function trailingZeros(word: number): number {
+  return 31 - Math.clz32(word & -word);
 }
 
 function readRegister(registers: Uint8Array, index: number): number {
