@@ -18,9 +18,7 @@ import {
 const MAX_CALLS = 19999;
 
 /** `next` of all generators. V8 looks up the method of each generator's own class, and each run of a script makes new ones. */
-const { next: NEXT } = Object.getPrototypeOf(
-  Object.getPrototypeOf((function* (): Generator {})()),
-) as Frame;
+const { next: NEXT } = Object.getPrototypeOf(Object.getPrototypeOf((function* (): Generator {})())) as Frame;
 
 /** A script that is running or paused. */
 export class FrameDriver {

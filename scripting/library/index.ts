@@ -99,17 +99,12 @@ function realm(form: Form, texts: ScriptTexts): Realm {
     ['gfind', gmatch],
     native('gsub', gsub),
   ]);
-  const sorting = form === 'fast' ? (['sort', sortAtOnce] as const) : native('sort', sort);
+  const atOnce = (name: Bytes, fast: LuaFunction, call: NativeFunction) =>
+    form === 'fast' ? ([name, fast] as const) : native(name, call);
+  const sorting = atOnce('sort', sortAtOnce, sort);
   add('table', TABLE, [native('foreach', foreach), native('foreachi', foreachi), sorting]);
-  const [redis, json] = [redisModule(texts), cjson(texts.marksArrays)];
-  const others = {
-    math: MATH,
-    bit: BIT,
-    redis,
-    cjson: json,
-    cmsgpack: packing(texts.packer),
-    struct: STRUCT,
-  };
+  const [redis, json, cmsgpack] = [redisModule(texts), cjson(texts.marksArrays), packing(texts.packer)];
+  const others = { math: MATH, bit: BIT, redis, cjson: json, cmsgpack, struct: STRUCT };
   for (const [name, module] of Object.entries(others)) add(name, module);
   if (texts.table !== 'redis') globals.set(texts.table, globals.get('redis'));
   const coroutines = coroutineLibrary((call) => native('', call)[1]);
@@ -128,7 +123,7 @@ function realm(form: Form, texts: ScriptTexts): Realm {
     native('load', load(compile)),
     ['loadstring', loadString(compile)],
   ];
-  const pcall = form === 'fast' ? (['pcall', protectedCallAtOnce] as const) : native('pcall', protectedCall);
+  const pcall = atOnce('pcall', protectedCallAtOnce, protectedCall);
   const calls = [pcall, native('xpcall', protectedCallHandled), ...loaders(compile)];
   for (const [name, value] of calls) globals.set(name, value);
   for (const name of ['KEYS', 'ARGV']) globals.set(name, new LuaTable());

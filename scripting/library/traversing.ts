@@ -116,7 +116,7 @@ function sortPlainly(table: LuaTable): boolean {
   allocatePlaces(2 * size);
   const items = table.arr.slice(0, size);
   // The order of 0 and -0 shows how a table was sorted.
-  if (items.every((item) => typeof item === 'number' && item === item && !Object.is(item, -0))) {
+  if (items.every((item) => typeof item === 'number' && !Number.isNaN(item) && !Object.is(item, -0))) {
     const sorted = Float64Array.from(items as number[]).sort();
     for (let i = 0; i < size; i++) table.arr[i] = sorted[i];
   } else if (items.every((item) => typeof item === 'string')) {
