@@ -27,7 +27,9 @@ function* keptTogether(effects: readonly Effect[]): Iterable<readonly Effect[]> 
   for (let i = 0; i < effects.length; i++) {
     const [first, second] = effects.slice(i, i + 2) as [Effect, Effect | undefined];
     const isPair =
-      first.argv[0] === 'HDEL' && second?.argv[0] === 'UNLINK' && second.argv[1] === first.argv[1];
+      first.argv[0] === 'HDEL' &&
+      /^(UNLINK|DEL)$/.test(second?.argv[0] ?? '') &&
+      second?.argv[1] === first.argv[1];
     yield isPair && second !== undefined ? [first, second] : [first];
     if (isPair) i++;
   }

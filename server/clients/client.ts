@@ -303,13 +303,27 @@ export class Client<Node extends ClientNode = ClientNode> implements Receiver {
 
   /** Queues a reply, unless the client has turned replies off. */
   reply(reply: Reply): void {
-    if (!this.muted) {
+    if (!this.muted && !this.disconnectsReplica()) {
       if (typeof reply === 'string' && reply.length >= LONG_BULK) this.output.writeBulk(reply);
       else this.output.write(this.#encode(reply));
     }
     const { sizes, watcher } = this.server.observer;
     if (sizes.active) sizes.answered(this);
     watcher?.answered(this, reply);
+  }
+
+  /**
+   * A replica gets its primary's stream on this connection, in which a reply has no place: one that sends a command with a
+   * reply is disconnected, and the reply is lost. A client that monitors is marked as a replica, and gets its replies.
+   * @returns whether the client must not get the reply
+   */
+  disconnectsReplica(): boolean {
+    if (!this.has(REPLICA_LINK) || this.has(MONITOR)) return false;
+    const command = this.lastCommand?.fullName ?? '<unknown>';
+    this.server.log('warning', `Replica generated a reply to command '${command}', disconnecting it`);
+    this.output.mute();
+    this.close();
+    return true;
   }
 
   /**

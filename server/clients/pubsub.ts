@@ -105,6 +105,7 @@ function count(client: Client, kind: SubscriptionKind): number {
 
 /** Sends a confirmation. It is a push, so that it reaches even a client that has turned replies off. */
 function confirm(client: Client, event: Bytes, name: Reply, subscriptions: number): void {
+  if (client.disconnectsReplica()) return;
   client.output.write(encodeReply(new PushReply([event, name, subscriptions]), client.protocol));
 }
 

@@ -35,6 +35,8 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     if (server.notifications.enabled) server.notifications.send(db, key, event, fields);
     if (server.blocking.count > 0) server.blocking.signal(db, key, event);
   };
+  const endOf = (db: Keyspace, key: Bytes): void =>
+    server.effects.propagateOwn(db, [server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL', key]);
   const deadlines = new DeadlineTable();
   return {
     now,
@@ -54,7 +56,7 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
     onExpired(db, key) {
       server.stats.expired++;
       changed(db, key, 'expired');
-      server.effects.propagateOwn(db, [server.settings['lazyfree-lazy-expire'] ? 'UNLINK' : 'DEL', key]);
+      endOf(db, key);
     },
     onFieldsExpired(db, key, fields) {
       server.stats.expiredFields += fields.length;
@@ -64,8 +66,7 @@ export function makeWorld(server: ReportingNode, now: Millis): KeyspaceWorld {
       const { held } = db.peek(key) ?? {};
       const isLast =
         held !== undefined && typeof held !== 'string' && held.type === 'hash' && held.size === 0;
-      if (isLast && server.dialect.lastFields === 'HDEL and UNLINK')
-        server.effects.propagateOwn(db, ['UNLINK', key]);
+      if (isLast && server.dialect.lastFields === 'HDEL and the key') endOf(db, key);
     },
     onAnnounced(db, key, event) {
       if (server.running !== undefined) takePlace(server.running, event);

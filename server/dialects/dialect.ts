@@ -54,6 +54,11 @@ export interface Dialect {
   readonly infoFields: ReadonlySet<LaterField>;
   /** The format of dump files, full syncs and DUMP payloads, and of the scores in DEBUG DIGEST. */
   readonly rdbFormat: RdbFormat;
+  /**
+   * What a replica says on its second connection, which carries the dataset alone: the option of REPLCONF that names its first
+   * one, and the error for a number that no client has. undefined: there is no such connection.
+   */
+  readonly syncChannel: { readonly option: Bytes; readonly unknown: Bytes } | undefined;
   /** What a replica sends its primary about itself, besides its capabilities. */
   readonly introduction: readonly (readonly Bytes[])[];
   /** The field of dump files that names the server. */
@@ -176,7 +181,7 @@ export interface Dialect {
   /** Whether MEMORY STATS lists databases that something has asked for and that are empty. */
   readonly emptyDatabases: 'not reported' | 'reported';
   /** What replicas receive when the last fields of a hash expire. */
-  readonly lastFields: 'HDEL' | 'HDEL and UNLINK';
+  readonly lastFields: 'HDEL' | 'HDEL and the key';
   /** The error of redis.call for an unknown subcommand. */
   readonly subcommandInScript: 'as an unknown command' | 'by its name';
   /** How INFO errorstats counts a call of a script that the user's rights do not allow, whose text begins with ERR. */

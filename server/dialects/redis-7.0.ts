@@ -15,6 +15,7 @@ export const redis70: Dialect = {
   infoMode: 'redis_mode',
   infoFields: infoFields.redis70,
   rdbFormat: REDIS_7_0,
+  syncChannel: undefined,
   introduction: [],
   settings: {},
   renamedSettings: [],

@@ -18,6 +18,7 @@ export const redis80: Dialect = {
   ],
   fixes: new Set(['keys of repeated options'] as const),
   coordinates: 'double',
+  syncChannel: { option: 'main-ch-client-id', unknown: 'ERR Unrecognized RDB client id: ' },
   clientFields: clientFields.redis80,
   infoFields: infoFields.redis80,
   evaluatedScripts: 'the last 500',

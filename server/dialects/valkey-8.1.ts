@@ -25,6 +25,7 @@ export const valkey81: Dialect = {
   ],
   infoMode: 'server_mode',
   infoFields: infoFields.valkey81,
+  syncChannel: { option: 'set-rdb-client-id', unknown: 'ERR Unrecognized RDB client id ' },
   introduction: [['REPLCONF', 'version', '8.1.1']],
   dumpVersion: ['valkey-ver', '8.1.1'],
   settings: {

@@ -81,6 +81,8 @@ export class ReplicaSide {
   // The handlers of the replies that are still expected: those of the handshake, then PSYNC's.
   #awaiting: ((line: Bytes) => void)[] = [];
   #transfer: Transfer | undefined;
+  // The stream had bytes that are no command: only a whole dataset helps.
+  #isDamaged = false;
   readonly #beat: Beat;
 
   /**
@@ -219,7 +221,10 @@ export class ReplicaSide {
 
   #askForStream(): void {
     const { replication } = this.#server;
-    const words = ['PSYNC', replication.id, String(replication.offset + 1)];
+    const words = [
+      'PSYNC',
+      ...(this.#isDamaged ? ['?', '-1'] : [replication.id, String(replication.offset + 1)]),
+    ];
     // Tells the new primary that this node hands its role over.
     if (replication.failover.state === 'failover-in-progress') words.push('FAILOVER');
     this.#send(words);
@@ -346,6 +351,7 @@ export class ReplicaSide {
     this.downSince = undefined;
     this.trouble = undefined;
     this.#wait = 1000;
+    this.#isDamaged = false;
     // The client has no connection: nothing is ever answered, and the link behind it may change.
     const client = this.#client ?? new Client(this.#server, this.#server.connections.nextId(), undefined);
     client.mark(PRIMARY_LINK, true);
@@ -363,13 +369,22 @@ export class ReplicaSide {
     this.#unapplied.push(this.#input);
     this.#input = '';
     server.world.expiryPolicy = 'keep';
+    let failure: string | undefined;
     for (let argv = decoder.next(); argv !== undefined && this.#beat.running; argv = decoder.next()) {
+      // A primary sends empty lines as a keepalive, but never a command as a line of words.
+      if (decoder.isInline && argv.length > 0) failure = 'a command in one line';
+      if (failure !== undefined) break;
       server.execute(client, argv);
       if (client.transaction !== undefined) continue;
       server.replication.feedBytes(this.#unapplied.take(this.#unapplied.length - decoder.buffered));
     }
     server.expiry.follow();
-    if (decoder.failure !== undefined) this.#failed('sent an invalid command stream', decoder.failure);
+    failure ??= decoder.failure;
+    if (failure === undefined) return;
+    // Nobody knows where the stream could go on.
+    this.#isDamaged = true;
+    this.#failed('sent an invalid command stream', failure);
+    if (this.#beat.running) this.#dial();
   }
 
   /** Logs and counts a command of the stream that failed, as redis-server does: the datasets differ from here on. */

@@ -13,7 +13,7 @@ export class Transfer {
   failure: string | undefined;
   /** The number of RDB bytes received. */
   received = 0;
-  /** The RDB's length in bytes; -1 while it is unknown. */
+  /** The RDB's length in bytes; -1 before the header has come, and 0 until the mark has come that ends one of unknown length. */
   length = -1;
   #mark = '';
   #header: Bytes | undefined = '';
@@ -45,8 +45,10 @@ export class Transfer {
   }
 
   #begin(header: Bytes): void {
-    if (header.startsWith('$EOF:') && header.length === 5 + MARK_LENGTH) this.#mark = header.slice(5);
-    else if (header.startsWith('$')) this.length = parseSafeInteger(header.slice(1)) ?? -1;
+    if (header.startsWith('$EOF:') && header.length === 5 + MARK_LENGTH) {
+      this.#mark = header.slice(5);
+      this.length = 0;
+    } else if (header.startsWith('$')) this.length = parseSafeInteger(header.slice(1)) ?? -1;
     if (this.#mark === '' && this.length < 0) this.failure = `expected a dataset, not '${header}'`;
   }
 

@@ -434,7 +434,7 @@ export class Scripts implements ScriptHost {
   #refusedByState(command: Pick<Command, 'bits'>): ReplyError | undefined {
     const server = this.#server;
     if ((command.bits & WRITE) !== 0) {
-      if (server.readOnlyReplica()) return refuse(READONLY);
+      if (server.readOnlyReplica() && this.#caller?.has(PRIMARY_LINK) !== true) return refuse(READONLY);
       if ((server.state & GATE_DISK) !== 0) return refuse(misconfigured(titleOf(server)));
       if ((server.state & GATE_AOF) !== 0) return refuse(cannotStore(server.durability?.trouble));
       if ((server.state & GATE_MIN_REPLICAS) !== 0 && !server.replication.good.enough) {

@@ -7,7 +7,10 @@ import {
   ASKING_NEXT,
   FOLLOWS_REDIRECTS,
   IMPORT_SOURCE,
+  MONITOR,
+  PRIMARY_LINK,
   READS_REPLICAS,
+  REPLICA_LINK,
   REPLY_SKIP,
   RESP2_SUBSCRIBER,
   UNAUTHENTICATED,
@@ -110,6 +113,9 @@ function hello(client: Caller, argv: Argv<-1>) {
 /** Resets a client to the state of a new connection. */
 function reset(client: Caller): void {
   const { server } = client;
+  // A client that monitors is marked as a replica.
+  if (client.has(PRIMARY_LINK) || (client.has(REPLICA_LINK) && !client.has(MONITOR)))
+    fail('ERR can only reset normal client connections');
   client.discard();
   server.pubsub.forget(client);
   server.observer.forget(client);

@@ -4,6 +4,12 @@ import type { ReplicaSide } from '../../replication/replica.ts';
 import type { Server } from '../../server.ts';
 import type { Field } from './info-figures.ts';
 
+/** The share of a dataset that has arrived. Before its length is known, C divides by -1. */
+function percentOf(received: number, length: number): string {
+  if (received === 0) return length < 0 ? '-0.00' : '0.00';
+  return length === 0 ? '0.00' : ((received / length) * 100).toFixed(2);
+}
+
 /** The fields of INFO replication, in 7.0's order. */
 export function* replicationInfo(server: Server): Iterable<Field> {
   const { replication, primary } = server;
@@ -54,7 +60,7 @@ function* linkInfo(server: Server, primary: ReplicaSide): Iterable<Field> {
     yield ['master_sync_total_bytes', length];
     yield ['master_sync_read_bytes', received];
     yield ['master_sync_left_bytes', length - received];
-    yield ['master_sync_perc', length > 0 ? ((received / length) * 100).toFixed(2) : '0.00'];
+    yield ['master_sync_perc', percentOf(received, length)];
     yield ['master_sync_last_io_seconds_ago', Math.floor((server.now - primary.heardAt) / 1000)];
   }
   if (primary.linkUp) {

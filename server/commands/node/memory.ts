@@ -16,7 +16,8 @@ function usage(client: Caller, argv: Argv<-3>): Reply {
     if (int64(wordAt(argv, ++at)) < 0) fail(SYNTAX);
   }
   const name = argv[2];
-  const entry = client.db.peek(name);
+  // A key whose time has passed takes memory until it is removed.
+  const entry = client.db.entries.get(name);
   return entry === undefined ? null : memoryUsage(name, entry.held, encodingOf(entry));
 }
 

@@ -1,6 +1,6 @@
 /** Commands for replication (https://redis.io/docs/latest/operate/oss_and_stack/management/replication/). */
 
-import { asciiLower, asciiUpper, type Bytes } from '../../../protocol/bytes.ts';
+import { asciiLower, asciiUpper, type Bytes, parseSafeInteger } from '../../../protocol/bytes.ts';
 import { fail, NOT_POSITIVE, SYNTAX } from '../../../protocol/errors.ts';
 import { splitInline } from '../../../protocol/inline.ts';
 import { OK, type Reply, SimpleString } from '../../../protocol/reply.ts';
@@ -14,6 +14,7 @@ import type { Argv } from '../../table/command.ts';
 import { type Outcome, SILENT } from '../../table/outcome.ts';
 import { millisToWait } from '../../table/timeouts.ts';
 import { defineCommands } from '../define.ts';
+import { NO_CLUSTER } from './no-cluster.ts';
 
 function replicaof(client: Caller, argv: Argv<-3>): Reply {
   const [, host, port] = argv;
@@ -59,16 +60,17 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
         replication.follower(client).capabilities.add(asciiLower(value));
         break;
       case 'ack': {
-        const synced = asciiLower(argv[at + 2] ?? '') === 'fack' ? integer(argv[at + 3] ?? '') : undefined;
-        replication.acknowledge(client, integer(value), synced);
+        const said = asciiLower(argv[at + 2] ?? '') === 'fack' ? [value, argv[at + 3] ?? ''] : [value];
+        const [offset, synced] = said.map(parseSafeInteger);
+        // There is no reply to a number that is none, and nothing is noted.
+        if (offset !== undefined) replication.acknowledge(client, offset, synced);
         return SILENT;
       }
       case 'getack':
         client.server.primary?.acknowledge();
         return SILENT;
       case 'rdb-only': {
-        const wanted = integer(value);
-        if (wanted < 0 || wanted > 1) fail('ERR value is out of range, value must between 0 and 1');
+        oneOrZero(value);
         break;
       }
       case 'rdb-filter-only':
@@ -80,13 +82,30 @@ function replconf(client: Caller, argv: readonly Bytes[]): Outcome {
         break;
       case 'set-cluster-node-id':
         if (!client.server.dialect.cluster.passesOn) return unknownOption(argv[at]);
+        if (client.server.cluster === undefined) fail(NO_CLUSTER);
         replication.follower(client).nodeId = value;
         break;
       default:
-        unknownOption(argv[at]);
+        secondChannel(client, argv[at] ?? '', value);
     }
   }
   return OK;
+}
+
+function oneOrZero(text: Bytes): void {
+  const number = integer(text);
+  if (number < 0 || number > 1) fail('ERR value is out of range, value must between 0 and 1');
+}
+
+/**
+ * What a replica says on a connection that is to carry the dataset beside the stream. It may say that, but no replica is
+ * offered such a connection here, so no client has the number that it names.
+ */
+function secondChannel({ server }: Caller, option: Bytes, value: Bytes): void {
+  const { syncChannel } = server.dialect;
+  if (syncChannel !== undefined && asciiLower(option) === 'rdb-channel') oneOrZero(value);
+  else if (syncChannel?.option === asciiLower(option)) fail(`${syncChannel.unknown}${integer(value)}`);
+  else unknownOption(option);
 }
 
 /** The version that a replica of Valkey names: three numbers of a byte each. */
@@ -113,6 +132,10 @@ function psync(client: Caller, argv: Argv<-1>): Outcome {
   if (replication.failover.state !== 'no-failover') fail("NOMASTERLINK Can't SYNC while failing over");
   if (server.role === 'replica' && server.primary?.linkUp !== true) {
     fail("NOMASTERLINK Can't SYNC while not connected with my master");
+  }
+  const known = replication.followers.get(client);
+  if (known !== undefined && known.leavesOut.size > 0 && !known.capabilities.has('eof')) {
+    fail('ERR Filtered replica requires EOF capability');
   }
   if (partial) {
     replication.synchronize(client, id, integer(from));

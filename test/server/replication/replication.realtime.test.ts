@@ -118,7 +118,7 @@ test('REPLCONF rdb-filter-only chooses the parts of the dataset, with the errors
   expect(redis.ask('REPLCONF rdb-only 1')).toBe('+OK');
   const parts = async (filter: string): Promise<string[]> => {
     const talk = new Talk(node);
-    if (filter !== '-') await talk.ask(`REPLCONF rdb-filter-only "${filter}"`);
+    if (filter !== '-') await talk.ask(`REPLCONF capa eof rdb-filter-only "${filter}"`);
     const rdb = await talk.ask('SYNC');
     return ['somekey', 'register_function'].filter((part) => rdb.includes(part));
   };
