@@ -8,17 +8,24 @@ import { Ring } from './ring.ts';
 const NODE_BYTES = [4096, 8192, 16384, 32768, 65536];
 /** A listpack's head and end, in bytes. */
 const LISTPACK_FRAME = 7;
+/** The bytes of the shortest element in a listpack. */
+const SHORTEST = 2;
 
 /** How many elements LREM takes out one by one. For more, the list is made anew. */
 const MOVED = 8;
+
+/** When LTRIM removes more elements than this, their bytes are not subtracted: what is left is counted when it is asked for. */
+const LEFT_UNCOUNTED = 64;
 
 /** The value of a key of type list. */
 export class ListValue {
   readonly type = 'list';
   #items: Ring<Bytes>;
-  #bytes: number;
+  #bytes = 0;
   /** Bytes of the elements in a listpack; 0 where lists are no listpacks. */
   #packed = 0;
+  /** False when the bytes of a quicklist have to be counted again before they are used. */
+  #isCounted = true;
   /** True when the list has outgrown a listpack. */
   #quick = true;
   readonly #limits: Readonly<EncodingLimits>;
@@ -26,10 +33,8 @@ export class ListValue {
   constructor(items: Bytes[] = [], limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
     this.#items = new Ring(items);
     this.#limits = limits;
-    this.#bytes = items.length === 0 ? 0 : lengthOf(items);
-    if (!limits.packsLists) return;
-    for (const item of items) this.#packed += elementSize(item);
-    this.#quick = this.#exceeds(this.#packed, items.length, 1);
+    if (items.length > 0) this.#count();
+    if (limits.packsLists) this.#quick = this.#exceeds(this.#packed, items.length, 1);
   }
 
   get size(): number {
@@ -38,11 +43,22 @@ export class ListValue {
 
   /** The total size of all elements, in bytes. */
   get bytes(): number {
+    if (!this.#isCounted) this.#count();
     return this.#bytes;
+  }
+
+  #count(): void {
+    const { length } = this.#items;
+    this.#bytes = this.#packed = 0;
+    for (let i = 0; i < length; i++) this.#bytes += this.#items.at(i)!.length;
+    if (this.#limits.packsLists)
+      for (let i = 0; i < length; i++) this.#packed += elementSize(this.#items.at(i)!);
+    this.#isCounted = true;
   }
 
   /** The size of all elements in one listpack, in bytes. O(1) where lists are listpacks, otherwise O(n). */
   countPackedBytes(): number {
+    if (!this.#isCounted) this.#count();
     if (this.#limits.packsLists) return LISTPACK_FRAME + this.#packed;
     let size = LISTPACK_FRAME;
     for (let i = 0; i < this.#items.length; i++) size += elementSize(this.#items.at(i)!);
@@ -130,7 +146,8 @@ export class ListValue {
       const removed = new Set(found);
       this.#items = new Ring(items.toArray().filter((_, i) => !removed.has(i)));
     }
-    for (let i = 0; i < found.length; i++) this.#shrink(value);
+    for (let i = 0; i < found.length; i++) this.#leave(value);
+    if (found.length > 0) this.#settle();
     return found.length;
   }
 
@@ -140,14 +157,19 @@ export class ListValue {
     if (start > stop) {
       items.clear();
       this.#bytes = this.#packed = 0;
+      this.#isCounted = true;
       return;
     }
     const { length } = items;
-    for (let i = 0; i < start; i++) this.#leave(items.at(i)!);
-    for (let i = stop + 1; i < length; i++) this.#leave(items.at(i)!);
-    items.dropLast(length - 1 - stop);
-    items.dropFirst(start);
-    if (length > stop - start + 1) this.#settle();
+    const removed = length - (stop - start + 1);
+    if (removed === 0) return;
+    if (this.#quick && removed > LEFT_UNCOUNTED) this.#isCounted = false;
+    else {
+      for (let i = 0; i < start; i++) this.#leave(items.at(i)!);
+      for (let i = stop + 1; i < length; i++) this.#leave(items.at(i)!);
+    }
+    items.keep(start, stop + 1);
+    this.#settle();
   }
 
   *values(): Generator<Bytes, undefined> {
@@ -164,6 +186,7 @@ export class ListValue {
     copy.#items = this.#items.copy();
     copy.#bytes = this.#bytes;
     copy.#packed = this.#packed;
+    copy.#isCounted = this.#isCounted;
     copy.#quick = this.#quick;
     return copy;
   }
@@ -186,7 +209,13 @@ export class ListValue {
 
   /** A list becomes a listpack again when it takes half of what one may. */
   #settle(): void {
-    if (this.#limits.packsLists && this.#quick) this.#quick = this.#exceeds(this.#packed, this.size, 2);
+    if (!this.#limits.packsLists || !this.#quick) return;
+    if (!this.#isCounted) {
+      // Even the shortest elements are too many.
+      if (this.#exceeds(this.size * SHORTEST, this.size, 2)) return;
+      this.#count();
+    }
+    this.#quick = this.#exceeds(this.#packed, this.size, 2);
   }
 
   #replace(old: Bytes, value: Bytes): void {

@@ -6,16 +6,16 @@ const LEAST = 4;
 /** A ring with more room than this gives it back when a quarter is used. */
 const LARGE = 16_384;
 
-/** A sequence of items, of which undefined is none. */
+/** A sequence of items, of which undefined is none. A copy shares the array until one of the two changes. */
 export class Ring<T> {
   #items: (T | undefined)[];
+  #isShared = false;
   #mask: number;
   #head = 0;
   #size: number;
 
   constructor(items: readonly T[] = []) {
-    let room = LEAST;
-    while (room < items.length) room *= 2;
+    const room = roomFor(items.length);
     this.#items = roomy(items, room);
     this.#mask = room - 1;
     this.#size = items.length;
@@ -41,12 +41,14 @@ export class Ring<T> {
 
   /** Replaces the item at an index, which must exist. */
   set(index: number, item: T): void {
+    if (this.#isShared) this.#part();
     this.#items[(this.#head + index) & this.#mask] = item;
   }
 
   /** Adds an item at the end. Returns the new length. */
   push(item: T): number {
     if (this.#size > this.#mask) this.#resize(2 * (this.#mask + 1));
+    else if (this.#isShared) this.#part();
     this.#items[(this.#head + this.#size) & this.#mask] = item;
     return ++this.#size;
   }
@@ -54,6 +56,7 @@ export class Ring<T> {
   /** Adds an item at the beginning. Returns the new length. */
   unshift(item: T): number {
     if (this.#size > this.#mask) this.#resize(2 * (this.#mask + 1));
+    else if (this.#isShared) this.#part();
     this.#head = (this.#head - 1) & this.#mask;
     this.#items[this.#head] = item;
     return ++this.#size;
@@ -62,6 +65,7 @@ export class Ring<T> {
   /** Removes the last item. */
   pop(): T | undefined {
     if (this.#size === 0) return undefined;
+    if (this.#isShared) this.#part();
     const place = (this.#head + --this.#size) & this.#mask;
     const item = this.#items[place];
     this.#items[place] = undefined;
@@ -72,6 +76,7 @@ export class Ring<T> {
   /** Removes the first item. */
   shift(): T | undefined {
     if (this.#size === 0) return undefined;
+    if (this.#isShared) this.#part();
     const item = this.#items[this.#head];
     this.#items[this.#head] = undefined;
     this.#head = (this.#head + 1) & this.#mask;
@@ -80,24 +85,24 @@ export class Ring<T> {
     return item;
   }
 
-  /** Removes so many of the first items. */
-  dropFirst(count: number): void {
-    const stop = this.#head + count;
-    this.#items.fill(undefined, this.#head, stop);
-    if (stop > this.#mask) this.#items.fill(undefined, 0, stop & this.#mask);
-    this.#head = stop & this.#mask;
-    this.#size -= count;
+  /** Keeps only the items from `from` to before `end`, which must exist. */
+  keep(from: number, end: number): void {
+    if (this.#isShared || end - from < this.#size / 2) {
+      this.#take(this.slice(from, end));
+      return;
+    }
+    this.#empty(end, this.#size);
+    this.#empty(0, from);
+    this.#head = (this.#head + from) & this.#mask;
+    this.#size = end - from;
     this.#giveBack();
   }
 
-  /** Removes so many of the last items. */
-  dropLast(count: number): void {
-    const [from, stop] = [this.#head + this.#size - count, this.#head + this.#size];
+  #empty(from: number, end: number): void {
+    const [start, stop] = [this.#head + from, this.#head + end];
     const room = this.#mask + 1;
-    this.#items.fill(undefined, Math.min(from, room), stop);
-    if (stop > room) this.#items.fill(undefined, Math.max(0, from - room), stop - room);
-    this.#size -= count;
-    this.#giveBack();
+    this.#items.fill(undefined, Math.min(start, room), stop);
+    if (stop > room) this.#items.fill(undefined, Math.max(0, start - room), stop - room);
   }
 
   /** Inserts an item before the one at the index, which must exist. */
@@ -126,7 +131,8 @@ export class Ring<T> {
   /** A ring with the same items. */
   copy(): Ring<T> {
     const copy = new Ring<T>();
-    copy.#items = this.#items.slice();
+    copy.#items = this.#items;
+    copy.#isShared = this.#isShared = true;
     copy.#mask = this.#mask;
     copy.#head = this.#head;
     copy.#size = this.#size;
@@ -140,9 +146,13 @@ export class Ring<T> {
   }
 
   clear(): void {
-    this.#items = new Array(LEAST);
-    this.#mask = LEAST - 1;
-    this.#head = this.#size = 0;
+    this.#take([]);
+  }
+
+  /** Makes the array its own. */
+  #part(): void {
+    this.#items = this.#items.slice();
+    this.#isShared = false;
   }
 
   #giveBack(): void {
@@ -152,10 +162,23 @@ export class Ring<T> {
   }
 
   #resize(room: number): void {
-    this.#items = roomy(this.toArray(), room);
+    this.#take(this.toArray(), room);
+  }
+
+  /** Has these items from now on. */
+  #take(items: readonly T[], room = roomFor(items.length)): void {
+    this.#items = roomy(items, room);
+    this.#isShared = false;
     this.#mask = room - 1;
     this.#head = 0;
+    this.#size = items.length;
   }
+}
+
+function roomFor(length: number): number {
+  let room = LEAST;
+  while (room < length) room *= 2;
+  return room;
 }
 
 /** The items in an array with more room, made at once: V8 makes a hash table of an array that grows by a gap. */

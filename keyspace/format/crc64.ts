@@ -46,15 +46,18 @@ export function crc64(data: Uint8Array, start = 0, end = data.length): Buffer {
   let high = 0;
   let low = 0;
   let i = start;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   for (; i + STRIDE <= end; i += STRIDE) {
-    const a = ((low ^ data[i]!) & 0xff) | 0x700;
-    const b = (((low >>> 8) ^ data[i + 1]!) & 0xff) | 0x600;
-    const c = (((low >>> 16) ^ data[i + 2]!) & 0xff) | 0x500;
-    const d = (((low >>> 24) ^ data[i + 3]!) & 0xff) | 0x400;
-    const e = ((high ^ data[i + 4]!) & 0xff) | 0x300;
-    const f = (((high >>> 8) ^ data[i + 5]!) & 0xff) | 0x200;
-    const g = (((high >>> 16) ^ data[i + 6]!) & 0xff) | 0x100;
-    const h = ((high >>> 24) ^ data[i + 7]!) & 0xff;
+    const first = low ^ view.getInt32(i, true);
+    const second = high ^ view.getInt32(i + 4, true);
+    const a = (first & 0xff) | 0x700;
+    const b = ((first >>> 8) & 0xff) | 0x600;
+    const c = ((first >>> 16) & 0xff) | 0x500;
+    const d = (first >>> 24) | 0x400;
+    const e = (second & 0xff) | 0x300;
+    const f = ((second >>> 8) & 0xff) | 0x200;
+    const g = ((second >>> 16) & 0xff) | 0x100;
+    const h = second >>> 24;
     low = lows[a]! ^ lows[b]! ^ lows[c]! ^ lows[d]! ^ lows[e]! ^ lows[f]! ^ lows[g]! ^ lows[h]!;
     high = highs[a]! ^ highs[b]! ^ highs[c]! ^ highs[d]! ^ highs[e]! ^ highs[f]! ^ highs[g]! ^ highs[h]!;
   }

@@ -94,16 +94,20 @@ function beginsAsInteger(value: Bytes): boolean {
 
 /** Builds one listpack. */
 export class ListpackBuilder {
-  readonly #out = new RdbWriter();
+  readonly #out: RdbWriter;
+  readonly #start: number;
   #count = 0;
 
-  constructor() {
-    this.#out.raw('\0\0\0\0\0\0');
+  /** @param out where it is built, behind what is there */
+  constructor(out = new RdbWriter()) {
+    this.#out = out;
+    this.#start = out.length;
+    out.raw('\0\0\0\0\0\0');
   }
 
   /** The size in bytes so far, without the end mark. */
   get length(): number {
-    return this.#out.length;
+    return this.#out.length - this.#start;
   }
 
   /** The number of elements added. */
@@ -163,7 +167,7 @@ export class ListpackBuilder {
   /** The finished listpack. Nothing can be added afterwards. */
   finish(): Buffer {
     this.#out.byte(END);
-    const data = this.#out.data();
+    const data = this.#out.data().subarray(this.#start);
     data.writeUInt32LE(data.length, 0);
     data.writeUInt16LE(Math.min(this.#count, COUNT_UNKNOWN), HEADER - 2);
     return data;

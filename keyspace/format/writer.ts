@@ -9,8 +9,13 @@ const SHORT = 24;
 
 /** A buffer of RDB data. */
 export class RdbWriter {
-  #buffer = Buffer.allocUnsafe(256);
+  #buffer: Buffer;
   #length = 0;
+
+  /** @param expected about so many bytes will be written, if known: a buffer that grows is copied each time */
+  constructor(expected = 256) {
+    this.#buffer = Buffer.allocUnsafe(expected);
+  }
 
   get length(): number {
     return this.#length;
@@ -19,6 +24,12 @@ export class RdbWriter {
   /** A view of what was written; valid until the next write. */
   data(): Buffer {
     return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Makes room for so many bytes. */
+  expect(count: number): void {
+    this.#reserve(count);
+    this.#length -= count;
   }
 
   byte(value: number): void {

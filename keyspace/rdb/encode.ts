@@ -5,7 +5,7 @@ import type { ListValue } from '../collections/list.ts';
 import type { SetValue } from '../collections/set.ts';
 import { isPackedInteger, type SortedSet } from '../collections/sorted-set.ts';
 import { ListpackBuilder } from '../format/listpack.ts';
-import type { RdbWriter } from '../format/writer.ts';
+import { RdbWriter } from '../format/writer.ts';
 import type { Value } from '../value.ts';
 import { timedType, writeTimedHash } from './field-times.ts';
 import type { RdbFormat } from './formats.ts';
@@ -19,6 +19,11 @@ import { writeVectorSet } from './vector-set.ts';
 const NODE_MAX = 8192;
 /** How many bytes Redis adds for each element of a node and for its end mark. */
 const ELEMENT_OVERHEAD = 9;
+/** Room in bytes for what surrounds an element, a node, and the nodes in a payload, and the most at first. */
+const ELEMENT_ROOM = 3;
+const NODE_ROOM = 64;
+const FOOTER_ROOM = 256;
+const ROOM_MAX = 4 * 1024 ** 2;
 /** The types of quicklist nodes: with a single element, and with a listpack. */
 const PLAIN = 1;
 const PACKED = 2;
@@ -89,11 +94,12 @@ export function writeBody(out: RdbWriter, value: Value, type: number, format: Rd
 
 function writeList(out: RdbWriter, list: ListValue, { plainNodes }: RdbFormat): void {
   const nodes: (Buffer | Bytes)[] = [];
-  let node = new ListpackBuilder();
+  const packed = new RdbWriter(Math.min(list.bytes + ELEMENT_ROOM * list.size + NODE_ROOM, ROOM_MAX));
+  let node = new ListpackBuilder(packed);
   const close = (): void => {
     if (node.count === 0) return;
     nodes.push(node.finish());
-    node = new ListpackBuilder();
+    node = new ListpackBuilder(packed);
   };
   for (let at = 0; at < list.size; at++) {
     const element = list.at(at)!;
@@ -103,6 +109,7 @@ function writeList(out: RdbWriter, list: ListValue, { plainNodes }: RdbFormat): 
     else node.add(element);
   }
   close();
+  out.expect(packed.length + FOOTER_ROOM);
   out.size(nodes.length);
   for (const data of nodes) {
     out.size(typeof data === 'string' ? PLAIN : PACKED);

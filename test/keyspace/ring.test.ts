@@ -1,8 +1,12 @@
 /** The ring buffer of lists, and the list's own operations in the middle, beside plain arrays. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../keyspace/collections/encoding.ts';
 import { ListValue } from '../../keyspace/collections/list.ts';
 import { Ring } from '../../keyspace/collections/ring.ts';
+
+/** A list is a listpack while it takes 8 KB at most. */
+const LIMITS = { ...DEFAULT_LIMITS, packsLists: true, listMaxListpackSize: -2 };
 
 type Step = readonly [deed: number, place: number];
 
@@ -31,11 +35,12 @@ function step(ring: Ring<number>, array: number[], [deed, place]: Step, item: nu
         ring.remove(at);
         array.splice(at, 1);
       } else if (deed === 7) {
-        ring.dropFirst(at);
+        ring.keep(at, array.length);
         array.splice(0, at);
       } else if (deed === 8) {
-        ring.dropLast(at);
-        array.length -= at;
+        ring.keep(at >> 1, array.length - (at >> 1));
+        array.splice(0, at >> 1);
+        array.length -= at >> 1;
       } else {
         ring.set(at, item);
         array[at] = item;
@@ -46,15 +51,21 @@ function step(ring: Ring<number>, array: number[], [deed, place]: Step, item: nu
   expect(ring.toArray()).toEqual(array);
 }
 
-test('a ring is like an array, from every size', () => {
-  const steps = fc.array(fc.tuple(fc.nat(8), fc.nat(1000)), { maxLength: 200 });
+test('rings and their copies are like arrays, from every size', () => {
+  const steps = fc.array(fc.tuple(fc.nat(9), fc.nat(1000)), { maxLength: 200 });
   fc.assert(
     fc.property(fc.constantFrom(0, 3, 4, 5, 100), steps, (size, deeds) => {
       const array = Array.from({ length: size }, (_, i) => -i);
-      const ring = new Ring(array);
-      for (const [i, each] of deeds.entries()) step(ring, array, each, i);
-      expect(ring.toArray()).toEqual(array);
-      expect([ring.at(-1), ring.at(array.length)]).toEqual([undefined, undefined]);
+      const pairs = [{ ring: new Ring(array), array }];
+      for (const [i, each] of deeds.entries()) {
+        const pair = pairs[each[1] % pairs.length]!;
+        if (each[0] === 9) pairs.push({ ring: pair.ring.copy(), array: pair.array.slice() });
+        else step(pair.ring, pair.array, each, i);
+      }
+      for (const { ring, array } of pairs) {
+        expect(ring.toArray()).toEqual(array);
+        expect([ring.at(-1), ring.at(array.length)]).toEqual([undefined, undefined]);
+      }
     }),
   );
 });
@@ -90,6 +101,28 @@ test('LREM, LINSERT and LSET do what they do to an array, with many equal elemen
       }
       expect([...list.values()]).toEqual(rest);
       expect(list.bytes).toBe(rest.join('').length);
+    }),
+  );
+});
+
+test('a list that LTRIM has shortened knows its bytes and its encoding, whether or not anyone asks in between', () => {
+  const deeds = fc.array(fc.tuple(fc.nat(3), fc.nat(2000)), { maxLength: 30 });
+  fc.assert(
+    fc.property(deeds, (steps) => {
+      const items = Array.from({ length: 3000 }, (_, i) => `element ${i % 1000}`);
+      const [asked, silent] = [new ListValue(items.slice(), LIMITS), new ListValue(items.slice(), LIMITS)];
+      for (const [deed, place] of steps) {
+        for (const list of [asked, silent]) {
+          const at = list.size === 0 ? 0 : place % list.size;
+          if (deed === 0) list.keep(at >> 1, list.size - 1 - (at >> 3));
+          else if (deed === 1) list.pushRight(`new ${place}`);
+          else if (deed === 2) list.popLeft();
+          else list.removeMatching(list.at(at) ?? '', 0);
+        }
+        expect(asked.bytes).toBe([...asked.values()].join('').length);
+        expect([asked.encoding(), silent.size]).toEqual([silent.encoding(), asked.size]);
+      }
+      expect([silent.bytes, silent.countPackedBytes()]).toEqual([asked.bytes, asked.countPackedBytes()]);
     }),
   );
 });
