@@ -14,8 +14,8 @@ const SHORTEST = 2;
 /** How many elements LREM takes out one by one. For more, the list is made anew. */
 const MOVED = 8;
 
-/** When LTRIM removes more elements than this, their bytes are not subtracted: what is left is counted when it is asked for. */
-const LEFT_UNCOUNTED = 64;
+/** When LTRIM removes more elements than this, their size in a listpack is not subtracted: what is left is measured when it matters. */
+const UNMEASURED = 64;
 
 /** The value of a key of type list. */
 export class ListValue {
@@ -24,8 +24,8 @@ export class ListValue {
   #bytes = 0;
   /** Bytes of the elements in a listpack; 0 where lists are no listpacks. */
   #packed = 0;
-  /** False when the bytes of a quicklist have to be counted again before they are used. */
-  #isCounted = true;
+  /** False when the elements of a quicklist have to be measured again before that is used. */
+  #isMeasured = true;
   /** True when the list has outgrown a listpack. */
   #quick = true;
   readonly #limits: Readonly<EncodingLimits>;
@@ -33,7 +33,8 @@ export class ListValue {
   constructor(items: Bytes[] = [], limits: Readonly<EncodingLimits> = DEFAULT_LIMITS) {
     this.#items = new Ring(items);
     this.#limits = limits;
-    if (items.length > 0) this.#count();
+    this.#bytes = lengthIn(this.#items, 0, items.length);
+    this.#measure();
     if (limits.packsLists) this.#quick = this.#exceeds(this.#packed, items.length, 1);
   }
 
@@ -43,22 +44,19 @@ export class ListValue {
 
   /** The total size of all elements, in bytes. */
   get bytes(): number {
-    if (!this.#isCounted) this.#count();
     return this.#bytes;
   }
 
-  #count(): void {
-    const { length } = this.#items;
-    this.#bytes = this.#packed = 0;
-    for (let i = 0; i < length; i++) this.#bytes += this.#items.at(i)!.length;
-    if (this.#limits.packsLists)
-      for (let i = 0; i < length; i++) this.#packed += elementSize(this.#items.at(i)!);
-    this.#isCounted = true;
+  #measure(): void {
+    this.#isMeasured = true;
+    if (!this.#limits.packsLists) return;
+    this.#packed = 0;
+    for (let i = 0; i < this.#items.length; i++) this.#packed += elementSize(this.#items.at(i)!);
   }
 
   /** The size of all elements in one listpack, in bytes. O(1) where lists are listpacks, otherwise O(n). */
   countPackedBytes(): number {
-    if (!this.#isCounted) this.#count();
+    if (!this.#isMeasured) this.#measure();
     if (this.#limits.packsLists) return LISTPACK_FRAME + this.#packed;
     let size = LISTPACK_FRAME;
     for (let i = 0; i < this.#items.length; i++) size += elementSize(this.#items.at(i)!);
@@ -157,14 +155,17 @@ export class ListValue {
     if (start > stop) {
       items.clear();
       this.#bytes = this.#packed = 0;
-      this.#isCounted = true;
+      this.#isMeasured = true;
       return;
     }
     const { length } = items;
-    const removed = length - (stop - start + 1);
-    if (removed === 0) return;
-    if (this.#quick && removed > LEFT_UNCOUNTED) this.#isCounted = false;
-    else {
+    const kept = stop - start + 1;
+    if (kept === length) return;
+    if (this.#quick && length - kept > UNMEASURED) {
+      this.#isMeasured = false;
+      if (kept < length / 2) this.#bytes = lengthIn(items, start, stop + 1);
+      else this.#bytes -= lengthIn(items, 0, start) + lengthIn(items, stop + 1, length);
+    } else {
       for (let i = 0; i < start; i++) this.#leave(items.at(i)!);
       for (let i = stop + 1; i < length; i++) this.#leave(items.at(i)!);
     }
@@ -186,7 +187,7 @@ export class ListValue {
     copy.#items = this.#items.copy();
     copy.#bytes = this.#bytes;
     copy.#packed = this.#packed;
-    copy.#isCounted = this.#isCounted;
+    copy.#isMeasured = this.#isMeasured;
     copy.#quick = this.#quick;
     return copy;
   }
@@ -210,10 +211,10 @@ export class ListValue {
   /** A list becomes a listpack again when it takes half of what one may. */
   #settle(): void {
     if (!this.#limits.packsLists || !this.#quick) return;
-    if (!this.#isCounted) {
+    if (!this.#isMeasured) {
       // Even the shortest elements are too many.
       if (this.#exceeds(this.size * SHORTEST, this.size, 2)) return;
-      this.#count();
+      this.#measure();
     }
     this.#quick = this.#exceeds(this.#packed, this.size, 2);
   }
@@ -238,5 +239,11 @@ export class ListValue {
 function lengthOf(items: readonly Bytes[]): number {
   let bytes = 0;
   for (const item of items) bytes += item.length;
+  return bytes;
+}
+
+function lengthIn(items: Ring<Bytes>, from: number, end: number): number {
+  let bytes = 0;
+  for (let i = from; i < end; i++) bytes += items.at(i)!.length;
   return bytes;
 }

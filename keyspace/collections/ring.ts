@@ -6,7 +6,7 @@ const LEAST = 4;
 /** A ring with more room than this gives it back when a quarter is used. */
 const LARGE = 16_384;
 
-/** A sequence of items, of which undefined is none. A copy shares the array until one of the two changes. */
+/** A sequence of items, of which undefined is none. A copy shares the array until one of the two gets another item. */
 export class Ring<T> {
   #items: (T | undefined)[];
   #isShared = false;
@@ -65,10 +65,9 @@ export class Ring<T> {
   /** Removes the last item. */
   pop(): T | undefined {
     if (this.#size === 0) return undefined;
-    if (this.#isShared) this.#part();
     const place = (this.#head + --this.#size) & this.#mask;
     const item = this.#items[place];
-    this.#items[place] = undefined;
+    if (!this.#isShared) this.#items[place] = undefined;
     this.#giveBack();
     return item;
   }
@@ -76,9 +75,8 @@ export class Ring<T> {
   /** Removes the first item. */
   shift(): T | undefined {
     if (this.#size === 0) return undefined;
-    if (this.#isShared) this.#part();
     const item = this.#items[this.#head];
-    this.#items[this.#head] = undefined;
+    if (!this.#isShared) this.#items[this.#head] = undefined;
     this.#head = (this.#head + 1) & this.#mask;
     this.#size--;
     this.#giveBack();
@@ -87,12 +85,10 @@ export class Ring<T> {
 
   /** Keeps only the items from `from` to before `end`, which must exist. */
   keep(from: number, end: number): void {
-    if (this.#isShared || end - from < this.#size / 2) {
-      this.#take(this.slice(from, end));
-      return;
+    if (!this.#isShared) {
+      this.#empty(end, this.#size);
+      this.#empty(0, from);
     }
-    this.#empty(end, this.#size);
-    this.#empty(0, from);
     this.#head = (this.#head + from) & this.#mask;
     this.#size = end - from;
     this.#giveBack();
@@ -153,6 +149,8 @@ export class Ring<T> {
   #part(): void {
     this.#items = this.#items.slice();
     this.#isShared = false;
+    // What was removed from a shared array is still there.
+    this.#empty(this.#size, this.#mask + 1);
   }
 
   #giveBack(): void {
