@@ -66,13 +66,21 @@ export class SlotSet {
   /** The slots as ranges of consecutive ones, both ends included. */
   ranges(): [first: number, last: number][] {
     const ranges: [number, number][] = [];
-    for (let slot = 0; slot < SLOT_COUNT; slot++) {
-      if (!this.has(slot)) continue;
-      const first = slot;
-      while (this.has(slot + 1)) slot++;
-      ranges.push([first, slot]);
+    for (let first = this.#next(0, true); first < SLOT_COUNT; ) {
+      const end = this.#next(first, false);
+      ranges.push([first, end - 1]);
+      first = this.#next(end, true);
     }
     return ranges;
+  }
+
+  /** The next slot from this one on that is in the set, or that is not. It steps over eight at once where all are alike. */
+  #next(from: number, isWanted: boolean): number {
+    const unwanted = isWanted ? 0 : 0xff;
+    let slot = from;
+    while (slot < SLOT_COUNT && this.has(slot) !== isWanted)
+      slot += (slot & 7) === 0 && this.bits[slot >> 3] === unwanted ? 8 : 1;
+    return slot;
   }
 }
 

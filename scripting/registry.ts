@@ -11,8 +11,15 @@ import { REDIS_7_0, type ScriptTexts } from './runtime/texts.ts';
 import type { LuaFunction } from './runtime/values.ts';
 import { readShebang } from './shebang.ts';
 import { LuaSyntaxError } from './syntax/lexer.ts';
+import { parse } from './syntax/parser.ts';
 
 const CHUNK = '@user_script';
+
+/**
+ * Scripts of up to so many bytes are only parsed when they are loaded, and compiled when they first run: clients load all of
+ * theirs, and run few. In a longer script, the compiler may find too many levels, or need too much memory.
+ */
+const LATER_MAX = 1024;
 
 export class CompiledScript extends Program {
   override readonly declared: boolean;
@@ -20,7 +27,7 @@ export class CompiledScript extends Program {
   readonly source: Bytes;
   readonly #body: Bytes;
   readonly #texts: ScriptTexts;
-  readonly #fast: LuaFunction;
+  #fast: LuaFunction | undefined;
   #resumable: LuaFunction | undefined;
 
   constructor(sha1: Bytes, source: Bytes, texts: ScriptTexts) {
@@ -30,7 +37,8 @@ export class CompiledScript extends Program {
     this.declared = declared;
     this.#body = body;
     this.#texts = texts;
-    this.#fast = fastRealm(texts).compile(body, CHUNK);
+    if (body.length > LATER_MAX) this.fast();
+    else parse(body, CHUNK.slice(1));
   }
 
   /** The size of its text in bytes. */
@@ -43,6 +51,7 @@ export class CompiledScript extends Program {
   }
 
   protected override fast(): LuaFunction {
+    this.#fast ??= fastRealm(this.#texts).compile(this.#body, CHUNK);
     return this.#fast;
   }
 
@@ -59,9 +68,14 @@ const caches = new Map<ScriptTexts, Map<Bytes, CompiledScript>>();
 /**
  * Compiles a script, or returns it from the cache of the 500 scripts used last on servers of this kind.
  * @param texts what the scripts of the server have
+ * @param sha1 its SHA-1, if that is known
  * @throws ReplyError with Redis' text when it does not parse
  */
-export function compile(source: Bytes, texts: ScriptTexts = REDIS_7_0): CompiledScript {
+export function compile(
+  source: Bytes,
+  texts: ScriptTexts = REDIS_7_0,
+  sha1: Bytes | undefined = undefined,
+): CompiledScript {
   let cache = caches.get(texts);
   if (cache === undefined) caches.set(texts, (cache = new Map()));
   // The cache is keyed by text, so that a repeated EVAL needs no digest.
@@ -71,7 +85,7 @@ export function compile(source: Bytes, texts: ScriptTexts = REDIS_7_0): Compiled
     cache.set(source, script);
     return script;
   }
-  script = compileAnew(sha1Of(source), source, texts);
+  script = compileAnew(sha1 ?? sha1Of(source), source, texts);
   cache.set(source, script);
   if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value!);
   return script;

@@ -278,6 +278,7 @@ export function slotStats(cluster: Cluster, argv: readonly Bytes[]): Reply {
   }
   const sign = descending ? -1 : 1;
   const all = [...owners.keys()].filter(mine);
-  all.sort((one, other) => sign * (figure(by, one) - figure(by, other)) || one - other);
+  const figures = new Map(all.map((slot) => [slot, sign * figure(by, slot)]));
+  all.sort((one, other) => figures.get(one)! - figures.get(other)! || one - other);
   return all.slice(0, limit).map(described);
 }

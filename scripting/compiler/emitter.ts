@@ -56,7 +56,8 @@ export interface Repeating {
 
 /** The string in the form of JavaScript property names, which are compared by address. */
 function internalized(text: Bytes): Bytes {
-  return Object.keys(Object.fromEntries([[text, 0]]))[0]!;
+  for (const name in { [text]: 0 }) return name;
+  return text;
 }
 
 /**

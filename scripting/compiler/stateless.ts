@@ -103,9 +103,10 @@ function staysPlain(chunk: FunctionNode, tables: ReadonlySet<Variable>): boolean
       const { object, key } = node as { object: unknown; key: unknown };
       return (isTable(object) || visit(object, inside)) && visit(key, inside);
     }
-    return Object.entries(node).every(
-      ([name, value]) => name === 'parent' || visit(value, inside || name === 'body'),
-    );
+    for (const [name, value] of Object.entries(node)) {
+      if (name !== 'parent' && !visit(value, inside || name === 'body')) return false;
+    }
+    return true;
   };
   return visit(chunk.body, false);
 }

@@ -218,5 +218,13 @@ class Parser extends ExpressionParser {
  * @throws LuaSyntaxError with Lua 5.1's text
  */
 export function parse(source: Bytes, chunk: Bytes): FunctionNode {
-  return new Parser(source, chunk).chunk();
+  if (last?.source === source && last.chunk === chunk) return last.tree;
+  const tree = new Parser(source, chunk).chunk();
+  last = source.length > KEPT_MAX ? undefined : { source, chunk, tree };
+  return tree;
 }
+
+/** Longer chunks are not kept. */
+const KEPT_MAX = 4096;
+/** The last chunk that was parsed: it is looked at when it is loaded, and compiled then or when it is first run. */
+let last: { readonly source: Bytes; readonly chunk: Bytes; readonly tree: FunctionNode } | undefined;

@@ -139,7 +139,8 @@ export class Scripts implements ScriptHost {
   /** SCRIPT LOAD: compiles a script and stores it. Throws ReplyError with the compiler's message. */
   load(text: Bytes): CompiledScript {
     // A script that is known is not compiled again: clients load all of theirs each time they start.
-    const script = this.#known.get(Scripts.sha1(text))?.script ?? compile(text, this.texts);
+    const sha = Scripts.sha1(text);
+    const script = this.#known.get(sha)?.script ?? compile(text, this.texts, sha);
     this.#known.load(script);
     return script;
   }
