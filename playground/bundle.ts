@@ -167,7 +167,9 @@ const unused: readonly (readonly [file: RegExp, contents: string])[] = [
   [/[\\/]node-functions[\\/]other-runtimes\.ts$/, 'export const replaceOtherRuntimes = () => {};'],
   // LOLWUT only draws, and the drawings are long.
   [/[\\/]server[\\/]commands[\\/]node[\\/]lolwut\.ts$/, 'export const lolwutCommands = [];'],
-  // Nobody makes a lock of a HyperLogLog.
+  // Nobody makes a lock of a HyperLogLog, or of places on a map.
+  [/[\\/]server[\\/]commands[\\/]sorted-set[\\/]geo\.ts$/, 'export const geoCommands = [];'],
+  [/[\\/]server[\\/]commands[\\/]sorted-set[\\/]geo-search\.ts$/, 'export const geoSearchCommands = [];'],
   [/[\\/]server[\\/]commands[\\/]string[\\/]hyperloglog\.ts$/, 'export const hyperloglogCommands = [];'],
   ...Object.entries(laterCommands).map(
     ([name, file]) =>
