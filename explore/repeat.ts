@@ -30,8 +30,8 @@ export async function differenceOf(
 }
 
 /**
- * The same for the two plays of the world without faults. They are compared until the clients are done: the first play does
- * not know yet what is left then, and looks whether the lock can be had.
+ * The same for the two plays of the world without faults. They are compared until the clients are done, or told to end: the
+ * first play does not know yet how long to wait, and what is left then, and looks whether the lock can be had.
  * @param settled the second play and a third were alike
  */
 export function calmDifferenceOf(
@@ -41,7 +41,8 @@ export function calmDifferenceOf(
 ): string | undefined {
   const until = Math.min(
     ...[survey, first].map(
-      ({ begunAt, stopped, span, endedAt }) => begunAt + (stopped ? endedAt : span) * 1000,
+      ({ begunAt, stopped, span, toldAt, endedAt }) =>
+        begunAt + (stopped ? endedAt : Math.min(span, toldAt)) * 1000,
     ),
   );
   // Links to resources are not known before the first play, so only the second one sets their delays to 0.
