@@ -51,14 +51,20 @@ function wantsLock(world: PlayedWorld, name: string): boolean {
   if (world.visits.length > 0 && world.visits.every(({ resource }) => world.once?.has(resource)))
     return false;
   const { account } = accountOfWorld(world);
+  const until = world.toldAt * 1000;
   const left = Math.max(
     0,
-    ...world.visits.filter(({ client, to }) => client === name && Number.isFinite(to)).map(({ to }) => to),
+    ...world.visits.flatMap(({ client, from, to }) =>
+      client === name && Number.isFinite(to) && (from <= world.toldAt || name === PROBE) ? [to] : [],
+    ),
   );
   const since = left * 1000;
-  const entered = locksOfEntries(account);
+  const entered = locksOfEntries(account, until);
+  const isHolder = account.tenures.some(
+    ({ client, from, end }) => client === name && from <= until && (end?.at ?? Infinity) > until,
+  );
   // Workers of a queue take turns by a lock to look for stalled jobs. They wait for the next job, not for that lock.
-  const matters = (lock: string): boolean => entered.size === 0 || entered.has(lock);
+  const matters = (lock: string): boolean => entered.size === 0 || entered.has(lock) || isHolder;
   return (
     account.refusals.some(({ client, lock, at }) => client === name && at >= since && matters(lock)) ||
     account.waiters.some(({ client, to }) => client === name && (to === null || to >= since)) ||
@@ -84,18 +90,32 @@ function isCounted(world: PlayedWorld, name: string): boolean {
   );
 }
 
-/** The locks whose grants let clients enter, as far as the servers show it. */
-function locksOfEntries({ entries }: LockAccount): ReadonlySet<string> {
-  return new Set(entries.flatMap(({ tenure }) => tenure?.lock ?? []));
+/** The locks whose grants let clients enter before they were told to end, as far as the servers show it. */
+function locksOfEntries({ entries }: LockAccount, until: number): ReadonlySet<string> {
+  const early = entries.filter(({ visit }) => visit.from <= until || visit.client === PROBE);
+  return new Set(early.flatMap(({ tenure }) => tenure?.lock ?? []));
 }
 
 function probeOf(world: PlayedWorld): CalmWorld['probe'] {
   const visits = world.visits.filter(({ client }) => client === PROBE);
   const [first] = world.probeLives;
   // Later lives may enter, when what made the first one return has expired: a value in a cache, or the mark of a job.
-  if (first?.ended === 'returned' && !visits.some(({ life }) => life === first.life)) return 'returns';
+  if (first?.ended === 'returned' && !visits.some(({ life }) => life === first.life))
+    return gaveUp(world) ? 'enters' : 'returns';
   if (visits.length > 0) return 'enters';
   if (world.probeLives.some(({ ended }) => ended === 'threw')) return 'enters';
   if (world.probeLives.some(({ ended }) => ended === 'returned')) return 'returns';
   return wantsLock(world, PROBE) ? 'enters' : 'waits';
 }
+
+/** True when the probe asked again and again for a lock that nobody had, was refused each time, and returned. */
+function gaveUp(world: PlayedWorld): boolean {
+  const own = accountOfWorld(world).account.refusals.filter(({ client }) => client === PROBE);
+  return (
+    own.length >= MANY &&
+    own.every(({ because, at }) => because === undefined || (because.end?.at ?? at) <= at)
+  );
+}
+
+/** How often a client must ask to be one that waits, and none that has found its work done. */
+const MANY = 4;

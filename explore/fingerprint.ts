@@ -25,17 +25,19 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
  * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
  * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
  * lost the lock, when its WAIT was about another connection or counted too few replicas, when it took the lock again after another had
- * had it, when it went in after its lease had ended, when the lease ended during its work although nothing had hindered it, when fences
+ * had it, or renewed the other's, when it went in after its lease had ended, when the lease ended during its work although nothing had hindered it, when fences
  * did not grow, and when a job was done twice although its first run had ended before its lease, or had not been noted.
  */
 export function isLeaseLimit(cause: Cause): boolean {
-  const { entries, freedBy, refused, retaken, unmarked, unconfirmed, overrun, shape } = cause;
+  const { entries, freedBy, refused, retaken, unmarked, unconfirmed, misled, overrun, shape } = cause;
+  if (cause.update?.how === 'lost') return true;
   if (
     entries.length < 2 ||
     freedBy === undefined ||
     unmarked !== undefined ||
     (refused !== undefined && refused.error === undefined) ||
     retaken !== undefined ||
+    misled !== undefined ||
     unconfirmed !== undefined
   )
     return false;

@@ -26,7 +26,7 @@ export function behindOf(
   const isPermit = breach.promise === 'permits' && freed.how === 'overwritten';
   if (isPermit && freed.request?.call === newest.call) return bothStand(newest);
   const again =
-    breach.promise === 'once' && NO_END.includes(freed.how)
+    /^(?:once|mutual-exclusion)$/.test(breach.promise) && NO_END.includes(freed.how)
       ? (putAgain(oldest, newest, known) ?? toldToAll(oldest, newest, known))
       : undefined;
   return again ?? lossBehind(breach, freed, granted, known, world);
@@ -53,7 +53,7 @@ function lossBehind(
   const isEnd = promise === 'once' && how === 'released' && request !== undefined;
   const isFence = promise === 'fencing' && how !== 'lost';
   if (!isEnd && !isFence) return freed;
-  const [client, from] = isEnd ? [by, micros(at)] : [oldest.visit.client, grantedAt(oldest)];
+  const [client, from] = isEnd ? [by, micros(at)] : [oldest.visit.client, drawnAt(oldest, known)];
   // A fence may be drawn by a later request than the grant.
   const until = isFence ? micros(newest.visit.from) : grantedAt(newest);
   // A counter of fences may be changed by another request than the one that takes the lock.
@@ -83,6 +83,16 @@ function lossBehind(
   if (!isEnd) return { ...lost, by: undefined, request: undefined };
   const mark = markBefore(request, oldest, account);
   return mark === undefined ? lost : { ...lost, request: requestOf(mark) };
+}
+
+/** When the holder's fence was drawn, which may be before it had the lock. */
+function drawnAt(holder: GrantedVisit, { account }: WorldAccount): number {
+  const { client, fence, from } = holder.visit;
+  const draw = account.calls.all.find(
+    ({ sent, reply, wrote, ...each }) =>
+      each.client === client && sent <= micros(from) && wrote.size > 0 && reply?.text === String(fence),
+  );
+  return Math.min(draw?.executed ?? Infinity, grantedAt(holder));
 }
 
 /** The last write of a client under the lock before it gave the lock back, to another key: the mark of finished work. */

@@ -24,6 +24,7 @@ import { accountOfWorld, micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, requestOf } from './request.ts';
 import { shapeOf } from './shape.ts';
 import { errorsUntil, INTRODUCES, isRunAfterwards, lateOf, repeatedBy } from './trouble.ts';
+import { lostUpdateIn } from './updates.ts';
 
 /** Why the promise broke. */
 export function causeOf(world: PlayedWorld, breach: Breach): Cause {
@@ -52,6 +53,7 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
   return {
     ...emptyReason,
     ...defined({ namesake: namesakeOf(calls, world), retaken, unmarked, unconfirmed }),
+    ...defined({ misled: misledBy(granted, freedBy, known) }),
     ...(refused === undefined && isOverrun(world, breach, freedBy, granted[0]) && { overrun: true }),
     resource: visits[0]?.resource,
     clients: [
@@ -251,6 +253,26 @@ function retakenBy(
   return again?.call === undefined ? undefined : requestOf(again.call);
 }
 
+/** A renewal of the first holder that renewed the lock of the second one, because it compares no token, and so let the first go on. */
+function misledBy(
+  granted: readonly GrantedVisit[],
+  freedBy: FreedBy | undefined,
+  { account }: WorldAccount,
+): CauseRequest | undefined {
+  const [first, newest] = [granted[0], granted.at(-1)];
+  if (first === undefined || newest === undefined || freedBy === undefined || freedBy.request !== undefined)
+    return undefined;
+  const { client, to } = first.visit;
+  for (const { key, shared, permit, renewals } of newest.tenures) {
+    const at = renewals.find((each) => each.by === client && each.at <= micros(to))?.at;
+    const call = account.calls.all.find(
+      (each) => each.client === client && each.executed === at && each.wrote.has(key),
+    );
+    if (call !== undefined && !shared && !permit && client !== newest.visit.client) return requestOf(call);
+  }
+  return undefined;
+}
+
 /** Commands that only look, or ask for the lock once more. */
 const READS = /^(?:get|hget|exists|p?ttl|set|setnx|hsetnx|watch)$/;
 
@@ -286,30 +308,31 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   if (silent?.last !== undefined) calls.push(silent.last.call);
   const isTold = [left, lost, waiter, silent].some((each) => each !== undefined);
   const neglected = isClosed && !isTold ? neglectedIn(known, until) : undefined;
+  const update = breach.promise === 'no-lost-update' ? lostUpdateIn(world) : undefined;
   const twice =
     calls.length > 0
       ? calls
       : known.account.calls.all.filter(({ wrote, sent }) => wrote.size > 0 && sent <= until);
   const named = clientsOf(world.plan).filter((name) => namesClient(breach.what, name));
-  const clients = [
-    left?.client,
-    lost?.client,
-    ...visits.map(({ client }) => client),
-    ...(breach.clients ?? []),
-    ...named,
-  ];
+  const own = visits.map(({ client }) => client);
+  const clients = [left?.client, lost?.client, ...own, ...(breach.clients ?? []), ...named];
   return {
-    resource: breach.resource ?? visits[0]?.resource ?? left?.lock ?? lost?.key,
+    // Whether its client had gone in before does not matter.
+    resource: left?.lock ?? breach.resource ?? visits[0]?.resource ?? lost?.key,
     clients: [...new Set(clients.filter((each) => each !== undefined && each !== PROBE))] as string[],
     // The lock that was left says more than the last visit.
     grants: left === undefined ? granted.visits.flatMap((each) => grantOf(each)) : [],
-    entries: (left === undefined ? granted.visits : []).map(({ visit }) => ({
-      visit: visit.id,
-      client: visit.client,
-      at: visit.from,
-      to: visit.to,
+    entries: (left === undefined ? granted.visits : []).map(({ visit: { id, client, from, to } }) => ({
+      ...{ visit: id, client, at: from, to },
     })),
-    ...{ freedBy: undefined, refused: undefined, left, lost, waiter, ...defined({ silent, neglected }) },
+    ...{
+      freedBy: undefined,
+      refused: undefined,
+      left,
+      lost,
+      waiter,
+      ...defined({ silent, neglected, update }),
+    },
     twice: twice.flatMap((call) => repeatedBy(call, known.account) ?? []),
     late: lateOf(calls, known),
     errors: errorsUntil(known, until),

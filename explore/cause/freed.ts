@@ -2,7 +2,8 @@
 import type { LockAccount } from '../../lab/account/account.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { Tenure, TenureEnd } from '../../lab/account/tenures.ts';
-import type { RecordedWrite } from '../../lab/timeline/record.ts';
+import { surplusBefore } from './counts.ts';
+import { endOfLease, goneBetween, isOfField } from './gone.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import { micros, type WorldAccount } from './recorded.ts';
 import { type CauseRequest, errorOf, kindOf, requestOf } from './request.ts';
@@ -117,7 +118,11 @@ function foundBetween(
   const roleOf = (by: string | undefined): CauseRole => roleFor(by, older, newer, known.account);
   const common = { tenure, node: tenure?.node, by: undefined, request: undefined };
   const next = newer.tenures[0];
-  if (ended?.end !== undefined && next !== undefined) return ofEnd(ended, ended.end, roleOf);
+  if (ended?.end !== undefined && next !== undefined) {
+    if (!isCount(ended, known)) return ofEnd(ended, ended.end, roleOf);
+    // Who counts a number takes no lock away. What counts is who let the count go so far.
+    return changedBetween(older, newer, known, roleOf, lostKeys) ?? bothStand(newer);
+  }
   if (tenure === undefined) {
     const own = older.call;
     const error = own === undefined ? undefined : errorOf(own, known.messages);
@@ -126,9 +131,7 @@ function foundBetween(
         ...{ ...common, how: 'never taken', at: grantedAt(newer) / 1000, role: 'second holder' },
         what: whyNone(newer.call, known),
       };
-    const between =
-      writeBetween(older, newer, known, roleOf, lostKeys) ??
-      repeatedBetween(older, newer, known.account, roleOf);
+    const between = changedBetween(older, newer, known, roleOf, lostKeys);
     if (between !== undefined && error === undefined) return between;
     if (error === undefined && bothWrote(own, newer.call)) return bothStand(newer);
     const what = whyNone(own, known);
@@ -154,6 +157,20 @@ function foundBetween(
         ? 'different servers granted it to the two'
         : BOTH_STAND;
   return { ...common, how: 'together', at: next.from / 1000, role: 'second holder', what };
+}
+
+/** True for a number that was counted up or down. */
+function isCount({ end, key, node }: Tenure, { run }: WorldAccount): boolean {
+  return (
+    end?.how === 'overwritten' &&
+    run.writes.some(
+      ({ at, write, ...each }) =>
+        at === end.at &&
+        each.node === node &&
+        write.key === key &&
+        /^(?:in|de)cr/i.test(write.command[0] ?? ''),
+    )
+  );
 }
 
 /** True when the requests by which two clients went in both changed one key: each of them is a grant. */
@@ -262,14 +279,25 @@ function lossBefore(
   return { at, node: next.node, what: `the failover to ${next.node}, which never received it` };
 }
 
+/** What changed a key that the requests name so that both got in. */
+function changedBetween(...asked: Parameters<typeof writeBetween>): FreedBy | undefined {
+  const [older, newer, known, roleOf] = asked;
+  return (
+    surplusBefore(older, newer, known, roleOf) ??
+    writeBetween(...asked) ??
+    repeatedBetween(older, newer, known.account, roleOf)
+  );
+}
+
 /** What changed a key that the requests name, between the two: a loss, or the last request of another kind. */
 function writeBetween(
   older: GrantedVisit,
   newer: GrantedVisit,
-  { run, account }: WorldAccount,
+  known: WorldAccount,
   roleOf: (by: string | undefined) => CauseRole,
   lostKeys: ReadonlySet<string>,
 ): FreedBy | undefined {
+  const { run, account } = known;
   const [from, to] = [grantedAt(older), grantedAt(newer)];
   const calls = [older.call, newer.call].filter((call) => call !== undefined);
   const words = new Set(calls.flatMap((call) => call.words));
@@ -284,20 +312,25 @@ function writeBetween(
       what: `${how}, which did not have it`,
     };
   }
+  const gone = goneBetween(older, newer, known, roleOf);
+  if (gone !== undefined) return gone;
   const kinds = new Set(calls.map(kindOf));
+  // What a client found absent was free before anybody set it.
+  const isAbsent = isRefused(newer.call) && /^h?(?:get|exists)$/.test(newer.call?.name ?? '');
   const found = run.writes.findLast((each) => {
-    if (each.at < from || each.at > to || !words.has(each.write.key)) return false;
+    const { write, at } = each;
+    if (at < from || at > to || !words.has(write.key)) return false;
+    if (isAbsent && write.type !== 'none' && !/^hdel$/i.test(write.command[0] ?? '')) return false;
     const call = account.calls.causeOf(each);
     return call === undefined || !kinds.has(kindOf(call));
   });
   if (found === undefined) return undefined;
   const call = account.calls.causeOf(found);
   const by = found.write.client;
-  const isExpiry = by === undefined && (found.write.type === 'none' || isOfField(found.write));
-  const ended = jumpOf(found.node, from, found.at, run) === undefined ? 'expired' : 'clock';
+  if (by === undefined && (found.write.type === 'none' || isOfField(found.write)))
+    return endOfLease(found, from, older.call?.client, known, roleOf);
   return {
-    ...{ ...base, how: isExpiry ? ended : 'changed', at: found.at / 1000 },
-    ...{ role: roleOf(by), by, node: found.node },
+    ...{ ...base, how: 'changed', at: found.at / 1000, role: roleOf(by), by, node: found.node },
     what: call === undefined ? (found.write.command[0] ?? '').toUpperCase() : kindOf(call),
     request: call === undefined ? undefined : requestOf(call),
   };
@@ -328,11 +361,6 @@ function repeatedBetween(
     ...{ how: 'changed', at: (call.executed ?? 0) / 1000, role: roleOf(by), by, node: call.node },
     ...{ what: kindOf(call), request: requestOf(call), tenure: undefined },
   };
-}
-
-/** True for the end of a field of a hash that has a lease of its own: the server removes it. */
-function isOfField({ command: [name = ''] }: RecordedWrite['write']): boolean {
-  return /^hdel$/i.test(name);
 }
 
 /** How the clock of a node was set between two moments; undefined when it was not. */

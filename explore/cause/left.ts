@@ -8,6 +8,7 @@ import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { PROBE } from '../visit.ts';
+import { firstInLine } from './lines.ts';
 import type { WorldAccount } from './recorded.ts';
 import { type CauseRequest, COUNTS, errorOf, kindOf, POPS, requestOf } from './request.ts';
 import { repeatedBy } from './trouble.ts';
@@ -29,6 +30,10 @@ export interface LeftLock {
   readonly renewedByOthers: boolean;
   /** True when its client goes on to renew it. */
   readonly isRenewed: boolean;
+  /** Locks whose clients wait for each other, this one first; undefined when its client does not wait for a lock of such a client. */
+  readonly cycle: readonly Tenure[] | undefined;
+  /** True for a place in a line of clients. */
+  readonly isPlace: boolean;
   /** The tenure; undefined for what is no lock that the account knows, such as a counter. */
   readonly tenure: Tenure | undefined;
 }
@@ -51,21 +56,21 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
     ({ client, from, end }) => client !== PROBE && from <= until && (end === undefined || end.at > until),
   );
   const poppedFrom = poppedIn(known, until);
-  const [tenure] = poppedFrom === undefined ? standing : [];
-  const taken: Taken | undefined = tenure ?? poppedFrom ?? countedIn(known, until) ?? takenIn(known, until);
+  const cycle = cycleIn(standing, known, until);
+  const [tenure] = poppedFrom === undefined ? (cycle ?? standing) : [];
+  const line = tenure === undefined ? firstInLine(known, until) : undefined;
+  const place = line === undefined ? undefined : { ...line, ...lineOf(line) };
+  const taken: Taken | undefined =
+    tenure ?? poppedFrom ?? place ?? countedIn(known, until) ?? takenIn(known, until);
   if (taken === undefined) return undefined;
   const { lock, key, client, call, from, told } = taken;
   const renewals = new Set(
     tenure?.renewals.flatMap(({ at, by }) => (by === client && at <= until ? [at] : [])),
   );
-  const renewing = new Set(
-    account.calls.all.flatMap((each) =>
-      each.client === client && renewals.has(each.executed ?? -1) ? [kindOf(each)] : [],
-    ),
-  );
-  const release = account.calls.all.findLast(
+  const own = account.calls.all.filter((each) => each.client === client);
+  const renewing = new Set(own.flatMap((each) => (renewals.has(each.executed ?? -1) ? [kindOf(each)] : [])));
+  const release = own.findLast(
     (each) =>
-      each.client === client &&
       each.sent > (told ?? from) &&
       each !== call &&
       each.words.includes(key) &&
@@ -80,15 +85,83 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   const died = run.events.some(
     ({ what, who, at }) => what === 'kill' && who === client && at >= from && at <= until,
   );
-  const why = taken.why ?? whyLeft(taken, release, died, messages) ?? refusedSince(taken, known, until);
+  const waits = cycle === undefined ? undefined : waitsText(cycle);
+  const why =
+    waits ?? taken.why ?? whyLeft(taken, release, died, messages) ?? refusedSince(taken, known, until);
   return {
-    ...{ lock, client, endless, tenure, isRenewed },
-    why: isRenewed && !died ? 'renews it and never gives it back' : (why ?? 'never gave it back'),
+    ...{ lock, client, endless, tenure, isRenewed, cycle, isPlace: taken === place },
+    why:
+      isRenewed && !died && waits === undefined
+        ? 'renews it and never gives it back'
+        : (why ?? 'never gave it back'),
     renewedByOthers: tenure?.renewals.some(({ by }) => by !== client) === true,
     bared: tenure?.bared === undefined ? undefined : requestOf(tenure.bared),
     grant: call === undefined ? undefined : requestOf(call),
     release: release === undefined ? undefined : requestOf(release),
   };
+}
+
+/** Tenures whose clients wait for each other, each for the lock of the next one, and the last for that of the first. */
+function cycleIn(
+  standing: readonly Tenure[],
+  { account, run }: WorldAccount,
+  until: number,
+): Tenure[] | undefined {
+  const nextOf = ({ client, from }: Tenure): Tenure | undefined => {
+    if (
+      run.events.some(({ what, who, at }) => what === 'kill' && who === client && at >= from && at <= until)
+    )
+      return undefined;
+    // What a client waits for is what it asked for last.
+    const last = account.calls.all.findLast(
+      (call) => call.client === client && call.sent <= until && !RENEWS.test(call.name),
+    );
+    const refused = account.refusals.findLast(({ call }) => call === last);
+    return refused === undefined || refused.at < from
+      ? undefined
+      : standing.find((each) => each.lock === refused.lock && each.client !== client);
+  };
+  for (const first of standing) {
+    const path = [first];
+    for (
+      let next = nextOf(first);
+      next !== undefined && path.length <= standing.length;
+      next = nextOf(next)
+    ) {
+      // The same cycle is the same, wherever one enters it.
+      if (next === first) return rotated(path);
+      path.push(next);
+    }
+  }
+  return undefined;
+}
+
+function rotated(path: readonly Tenure[]): Tenure[] {
+  const [least] = path.map(({ lock }) => lock).sort();
+  const at = path.findIndex(({ lock }) => lock === least);
+  return [...path.slice(at), ...path.slice(0, at)];
+}
+
+/** Commands that a client sends for the locks that it has, while it waits for another. */
+const RENEWS = /^(?:eval|evalsha|fcall|p?expire)$/;
+
+function waitsText(cycle: readonly Tenure[]): string {
+  const all = cycle.map(({ client }, i) => {
+    const next = cycle[(i + 1) % cycle.length];
+    return `${i === 0 ? '' : `${client} `}waits for ${next?.lock}, which ${next?.client} has`;
+  });
+  return all.join(', and ');
+}
+
+/** What a place in a line is for the story of a lock. */
+function lineOf({
+  key,
+  call: { client, reply },
+}: {
+  key: string;
+  call: SentCommand;
+}): Pick<Tenure, 'lock' | 'client' | 'told'> {
+  return { lock: key, client, told: reply?.arrived ?? null };
 }
 
 /** Of a request that only looked: the last one of its client before it that changed something, by which the client stood in line. */

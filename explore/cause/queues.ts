@@ -35,6 +35,9 @@ export function dueBetween(
 /** The commands of the replication stream that put an element in. */
 const PUTS = /^(?:[lr]pushx?|linsert|zadd|sadd)$/i;
 
+/** Those that move one from list to list. */
+const MOVES = /^b?(?:lmove|rpoplpush)$/i;
+
 /**
  * The request that put work into the queue again after the first holder had taken it, so that the second holder took it too. Undefined
  * if the two took different work, or if it was put there only once.
@@ -48,13 +51,14 @@ export function putAgain(older: GrantedVisit, newer: GrantedVisit, known: WorldA
   const element = elementOf(first);
   const [, key = ''] = second.words;
   if (element === undefined || element !== elementOf(second) || first.words[1] !== key) return undefined;
-  const puts = run.writes.filter(
-    ({ at, write }) =>
-      at <= (second.reply?.sent ?? 0) &&
-      write.command[1] === key &&
-      write.command.includes(element) &&
-      PUTS.test(write.command[0] ?? ''),
-  );
+  const puts = run.writes.filter((each) => {
+    const { command } = each.write;
+    if (each.at > (second.reply?.sent ?? 0)) return false;
+    const call = MOVES.test(command[0] ?? '') ? account.calls.causeOf(each) : undefined;
+    return call === undefined
+      ? command[1] === key && command.includes(element) && PUTS.test(command[0] ?? '')
+      : command[2] === key && elementOf(call) === element;
+  });
   const last = puts.at(-1);
   if (last === undefined || puts.length < 2) return undefined;
   return putBy(last, element, older, newer, known);

@@ -39,6 +39,20 @@ export interface SilentClient {
   readonly subscribed: boolean;
 }
 
+/** An update that was lost. */
+export interface LostUpdate {
+  /**
+   * The servers lost it; a client did not read that its EXEC was refused; its EXEC went over another connection than its WATCH; or its
+   * write replaced what had been written since it read.
+   */
+  readonly how: 'lost' | 'unread' | 'apart' | 'between';
+  /** The client whose update was lost by the servers, or that replaced the other's. */
+  readonly client: string;
+  readonly request: CauseRequest | undefined;
+  /** What lost it, or what was replaced, in words. */
+  readonly what: string;
+}
+
 /** Work that was done, but not noted as done. */
 export interface UnmarkedEnd {
   readonly request: CauseRequest;
@@ -72,6 +86,8 @@ export interface Cause {
   readonly refused: (CauseRequest & { readonly error?: string }) | undefined;
   /** The first holder's request that took the lock again after the second holder had had it, while the first was still inside. */
   readonly retaken?: CauseRequest;
+  /** The first holder's renewal that renewed the second holder's lock, and told the first one that all was well. */
+  readonly misled?: CauseRequest;
   /** Set when the first holder's lease ended during its work although no fault struck the holder or a server, and no message was late. */
   readonly overrun?: true;
   /** The request by which a client noted that its work was done, and which had no effect; undefined when there is none. */
@@ -88,6 +104,8 @@ export interface Cause {
   readonly silent?: SilentClient;
   /** A write that a server refused and its client did not repeat, where nothing else explains what is closed; undefined without one. */
   readonly neglected?: UnmarkedEnd;
+  /** How an update was lost; undefined for other promises. */
+  readonly update?: LostUpdate;
   /** An acknowledged write that was lost. */
   readonly lost: LostWrite | undefined;
   /** Requests that were executed twice. */

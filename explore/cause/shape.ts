@@ -25,13 +25,16 @@ export function shapeOf(reason: Reason, breach: Breach): string {
     return `a ${reason.lost.by} lost an acknowledged ${(reason.lost.command[0] ?? '').toUpperCase()}`;
   if (reason.neglected !== undefined)
     return `closed since ${reason.neglected.request.kind}, which was refused and not repeated`;
+  if (reason.update !== undefined) {
+    const { how, what, request } = reason.update;
+    return how === 'lost' ? `update lost by ${what.split(' ')[1]}` : `update lost: ${how} ${request?.kind}`;
+  }
   return ofOwn(reason, breach);
 }
 
-function ofVisits(
-  { grants, entries, freedBy, overrun, refused, retaken, twice, namesake, unmarked, unconfirmed }: Reason,
-  { promise }: Breach,
-): string {
+function ofVisits(reason: Reason, { promise }: Breach): string {
+  const { grants, entries, freedBy, overrun, refused, retaken, misled, twice } = reason;
+  const { namesake, unmarked, unconfirmed } = reason;
   const kinds = grants.map(kindOfGrant);
   const [first = 'nothing'] = kinds;
   const last = kinds.at(-1) ?? 'nothing';
@@ -52,6 +55,7 @@ function ofVisits(
   if (unmarked !== undefined) parts.push(`although ${unmarked.request.kind} of the first was not executed`);
   else if (promise === 'once' && wasDone(entries, freedBy)) parts.push(DONE_BEFORE);
   if (retaken !== undefined) parts.push(`taken again by ${retaken.kind} of the first holder`);
+  if (misled !== undefined) parts.push(`${misled.kind} of the first holder renewed it for the second`);
   if (unconfirmed !== undefined)
     parts.push(
       `confirmed by WAIT ${unconfirmed.why === 'few' ? 'of too few replicas' : 'on another connection'}`,
@@ -125,7 +129,8 @@ function freedText({ how, role, what, request }: FreedBy): string {
 }
 
 function ofLeft({ left, twice }: Reason): string {
-  const { grant, endless, bared, why, release, renewedByOthers } = left as NonNullable<typeof left>;
+  const { grant, endless, bared, why, release, renewedByOthers, cycle } = left as NonNullable<typeof left>;
+  if (cycle !== undefined) return 'clients wait for the locks of each other';
   const how = `${grant?.kind ?? 'a grant'} ${endless && bared === undefined ? 'without' : 'with'} a lease${bared === undefined ? '' : `, which ${bared.kind} took away`}`;
   const again =
     twice.length > 0

@@ -7,6 +7,7 @@ import type { FullOptions } from '../options.ts';
 import { playWorld } from '../play.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import type { Rules } from '../run.ts';
+import { PROBE } from '../visit.ts';
 import { LONGEST_LEASE, leasesOf, scalesOf } from './leases.ts';
 
 /** A lock whose lease is longer is taken for one that a dead client keeps closed. In milliseconds. */
@@ -99,7 +100,8 @@ export function learnt(
   // If the lock stayed closed, what was left behind is wrong.
   const closed =
     calm.probe === 'enters' &&
-    world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress');
+    (world.breaches.some(({ promise }) => promise === 'no-orphan' || promise === 'progress') ||
+      world.visits.every(({ client }) => client !== PROBE));
   const written = new Set(
     world.visits.filter(({ writes }) => writes.length > 0).map(({ resource }) => resource),
   );

@@ -1,7 +1,7 @@
 /** Says whose fault a broken promise is, and what would have prevented it. */
 import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
 import { REFUSED } from '../cause/left.ts';
-import type { Cause } from '../cause/reason.ts';
+import type { Cause, LostUpdate } from '../cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from '../cause/shape.ts';
 import type { Breach } from '../visit.ts';
 
@@ -14,6 +14,9 @@ export function isApart({ what }: FreedBy): boolean {
 const IDEMPOTENCY_KEY = 'an idempotency key, such as the id of the job, where its effect is';
 const OWN_TOKEN = 'a token that no other acquisition has, such as a random one';
 const COMPARED = 'a release that compares the token of its own grant, and deletes the key in the same script';
+const LATER_END = 'a request that only sets a later end, such as PEXPIRE GT';
+const OWN_LEASE = 'a request that compares the token of its own grant, and sets the lease in the same script';
+const RENEWAL = 'a renewal that compares the token, and sets the lease in the same script';
 const NEW_TOKEN = 'a new token for each acquisition, which the release compares';
 const LATE_RELEASE = 'a release after the last act under the lock, and no act after it';
 const OWN_WAIT =
@@ -21,6 +24,10 @@ const OWN_WAIT =
 const ENOUGH = 'to go in only when WAIT counts enough replicas, and to give the lock back when it does not';
 const PUT_ONCE =
   'a script that looks whether the work is still to be done, or the token still missing, before it puts it into the queue';
+const LATE_CLAIM = [
+  'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID)',
+  IDEMPOTENCY_KEY,
+];
 const FENCE = 'a fencing token that the resource checks';
 
 /** What would have prevented it; empty when that is not known. */
@@ -48,6 +55,7 @@ function curesOf(cause: Cause): readonly string[] {
     return lost.by === 'failover'
       ? ['WAIT after the write, and an error when too few replicas have it']
       : ['appendfsync always, or a disk that keeps what was acknowledged'];
+  if (cause.update !== undefined) return curesOfUpdate(cause.update);
   if (cause.neglected !== undefined) return ['to send a refused request again until it is done'];
   if (freedBy === undefined) return [];
   if (cause.shape.startsWith('fences: ')) return freedBy.how === 'lost' ? FENCE_COUNTER : [OWN_FENCE];
@@ -59,6 +67,30 @@ function curesOf(cause: Cause): readonly string[] {
   return [cause.unconfirmed.why === 'few' ? ENOUGH : OWN_WAIT];
 }
 
+function curesOfUpdate({ how, what }: LostUpdate): readonly string[] {
+  const script = 'a script that compares what was read, and sets the new value';
+  if (how === 'unread') return ['to begin anew when EXEC is answered nil', script];
+  if (how !== 'lost') return [script];
+  return [
+    /restart/.test(what)
+      ? 'appendfsync always on a disk that is kept'
+      : 'WAIT after the write makes it rarer',
+  ];
+}
+
+function faultOfUpdate({ how, what, client }: LostUpdate): string {
+  if (how === 'unread') return `the code of ${client}, which does not look at the reply`;
+  if (how === 'apart')
+    return `the code of ${client} or its Redis client, which sends a transaction again without its WATCH`;
+  if (how === 'between') return `the code of ${client}, which reads and writes in two requests`;
+  if (what.startsWith('the end')) return 'a limit of leases, which end while their holders stand still';
+  return /restart/.test(what) ? RESTARTS : COPIES;
+}
+
+/** Why servers lose what they have acknowledged. */
+const RESTARTS = 'the server, which restarts without its data';
+const COPIES = 'the servers, which copy to replicas after they answer';
+
 function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
   const { retaken, twice, shape } = cause;
   if (cause.unmarked !== undefined)
@@ -68,22 +100,20 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
   if (shape.includes(DONE_BEFORE)) return [];
   if (retaken !== undefined)
     return ['a renewal that only renews: when the key is gone, the lock is lost, and its holder must stop'];
+  if (cause.misled !== undefined) return [RENEWAL];
   if (wentOn(cause)) return ['to stop as soon as a renewal finds that the lock is gone'];
   const isRepeated = twice.some(({ again }) => again.call === freedBy.request?.call);
   switch (freedBy.how) {
     case 'deleted':
       return [hasOneToken(freedBy) ? OWN_TOKEN : COMPARED];
     case 'shortened':
-      return ['a request that compares the token of its own grant, and sets the lease in the same script'];
+      return [freedBy.tenure === undefined ? LATER_END : OWN_LEASE];
     case 'flushed':
       return ['a database of their own for locks, which nobody flushes'];
     case 'released':
       return [isRepeated ? NEW_TOKEN : LATE_RELEASE];
     case 'claimed':
-      return [
-        'a claim only after a time that is longer than the work, or renewals of the claim (XCLAIM JUSTID)',
-        IDEMPOTENCY_KEY,
-      ];
+      return LATE_CLAIM;
     case 'told to all':
       return ['a queue, or a group of a stream, which gives each piece of work to one client'];
     case 'put again':
@@ -91,7 +121,7 @@ function curesOfFreed(cause: Cause, freedBy: FreedBy): readonly string[] {
     case 'overwritten':
       return isAcquisition(cause, freedBy)
         ? ['SET NX, which the server refuses while another has the lock']
-        : ['a renewal that compares the token, and sets the lease in the same script'];
+        : [RENEWAL];
     case 'changed':
       return isRepeated
         ? ['a request that does no harm when it is executed twice: a script that looks first what is there']
@@ -183,11 +213,17 @@ function isAcquisition({ grants }: Cause, { role, request }: FreedBy): boolean {
 const POPS = /^(?:b?[lr]pop|b?zpopm(?:in|ax)|spop)$/i;
 
 function cureOfLeft({ left }: Cause): string {
-  const { endless, bared, renewedByOthers, isRenewed, why, grant } = left as NonNullable<typeof left>;
-  if (renewedByOthers)
+  const { endless, bared, renewedByOthers, isRenewed, why, grant, cycle, isPlace } = left as NonNullable<
+    typeof left
+  >;
+  if (cycle !== undefined)
+    return 'one order in which all clients take these locks, or a client that gives up what it has when it does not get the next';
+  if (renewedByOthers && (bared === undefined || bared.client === left?.client))
     return 'a lease set by the command that takes the lock, and a renewal that compares the token in a script';
   if (why === REFUSED) return 'a script that counts only while there is room';
   if (bared !== undefined) return 'a lease, set by each command that writes the lock: SET XX PX';
+  if (isPlace)
+    return 'to leave the line when a client stops waiting, and places that end by themselves, such as scores that are deadlines';
   if (endless && POPS.test(grant?.kind ?? ''))
     return 'BLMOVE, which keeps what was taken in a second list, and a client that puts back what has been there too long';
   if (endless) return 'a lease, set by the command that takes the lock: SET NX PX';
@@ -212,17 +248,16 @@ export function faultOf(cause: Cause): string {
     return cause.silent.last?.answered === null && !cause.silent.subscribed
       ? `the code of ${cause.silent.client} or its Redis client, which does not ask again`
       : `the code of ${cause.silent.client}, which waits and does not look again`;
-  if (lost !== undefined)
-    return lost.by === 'failover'
-      ? 'the servers, which copy to replicas after they answer'
-      : 'the disk of the server';
+  if (cause.update !== undefined) return faultOfUpdate(cause.update);
+  if (lost !== undefined) return lost.by === 'failover' ? COPIES : 'the disk of the server';
   if (cause.neglected !== undefined)
     return `the code of ${cause.neglected.request.client}, which does not send its ${cause.neglected.request.kind} again`;
   return freedBy === undefined ? '' : faultOfFreed(cause, freedBy);
 }
 
 function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
-  const { retaken, entries } = cause;
+  const { entries } = cause;
+  const retaken = cause.retaken ?? cause.misled;
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (retaken !== undefined) return `the code of ${older}: its ${retaken.kind}`;
   const { how, by, request, role, node } = freedBy;
@@ -260,9 +295,7 @@ function faultOfFreed(cause: Cause, freedBy: FreedBy): string {
     case 'evicted':
       return `the memory policy of ${node ?? 'the server'}`;
     case 'lost':
-      return isRestart(freedBy)
-        ? 'the server, which restarts without its data'
-        : 'the servers, which copy to replicas after they answer';
+      return isRestart(freedBy) ? RESTARTS : COPIES;
     case 'never taken':
       return `the code of ${role === 'second holder' ? newer : older}, which goes in without a grant`;
     case 'together':
@@ -292,10 +325,15 @@ function faultOfTogether(cause: Cause, freedBy: FreedBy): string {
 }
 
 function faultOfLeft({ left }: Cause): string {
-  const { client, endless, bared, renewedByOthers, isRenewed, why } = left as NonNullable<typeof left>;
-  if (renewedByOthers) return 'the code of the clients that renew a lock which they do not have';
+  const { client, endless, bared, renewedByOthers, isRenewed, why, cycle, isPlace } = left as NonNullable<
+    typeof left
+  >;
+  if (cycle !== undefined) return 'the code, which takes locks in different orders';
+  if (renewedByOthers && (bared === undefined || bared.client === client))
+    return 'the code of the clients that renew a lock which they do not have';
   if (why === REFUSED) return `the code of ${client}, which ${REFUSED}`;
   if (bared !== undefined) return `the code of ${bared.client}, whose ${bared.kind} takes the lease away`;
+  if (isPlace) return `the code of ${client}, whose place in the line stays`;
   if (endless) return `the code of ${client}, which takes the lock without a lease`;
   if (isRenewed && !/died/.test(why)) return `the code of ${client}, which renews a lock that it has left`;
   return /answered/.test(why)

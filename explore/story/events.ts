@@ -333,7 +333,9 @@ class PossibleEvents {
 
   /** A renewal that tells the holder that its lock is gone, or that takes it again. */
   *#refusal(): Iterable<PossibleEvent> {
-    const { refused, retaken } = this.#cause;
+    const { refused, retaken, misled } = this.#cause;
+    if (misled !== undefined && misled.executed !== null)
+      yield this.#kept(misled.executed, misled.client, `${misled.text} renews a lock that is not its own`);
     if (retaken !== undefined && retaken.executed !== null)
       yield this.#kept(retaken.executed, retaken.client, `${retaken.text} takes the lock again`);
     if (refused === undefined || refused.answered === null) return;
@@ -350,7 +352,11 @@ class PossibleEvents {
   *#left(): Iterable<PossibleEvent> {
     const { left } = this.#cause;
     if (left === undefined) return;
-    const { grant, release, tenure, client } = left;
+    const { grant, release, tenure, client, cycle = [] } = left;
+    for (const each of cycle.slice(1)) {
+      const text = each.call === undefined ? each.what : textOf(each.call);
+      yield this.#kept(each.from / 1000, each.client, `${text} on ${each.node}: ${this.#until(each)}`);
+    }
     if (grant !== undefined) {
       const reply = grant.answered === null ? '; the reply is lost' : '';
       const until =
@@ -388,7 +394,11 @@ class PossibleEvents {
 
   /** A client that waits in vain, and a write that is gone. */
   *#waitingAndLost(): Iterable<PossibleEvent> {
-    const { waiter, lost } = this.#cause;
+    const { waiter, lost, update } = this.#cause;
+    if (update?.request !== undefined) {
+      const { client, executed, sent, text, reply } = update.request;
+      yield this.#kept(executed ?? sent, client, `${text}: the reply is ${reply ?? 'lost'}`);
+    }
     if (waiter !== undefined)
       yield this.#kept(
         waiter.from / 1000,

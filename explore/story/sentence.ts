@@ -1,7 +1,7 @@
 /** Says in one sentence why a promise broke. */
 import { namesClient } from '../cause/cause.ts';
 import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
-import type { Cause, SilentClient, UnmarkedEnd } from '../cause/reason.ts';
+import type { Cause, LostUpdate, SilentClient, UnmarkedEnd } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';
 import type { Breach } from '../visit.ts';
@@ -25,6 +25,8 @@ export function sentenceOf(cause: Cause, breach: Breach): string {
     return `The ${lost.by} lost an acknowledged write: ${lost.client ?? lost.node}'s ${lost.command.slice(0, 2).join(' ')}.`;
   if (cause.neglected !== undefined)
     return `${sentence(breach.what).slice(0, -1)}: ${unmarkedText(cause.neglected)}.`;
+  if (cause.update !== undefined)
+    return `${sentence(breach.what).slice(0, -1)}: ${updateText(cause.update)}.`;
   const always = alwaysRefused(cause, breach);
   if (always !== undefined) {
     const { client, kind, code, count } = always;
@@ -40,6 +42,19 @@ function alwaysRefused({ errors }: Cause, { promise, what, at: end }: Breach): S
     ({ client, count, at, last }) =>
       count > 2 && namesClient(what, client) && end - last <= (2 * (last - at)) / (count - 1),
   );
+}
+
+function updateText({ how, client, request, what }: LostUpdate): string {
+  switch (how) {
+    case 'lost':
+      return `${what} lost that of ${client}`;
+    case 'unread':
+      return `${client}'s EXEC was answered nil, and ${client} went on`;
+    case 'apart':
+      return `${client}'s ${what} went over another connection than its WATCH`;
+    default:
+      return `${client}'s ${request?.kind} replaced what ${what} had written since ${client} had read`;
+  }
 }
 
 function silenceText({ client, last, subscribed }: SilentClient): string {
@@ -158,9 +173,11 @@ function unconfirmedText({ unconfirmed }: Cause): string {
 }
 
 /** How the first holder could have known that it had lost the lock. */
-function wentOnText({ retaken, refused, entries }: Cause): string {
+function wentOnText({ retaken, misled, refused, entries }: Cause): string {
   const [older, newer] = [entries[0]?.client ?? '', entries.at(-1)?.client ?? ''];
   if (retaken !== undefined) return `, and its ${retaken.kind} took the lock again after ${newer} had had it`;
+  if (misled !== undefined)
+    return `, and ${older} went on, because its ${misled.kind} renewed ${newer}'s lock`;
   return refused === undefined
     ? ''
     : `, and ${older} went on although its ${refused.kind} was answered ${refused.error ?? refused.reply}`;
