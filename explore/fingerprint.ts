@@ -1,6 +1,6 @@
 /** Tells findings apart, and which of them a user has accepted: by the resource, the requests that acted, and why the promise broke. */
 import { createHash } from 'node:crypto';
-import type { FreeingAct } from './cause/freed.ts';
+import type { FreeingAct } from './cause/freeing.ts';
 import type { Cause } from './cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from './cause/shape.ts';
 
@@ -25,8 +25,9 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
  * True for what a lease cannot keep: the first holder's tenure ended by expiry, by lost data or by a changed clock, the holder acted
  * on, and nothing else was wrong. It is none when a request of some client took the lock away, when the holder had been told that it
  * lost the lock, when its WAIT was about another connection or counted too few replicas, when it took the lock again after another had
- * had it, or renewed the other's, when it went in after its lease had ended, when the lease ended during its work although nothing had hindered it, when fences
- * did not grow, and when a job was done twice although its first run had ended before its lease, or had not been noted.
+ * had it, or renewed the other's, when it went in after its lease had ended, when the lease ended during its work although nothing
+ * had hindered it, when fences did not grow, and when a job was done twice although its first run had ended before its lease, or had
+ * not been noted.
  */
 export function isLeaseLimit(cause: Cause): boolean {
   const { entries, freedBy, refused, retaken, unmarked, unconfirmed, misled, overrun, shape } = cause;

@@ -1,6 +1,6 @@
 /** Finds out how work came to be done twice: a stream or a message gave it to two clients, or nobody noted that it was done. */
 import type { SentCommand } from '../../lab/account/calls.ts';
-import type { FreedBy } from './freed.ts';
+import type { FreedBy } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { UnmarkedEnd } from './reason.ts';
 import { micros, type WorldAccount } from './recorded.ts';

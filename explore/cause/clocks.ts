@@ -1,7 +1,7 @@
 /** Finds leases and fences that are times of a clock, which somebody may set. */
 import type { PlayedWorld } from '../played-world.ts';
 import { timeNear } from '../times.ts';
-import { type FreedBy, jumpOf } from './freed.ts';
+import { type FreedBy, jumpOf } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { kindOf } from './request.ts';

@@ -1,5 +1,5 @@
 /** Finds a WAIT that confirmed nothing: it counted too few replicas, or was answered on another connection than that of the write. */
-import type { FreedBy } from './freed.ts';
+import type { FreedBy } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { EmptyConfirmation } from './reason.ts';
 import { micros, type WorldAccount } from './recorded.ts';

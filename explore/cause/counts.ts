@@ -1,6 +1,6 @@
 /** Finds a permit that was given back although its client had none of those that are counted. */
 import { keptBy, type RecordedWrite } from '../../lab/timeline/record.ts';
-import type { CauseRole, FreedBy } from './freed.ts';
+import type { CauseRole, FreedBy } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { kindOf, requestOf } from './request.ts';

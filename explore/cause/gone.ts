@@ -1,6 +1,6 @@
 /** Finds the end of a grant that is no tenure, such as a field or a count, where its key went by itself: by its lease, or a restart. */
 import { keptBy, type RecordedWrite } from '../../lab/timeline/record.ts';
-import { type CauseRole, type FreedBy, jumpOf } from './freed.ts';
+import { type CauseRole, type FreedBy, jumpOf } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
 import { kindOf, requestOf } from './request.ts';

@@ -4,15 +4,15 @@ import { PROBE } from '../visit.ts';
 import type { WorldAccount } from './recorded.ts';
 
 /** A place in a line. Times are in microseconds. */
-interface Place {
+interface LinePlace {
   readonly key: string;
   readonly call: SentCommand;
   readonly from: number;
 }
 
 /** The place of the client that stands before the newcomer in its line; undefined where the newcomer stands in none. */
-export function firstInLine({ run, account }: WorldAccount, until: number): Place | undefined {
-  const lines = new Map<string, Map<string, Place & { readonly rank: number }>>();
+export function firstInLine({ run, account }: WorldAccount, until: number): LinePlace | undefined {
+  const lines = new Map<string, Map<string, LinePlace & { readonly rank: number }>>();
   for (const each of run.writes) {
     const { at, write } = each;
     const [name = '', key = '', ...rest] = write.command;

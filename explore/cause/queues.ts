@@ -2,7 +2,7 @@
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { dueOf } from './due.ts';
-import { type FreedBy, jumpOf } from './freed.ts';
+import { type FreedBy, jumpOf } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import { micros, type WorldAccount } from './recorded.ts';
 import { elementsIn, POPS, requestOf } from './request.ts';

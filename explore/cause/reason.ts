@@ -1,7 +1,7 @@
 /** What is known of why a promise broke. */
 import type { Tenure } from '../../lab/account/tenures.ts';
 import type { LockWaiter } from '../../lab/account/waiting.ts';
-import type { FreedBy } from './freed.ts';
+import type { FreedBy } from './freeing.ts';
 import type { LeftLock, LostWrite } from './left.ts';
 import type { CauseRequest } from './request.ts';
 import type { LateMessage, SentTwice, ServerErrors } from './trouble.ts';

@@ -1,7 +1,7 @@
 /** The shape of a cause: a text that is the same for all worlds that break for the same reason. */
 import { keyOf, NO_ERROR } from '../promises/broken.ts';
 import type { Breach } from '../visit.ts';
-import type { FreedBy } from './freed.ts';
+import type { FreedBy } from './freeing.ts';
 import type { CauseGrant, Reason } from './reason.ts';
 
 /** The shape. It has roles, kinds of requests and causes, but no times, no names, no tokens and no kinds of faults. */

@@ -1,5 +1,6 @@
 /** Says whose fault a broken promise is, and what would have prevented it. */
-import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
+import { BOTH_STAND } from '../cause/freed.ts';
+import type { FreedBy } from '../cause/freeing.ts';
 import { REFUSED } from '../cause/left.ts';
 import type { Cause, LostUpdate } from '../cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from '../cause/shape.ts';

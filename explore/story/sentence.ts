@@ -1,6 +1,7 @@
 /** Says in one sentence why a promise broke. */
 import { namesClient } from '../cause/cause.ts';
-import { BOTH_STAND, type FreedBy } from '../cause/freed.ts';
+import { BOTH_STAND } from '../cause/freed.ts';
+import type { FreedBy } from '../cause/freeing.ts';
 import type { Cause, LostUpdate, SilentClient, UnmarkedEnd } from '../cause/reason.ts';
 import { isEntryLate } from '../cause/shape.ts';
 import type { ServerErrors } from '../cause/trouble.ts';

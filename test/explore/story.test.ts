@@ -1,6 +1,6 @@
 /** Stories of broken promises: the events that are never left out, the sentence before them, and how to see the world. */
 import { expect, test } from 'vitest';
-import type { FreedBy } from '../../explore/cause/freed.ts';
+import type { FreedBy } from '../../explore/cause/freeing.ts';
 import type { Cause } from '../../explore/cause/reason.ts';
 import {
   type ClientSession,
