@@ -143,8 +143,32 @@ export class TreeCopy implements Disposable {
 
 /** Follows a recipe in a copy of the tree: applies its patch, and runs its commands. Returns what went wrong. */
 export function follow(copy: TreeCopy, recipe: Recipe): string[] {
-  const wrong = [copy.apply(recipe)];
-  if (wrong[0] === '') wrong.push(...recipe.commands.map((command) => copy.run(command)));
+  return finish(copy, recipe, [copy.apply(recipe)]);
+}
+
+const RUN = 'npx vitest run ';
+
+/** Follows recipes as someone does who adds everything at once: applies all patches, and runs each command and each test file once. */
+export function followAll(copy: TreeCopy, recipes: readonly Recipe[]): string[] {
+  const [tests, others] = [new Set<string>(), new Set<string>()];
+  for (const command of recipes.flatMap(({ commands }) => commands))
+    if (command.startsWith(RUN)) for (const file of command.slice(RUN.length).split(' ')) tests.add(file);
+    else others.add(command);
+  const all: Recipe = {
+    name: recipes.map(({ name }) => name).join(', '),
+    files: recipes.flatMap(({ files }) => files),
+    commands: [...others, `${RUN}${[...tests].join(' ')}`],
+  };
+  return finish(
+    copy,
+    all,
+    recipes.map((recipe) => copy.apply(recipe)),
+  );
+}
+
+function finish(copy: TreeCopy, recipe: Recipe, applied: readonly string[]): string[] {
+  const wrong = applied.filter((text) => text !== '');
+  if (wrong.length === 0) wrong.push(...recipe.commands.map((command) => copy.run(command)));
   const others = unnamed(recipe, copy.changed());
   if (others.length > 0) wrong.push(`the recipe '${recipe.name}' does not name ${others.join(', ')}`);
   return wrong.filter((text) => text !== '');
