@@ -38,6 +38,8 @@ function relogin(primary: Primary): true {
   return true;
 }
 
+const REBOOT = 'master-reboot-down-after-period';
+
 /** The options that take one value, by name. */
 const OPTIONS: Readonly<Record<string, Apply>> = {
   'down-after-milliseconds': numeric((primary, value) => {
@@ -53,7 +55,7 @@ const OPTIONS: Readonly<Record<string, Apply>> = {
   quorum: numeric((primary, value) => {
     primary.quorum = value;
   }),
-  'master-reboot-down-after-period': numeric((primary, value) => {
+  [REBOOT]: numeric((primary, value) => {
     primary.rebootDownAfter = value;
   }, 0),
   'notification-script': script,
@@ -90,7 +92,8 @@ function setOne(sentinel: Sentinel, primary: Primary, words: readonly Bytes[]): 
     sentinel.event('warning', '+set', primary, `${option} ${before} ${after}`);
     return 3;
   }
-  const apply = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+  const known = name === sentinel.traits.rebootParameter ? REBOOT : name;
+  const apply = Object.hasOwn(OPTIONS, known) ? OPTIONS[known] : undefined;
   if (apply === undefined || words.length < 2) {
     fail(`ERR Unknown option or number of arguments for SENTINEL SET '${cString(option)}'`);
   }

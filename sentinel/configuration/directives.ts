@@ -141,7 +141,11 @@ function yes(what: string, value: Bytes): boolean {
 export function applyDirective(sentinel: Sentinel, words: readonly Bytes[]): void {
   const [directive = '', first = '', ...rest] = words;
   const given = asciiLower(directive);
-  const name = given === 'known-slave' ? 'known-replica' : given;
+  const renamed = new Map([
+    ['known-slave', 'known-replica'],
+    [sentinel.traits.rebootParameter, 'master-reboot-down-after-period'],
+  ]);
+  const name = renamed.get(given) ?? given;
   const global = Object.hasOwn(GLOBAL, name) ? GLOBAL[name] : undefined;
   if (name === 'monitor' && words.length === 5) monitorPrimary(sentinel, first, rest);
   else if (global !== undefined && words.length === 2) global(sentinel, first);
@@ -197,7 +201,10 @@ export function directivesOf(sentinel: Sentinel): (string | number)[][] {
   return lines;
 }
 
-function* directivesOfPrimary(primary: Primary, { periods }: Sentinel): Iterable<(string | number)[]> {
+function* directivesOfPrimary(
+  primary: Primary,
+  { periods, traits }: Sentinel,
+): Iterable<(string | number)[]> {
   const { name, announced, address, downAfter, failoverTimeout, parallelSyncs } = primary;
   yield ['monitor', name, announced.host, announced.port, primary.quorum];
   if (downAfter !== periods['default-down-after']) yield ['down-after-milliseconds', name, downAfter];
@@ -206,7 +213,7 @@ function* directivesOfPrimary(primary: Primary, { periods }: Sentinel): Iterable
   if (parallelSyncs !== 1) yield ['parallel-syncs', name, parallelSyncs];
   if (primary.password !== undefined) yield ['auth-pass', name, primary.password];
   if (primary.user !== undefined) yield ['auth-user', name, primary.user];
-  if (primary.rebootDownAfter !== 0) yield ['master-reboot-down-after-period', name, primary.rebootDownAfter];
+  if (primary.rebootDownAfter !== 0) yield [traits.rebootParameter, name, primary.rebootDownAfter];
   yield ['config-epoch', name, primary.configEpoch];
   yield ['leader-epoch', name, primary.leaderEpoch];
   for (const replica of primary.replicas.values()) {

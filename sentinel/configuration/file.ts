@@ -15,7 +15,7 @@ import { directivesOf } from './directives.ts';
 const UNUSED: ReadonlySet<Bytes> = new Set(['save', 'databases']);
 /** Every directive that the state decides about: lines of the file that it does not need are removed. */
 const DIRECTIVES =
-  'myid deny-scripts-reconfig resolve-hostnames announce-hostnames monitor down-after-milliseconds failover-timeout parallel-syncs auth-pass auth-user master-reboot-down-after-period config-epoch leader-epoch known-replica known-sentinel rename-command current-epoch announce-ip announce-port sentinel-user sentinel-pass'.split(
+  'myid deny-scripts-reconfig resolve-hostnames announce-hostnames monitor down-after-milliseconds failover-timeout parallel-syncs auth-pass auth-user master-reboot-down-after-period primary-reboot-down-after-period config-epoch leader-epoch known-replica known-sentinel rename-command current-epoch announce-ip announce-port sentinel-user sentinel-pass'.split(
     ' ',
   );
 

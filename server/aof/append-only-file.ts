@@ -336,7 +336,9 @@ export class AppendOnlyFile implements Durability {
 
   #base(): Bytes {
     const server = this.#server;
-    return server.settings['aof-use-rdb-preamble'] ? snapshot(server, 'AOF base') : commandsOf(server);
+    if (server.settings['aof-use-rdb-preamble']) return snapshot(server, 'AOF base');
+    const stamp = server.settings['aof-timestamp-enabled'] ? `#TS:${Math.floor(server.now / 1000)}\r\n` : '';
+    return stamp + commandsOf(server);
   }
 
   #endRewrite(base: Bytes): boolean {

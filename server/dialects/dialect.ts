@@ -180,6 +180,8 @@ export interface Dialect {
   readonly linesEnd: 'CR and any byte' | 'CR LF';
   /** Whether MEMORY STATS lists databases that something has asked for and that are empty. */
   readonly emptyDatabases: 'not reported' | 'reported';
+  /** What RESET makes of CLIENT IMPORT-SOURCE. */
+  readonly resetImport: 'goes on' | 'ends';
   /** What replicas receive when the last fields of a hash expire. */
   readonly lastFields: 'HDEL' | 'HDEL and the key';
   /** The error of redis.call for an unknown subcommand. */

@@ -16,6 +16,7 @@ export const redis70: Dialect = {
   infoFields: infoFields.redis70,
   rdbFormat: REDIS_7_0,
   syncChannel: undefined,
+  resetImport: 'goes on',
   introduction: [],
   settings: {},
   renamedSettings: [],

@@ -8,6 +8,8 @@ export interface SentinelTraits {
   readonly showsReboot: boolean;
   /** Whether INFO counts how often the Sentinel was in TILT mode. */
   readonly countsTilts: boolean;
+  /** The parameter for how long a restarted primary may be down: its name in the configuration. `master-` is always understood. */
+  readonly rebootParameter: 'master-reboot-down-after-period' | 'primary-reboot-down-after-period';
   /**
    * Whether SENTINEL FAILOVER takes COORDINATED, so that the primary itself hands over with FAILOVER. A Sentinel that knows
    * this also finds a primary down while it replaces it on request, and ends a FAILOVER of a node that it reconfigures.
@@ -20,11 +22,17 @@ export const sentinel70: SentinelTraits = {
   config: 'one parameter',
   showsReboot: false,
   countsTilts: false,
+  rebootParameter: 'master-reboot-down-after-period',
   coordinates: false,
 };
-/** Redis 7.2, and Valkey. */
+/** Redis 7.2. */
 export const sentinel72: SentinelTraits = { ...sentinel70, config: 'several parameters', showsReboot: true };
+/** Valkey 8.1. */
+export const sentinelValkey81: SentinelTraits = {
+  ...sentinel72,
+  rebootParameter: 'primary-reboot-down-after-period',
+};
 /** Valkey 9. */
-export const sentinelValkey9: SentinelTraits = { ...sentinel72, coordinates: true };
+export const sentinelValkey9: SentinelTraits = { ...sentinelValkey81, coordinates: true, countsTilts: true };
 /** Redis 8.2. */
 export const sentinel82: SentinelTraits = { ...sentinel72, countsTilts: true };

@@ -1,5 +1,4 @@
 /** Valkey 8.1 (https://valkey.io/docs/), compared with valkey-server 8.1.1. */
-
 import { VALKEY_8_WORDS } from '../../protocol/inline.ts';
 import { versionNames } from '../../scripting/runtime/texts.ts';
 import { clientFields } from '../clients/fields.ts';
@@ -7,6 +6,7 @@ import { infoFields } from '../figures/info-fields.ts';
 import { clusterValkey81 } from './cluster.ts';
 import type { Dialect } from './dialect.ts';
 import { redis72 } from './redis-7.2.ts';
+import { sentinelValkey81 } from './sentinel.ts';
 
 export const valkey81: Dialect = {
   ...redis72,
@@ -25,6 +25,7 @@ export const valkey81: Dialect = {
   ],
   infoMode: 'server_mode',
   infoFields: infoFields.valkey81,
+  sentinel: sentinelValkey81,
   syncChannel: { option: 'set-rdb-client-id', unknown: 'ERR Unrecognized RDB client id ' },
   introduction: [['REPLCONF', 'version', '8.1.1']],
   dumpVersion: ['valkey-ver', '8.1.1'],

@@ -57,6 +57,7 @@ export const valkey9: Dialect = {
   linesEnd: 'CR LF',
   newInterpreter: 'asks CONFIG GET',
   emptyDatabases: 'reported',
+  resetImport: 'ends',
   lastFields: 'HDEL and the key',
   subcommandInScript: 'by its name',
   modules: [

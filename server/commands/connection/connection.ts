@@ -121,7 +121,8 @@ function reset(client: Caller): void {
   server.observer.forget(client);
   server.tracking.disable(client);
   // A reply that CLIENT REPLY SKIP suppresses stays suppressed. What the client can do, it can still do.
-  client.state &= REPLY_SKIP | FOLLOWS_REDIRECTS | IMPORT_SOURCE;
+  const kept = server.dialect.resetImport === 'goes on' ? IMPORT_SOURCE : 0;
+  client.state &= REPLY_SKIP | FOLLOWS_REDIRECTS | kept;
   client.protocol = 2;
   client.name = '';
   client.db = server.db(0);

@@ -39,6 +39,7 @@ function placedArguments(
   const persist = asciiUpper(word) === 'PERSIST';
   const at = timed ? endOf(client, word, text, 'hgetex') : undefined;
   const place = timed ? 4 : persist ? 3 : 2;
+  if (place + 1 === argv.length && asciiUpper(wordAt(argv, place)) === 'FIELDS') throw wrongArity('hgetex');
   return { place, words: fieldsAt(argv, place), persist, at };
 }
 

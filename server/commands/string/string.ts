@@ -64,7 +64,9 @@ export function store(
 
 /** True for a deadline in the past on a server that then stores nothing. */
 function isPast(server: Server, expiresAt: Millis): boolean {
-  return expiresAt <= server.now && server.role === 'primary' && server.dialect.setInThePast === 'not stored';
+  // Where others decide about deadlines, it is stored: on a replica, in import mode, from an append-only file.
+  const decides = server.world.expiryPolicy === 'delete';
+  return expiresAt <= server.now && decides && server.dialect.setInThePast === 'not stored';
 }
 
 /** Removes a key that a command has given a deadline in the past. */

@@ -13,7 +13,13 @@ const TIMES = ['30000', '45000', '180000', '0', '-5', 'x', ''];
 const COUNTS = ['1', '2', '3', '0', '-1', 'x'];
 const TIME_OPTIONS = ['down-after-milliseconds', 'Failover-Timeout'];
 const COUNT_OPTIONS = ['parallel-syncs', 'QUORUM'];
-const OTHER_OPTIONS = ['auth-pass', 'auth-user', 'master-reboot-down-after-period', 'rename-command'];
+const OTHER_OPTIONS = [
+  'auth-pass',
+  'auth-user',
+  'master-reboot-down-after-period',
+  'primary-reboot-down-after-period',
+  'rename-command',
+];
 const REFUSED_OPTIONS = ['notification-script', 'client-reconfig-script', 'nonsense', ''];
 const PARAMETERS = ['announce-ip', 'announce-port', 'sentinel-user', 'resolve-hostnames'];
 const PATTERNS = ['*', 'announce*', 'sentinel-user', 'SENTINEL-*', 'x', '[ar]*', 'loglevel', 'm?', 'm1', ''];

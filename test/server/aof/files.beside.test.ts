@@ -1,5 +1,8 @@
 /** The append-only file beside real servers: the same bytes, and each loads what the other wrote. */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { encodeRequest } from '../../../protocol/encode.ts';
 import type { DialectName } from '../../../server/dialects/index.ts';
 import { oracleOf } from '../../support/oracles.ts';
 import { findProgram, hasRedisServer } from '../../support/redis-server.ts';
@@ -52,7 +55,7 @@ const SESSION = [
   ...['SET binary "\\x00\\xff\\r\\n"', 'SET "" empty'],
 ];
 
-const DIALECTS: readonly DialectName[] = ['redis-7.0', 'redis-8.2', 'valkey-8.1'];
+const DIALECTS: readonly DialectName[] = ['redis-7.0', 'redis-8.2', 'redis-8.6', 'valkey-8.1', 'valkey-9'];
 
 describe.each(DIALECTS)('%s', (dialect) => {
   const there = test.skipIf(!hasRedisServer || oracleOf(dialect) === undefined);
@@ -131,6 +134,52 @@ describe.each(DIALECTS)('%s', (dialect) => {
         '"rewriting"',
       ]);
     }
+  });
+
+  there('a base of commands begins with its time where times are wanted (needs redis-server)', async () => {
+    using here = scratch();
+    using beyond = scratch();
+    await using ours = await startOurs(here.folder, dialect);
+    await using theirs = await startTheirs(beyond.folder, dialect);
+    for (const side of [ours, theirs]) {
+      await side.ask(
+        'CONFIG SET aof-use-rdb-preamble no aof-timestamp-enabled yes',
+        'SET k v',
+        'BGREWRITEAOF',
+      );
+      await until(async () => (await side.ask('INFO persistence'))[0]?.includes('aof_rewrite_in_progress:0'));
+    }
+    const baseOf = (folder: string) =>
+      filesOf(folder)['appendonly.aof.2.base.aof']?.replace(/#TS:\d+/, '#TS:1');
+    expect(baseOf(here.folder)).toContain('#TS:1');
+    expect(baseOf(here.folder)).toBe(baseOf(beyond.folder));
+  });
+
+  there('a key whose time has passed is loaded, and then removed (needs redis-server)', async () => {
+    using here = scratch();
+    using beyond = scratch();
+    const sides = [
+      [here.folder, startOurs],
+      [beyond.folder, startTheirs],
+    ] as const;
+    const files: unknown[] = [];
+    for (const [folder, begin] of sides) {
+      {
+        await using side = await begin(folder, dialect);
+        await side.ask('SET k v');
+        await untilWritten(side);
+      }
+      const file = join(folder, 'appendonlydir', 'appendonly.aof.1.incr.aof');
+      appendFileSync(file, encodeRequest(['SET', 'old', 'v', 'PXAT', '1600000000000']));
+      await using side = await begin(folder, dialect);
+      await until(async () => (await side.ask('DBSIZE'))[0] === ':1');
+      await untilWritten(side);
+      await until(() =>
+        /(DEL|UNLINK)\r\n\$3\r\nold/.test(filesOf(folder)['appendonly.aof.1.incr.aof'] ?? ''),
+      );
+      files.push(filesOf(folder)['appendonly.aof.1.incr.aof']);
+    }
+    expect(files[0]).toBe(files[1]);
   });
 });
 
