@@ -388,6 +388,7 @@ export const prose: readonly string[] = [
   'A replica that does not know a command of its primary, because the primary is newer, logs that in Redis and differs from then on. Here it applies every command and option that one of our dialects has.',
   'Replicas do not offer their primary a second connection for the dataset (`rdb-channel-repl` of Redis 8, `dual-channel` of Valkey), and primaries do not ask for one.',
   'A replica asks again with SYNC in Redis when its primary answers PSYNC with an error, as servers before Redis 2.8 do. Here it gives the attempt up, and tries again a second later.',
+  'Keys with a time that clients write on a replica with `replica-read-only no`: Redis removes them itself when their time has passed. Here they are hidden then, count in DBSIZE, and are removed when the replica becomes a primary.',
   'A line without the form of a request in the stream of a primary: a replica of Valkey stays connected and reads nothing more. Here it asks for the whole dataset at once, as in Redis.',
   'Values and metadata of modules are not read from RDB files, except the vector sets of Redis 8. The error names the type of the module.',
   'VSIM (redis-8.0, redis-8.2) compares every element, as Redis does with TRUTH. Without TRUTH Redis searches a graph: it may miss elements, has elements at the same distance in an order of chance, and stops early for FILTER-EF. Scores, and the vectors in every form, are equal to the last bit; the projection of REDUCE has nothing random in Redis either.',
