@@ -1,6 +1,6 @@
 /** Tells findings apart, and which of them a user has accepted: by the resource, the requests that acted, and why the promise broke. */
 import { createHash } from 'node:crypto';
-import type { FreeingAct } from './cause/freeing.ts';
+import type { FreedBy, FreeingAct } from './cause/freeing.ts';
 import type { Cause } from './cause/reason.ts';
 import { DONE_BEFORE, isEntryLate } from './cause/shape.ts';
 
@@ -44,7 +44,14 @@ export function isLeaseLimit(cause: Cause): boolean {
     return false;
   // It could have counted its lease, or taken a longer one.
   if (isEntryLate(entries, freedBy) || shape.includes(DONE_BEFORE) || overrun === true) return false;
-  return UNAVOIDABLE.includes(freedBy.how) && freedBy.request === undefined && !shape.startsWith('fences: ');
+  const isOver = UNAVOIDABLE.includes(freedBy.how) && freedBy.request === undefined;
+  return (isOver || isClaimAfter(freedBy)) && !shape.startsWith('fences: ');
+}
+
+/** True for the claim of an entry of a stream that the first consumer had had for a time: it is a lease that the claimer counts. */
+function isClaimAfter({ how, request }: FreedBy): boolean {
+  const { name = '', words = [] } = request?.call ?? {};
+  return how === 'claimed' && /^x(?:auto)?claim$/.test(name) && Number(words[4]) > 0;
 }
 
 /** Which entry of `accept` names the finding; undefined for none. */

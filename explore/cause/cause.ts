@@ -77,7 +77,7 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
 }
 
 /**
- * True when a lease ended by itself during the work of its holder, and no fault struck the holder or a server. The window of a limiter may
+ * True when a lease ended by itself during the work of its holder, or its entry of a stream was claimed, and no fault struck the holder or a server. The window of a limiter may
  * end during a short call.
  */
 function isOverrun(
@@ -88,7 +88,8 @@ function isOverrun(
 ): boolean {
   const isHindrance = ({ kind, on }: PlannedFault): boolean =>
     kind !== 'arrival' && (on === first?.visit.client || !plan.clients.includes(on));
-  if (freedBy?.how !== 'expired' || plan.jitter > 0 || plan.faults.some(isHindrance)) return false;
+  const isTimed = freedBy?.how === 'expired' || freedBy?.how === 'claimed';
+  if (!isTimed || plan.jitter > 0 || plan.faults.some(isHindrance)) return false;
   const from = first?.visit.from ?? at;
   return (
     from <= freedBy.at && (promise !== 'permits' || 2 * (at - from) > (freedBy.tenure?.lease ?? Infinity))
@@ -157,7 +158,7 @@ function firstFreed(
   const lostKeys = new Set(historyOf(world).lost.map(({ command }) => command[1] ?? ''));
   const all = older.map(
     (each) =>
-      claimBetween(each, newest) ??
+      claimBetween(each, newest, known) ??
       dueBetween(each, newest, known) ??
       secondToken(each, newest, known) ??
       freedBetween(each, newest, known, lostKeys),
@@ -238,8 +239,9 @@ function retakenBy(
   { account }: WorldAccount,
 ): CauseRequest | undefined {
   const [first, newest] = [granted[0], granted.at(-1)];
-  if (first === undefined || newest === undefined || freedBy === undefined || freedBy.request !== undefined)
+  if (first === undefined || newest === undefined || freedBy === undefined || freedBy.how === 'together')
     return undefined;
+  if (freedBy.request !== undefined) return undefined;
   const left = Math.min(until, micros(first.visit.to));
   const tokens = new Set(first.tenures.map(({ key, holder }) => `${key} ${holder}`));
   const again = account.tenures.find(
@@ -319,7 +321,7 @@ function ofWorld(world: PlayedWorld, breach: Breach, visits: readonly Visit[]): 
   const clients = [left?.client, lost?.client, ...own, ...(breach.clients ?? []), ...named];
   return {
     // Whether its client had gone in before does not matter.
-    resource: left?.lock ?? breach.resource ?? visits[0]?.resource ?? lost?.key,
+    resource: isClosed ? left?.lock : (breach.resource ?? visits[0]?.resource ?? lost?.key),
     clients: [...new Set(clients.filter((each) => each !== undefined && each !== PROBE))] as string[],
     // The lock that was left says more than the last visit.
     grants: left === undefined ? granted.visits.flatMap((each) => grantOf(each)) : [],

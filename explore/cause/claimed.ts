@@ -1,7 +1,7 @@
 /** Finds out how work came to be done twice: a stream or a message gave it to two clients, or nobody noted that it was done. */
 import type { SentCommand } from '../../lab/account/calls.ts';
 import type { FreedBy } from './freeing.ts';
-import { type GrantedVisit, grantedAt } from './grants.ts';
+import type { GrantedVisit } from './grants.ts';
 import type { UnmarkedEnd } from './reason.ts';
 import { micros, type WorldAccount } from './recorded.ts';
 import { errorOf, requestOf } from './request.ts';
@@ -13,15 +13,34 @@ const LOOKS =
   /^(?:[hmz]?m?get|hgetall|exists|p?ttl|watch|unwatch|ping|type|[hsxl]len|[sz]card|x?range|xpending|x(?:read|autoclaim|claim).*)$/;
 
 /** The second holder got the entry of a stream that the first one had; undefined for work of another kind. */
-export function claimBetween(older: GrantedVisit, newer: GrantedVisit): FreedBy | undefined {
-  const [given, again] = [older.call, newer.call];
-  if (given === undefined || again === undefined) return undefined;
-  const entry = entriesOf(again).find((id) => entriesOf(given).includes(id));
-  if (entry === undefined || keyOf(given) !== keyOf(again)) return undefined;
-  return {
-    ...{ how: 'claimed', at: grantedAt(newer) / 1000, role: 'second holder', by: again.client },
-    ...{ node: again.node, what: entry, request: requestOf(again), tenure: undefined },
-  };
+export function claimBetween(
+  older: GrantedVisit,
+  newer: GrantedVisit,
+  { account }: WorldAccount,
+): FreedBy | undefined {
+  // A consumer that has claimed an entry may ask for new ones before it begins.
+  const given = ({ visit, call }: GrantedVisit): SentCommand[] =>
+    account.calls.all.filter(
+      (each) =>
+        each === call ||
+        (each.client === visit.client &&
+          GIVES.test(each.name) &&
+          each.reply?.arrived != null &&
+          each.reply.arrived >= micros(visit.askedAfter) &&
+          each.reply.arrived <= micros(visit.from)),
+    );
+  const first = given(older);
+  for (const again of given(newer).reverse()) {
+    const entry = entriesOf(again).find((id) =>
+      first.some((each) => keyOf(each) === keyOf(again) && entriesOf(each).includes(id)),
+    );
+    if (entry !== undefined)
+      return {
+        ...{ how: 'claimed', at: (again.executed ?? 0) / 1000, role: 'second holder', by: again.client },
+        ...{ node: again.node, what: entry, request: requestOf(again), tenure: undefined },
+      };
+  }
+  return undefined;
 }
 
 /** The channel on which a message told both to do the work; undefined if a request gave the work to one of them. */

@@ -249,7 +249,11 @@ class PossibleEvents {
       yield this.#kept(request?.executed ?? at, who, `${asked} shortens the lease of ${owner}'s lock`);
     else if (how === 'put again') yield this.#kept(at, who, `${asked} puts ${what} into the queue again`);
     else if (how === 'changed') yield this.#kept(at, who, `${asked} lets another in`);
-    else if (how === 'together' && request !== undefined)
+    else if (
+      /^(?:together|claimed)$/.test(how) &&
+      !grants.some(({ call }) => call === request?.call) &&
+      request !== undefined
+    )
       yield this.#kept(request.executed ?? at, who, `${asked}: the reply is ${request.reply}`);
     else if (how === 'evicted') yield this.#kept(at, who, `evicts the lock of ${owner}`);
     else if (how === 'clock') yield this.#kept(at, who, `the lease of ${owner}'s lock ends: ${what}`);

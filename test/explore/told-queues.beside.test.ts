@@ -169,3 +169,36 @@ test('a place in a line that a restart lost is at fault, and not the client that
   expect(findings[0]?.story).toMatch(/The restart lost an acknowledged write: [A-C]'s zadd line\./);
   expect(findings.map(({ story }) => story).join('\n')).not.toContain('sent a release that did not free it');
 });
+
+test('the claim of an entry from a consumer that a pause holds up is a limit, and that from one at work is not', async () => {
+  const consumer =
+    (idle: number): Client =>
+    async ({ name, redis, sleep, signal, resource }) => {
+      await redis.xgroup('CREATE', 'jobs', 'g', '0', 'MKSTREAM').catch(none);
+      if (name === 'A') await redis.xadd('jobs', '1-0', 'n', 1).catch(none);
+      for (let i = 0; i < 10 && !signal.aborted; i++) {
+        const claimed = (await redis.xautoclaim('jobs', 'g', name, idle, '0').catch(none)) as never;
+        const read = (await redis
+          .xreadgroup('GROUP', 'g', name, 'STREAMS', 'jobs', '>')
+          .catch(none)) as never;
+        const [id] = (claimed?.[1]?.[0] ?? read?.[0]?.[1]?.[0] ?? []) as string[];
+        await sleep(40);
+        if (id === undefined) continue;
+        const work = resource('job').enter();
+        await sleep(100);
+        work.write();
+        work.leave();
+        await redis.xack('jobs', 'g', id).catch(none);
+      }
+    };
+  const common: Omit<ExploreOptions, 'client'> = {
+    ...{ name: 'claims', topology: { replicas: 0 }, accept: ['lease-limits'] },
+    ...{ faults: ['client-pause'], promises: ['mutual-exclusion'], budget: { worlds: 60 } },
+  };
+  const held = await explore({ ...common, client: consumer(300) });
+  expect([held.findings, held.accepted.length > 0]).toEqual([[], true]);
+  for (const idle of [0, 60]) {
+    const { findings } = await explore({ ...common, client: consumer(idle), budget: { worlds: 2 } });
+    expect(findings[0]?.story).toMatch(/whose XAUTOCLAIM takes an entry from a consumer/);
+  }
+});
