@@ -77,8 +77,8 @@ function ofVisits(world: PlayedWorld, breach: Breach, visits: readonly Visit[]):
 }
 
 /**
- * True when a lease ended by itself during the work of its holder, or its entry of a stream was claimed, and no fault struck the holder or a server. The window of a limiter may
- * end during a short call.
+ * True when a lease ended by itself during the work of its holder, or its entry of a stream was claimed, and no fault struck the holder
+ * or a server. The window of a limiter may end during a short call.
  */
 function isOverrun(
   { plan }: PlayedWorld,
