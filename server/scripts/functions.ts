@@ -23,12 +23,20 @@ interface LibraryNode {
   readonly rdbFormat: RdbFormat;
 }
 
+/** What all libraries come to. */
+interface LibraryTotals {
+  readonly functions: number;
+  readonly bytes: number;
+}
+
 /** The function libraries of a node, by name, and their functions. */
 export class Functions {
   readonly #server: LibraryNode;
   #libraries = new Map<Bytes, FunctionLibrary>();
   /** The functions of all libraries. Their names are case-insensitive. */
   #functions = new Map<Bytes, LibraryFunction>();
+  /** The sums of the libraries; undefined when they have changed. */
+  #known: LibraryTotals | undefined;
 
   constructor(server: LibraryNode) {
     this.#server = server;
@@ -41,18 +49,24 @@ export class Functions {
 
   /** The number of libraries and the number of their functions. */
   get counts(): { libraries: number; functions: number } {
-    let functions = 0;
-    for (const library of this.libraries) functions += library.functions.length;
-    return { libraries: this.#libraries.size, functions };
+    return { libraries: this.#libraries.size, functions: this.#sums().functions };
   }
 
   /** An estimate of the bytes that Redis would need for the libraries. */
   get bytes(): number {
-    let bytes = BASE_BYTES;
+    return this.#sums().bytes;
+  }
+
+  /** Adds up all libraries, once after each change of them: INFO asks for both sums. */
+  #sums(): LibraryTotals {
+    if (this.#known !== undefined) return this.#known;
+    const sums = { functions: 0, bytes: BASE_BYTES };
     for (const { code, functions } of this.libraries) {
-      bytes += LIBRARY_BYTES + code.length + FUNCTION_BYTES * functions.length;
+      sums.functions += functions.length;
+      sums.bytes += LIBRARY_BYTES + code.length + FUNCTION_BYTES * functions.length;
     }
-    return bytes;
+    this.#known = sums;
+    return sums;
   }
 
   /** Returns a function by its case-insensitive name. */
@@ -91,6 +105,7 @@ export class Functions {
   flush(): void {
     this.#libraries.clear();
     this.#functions.clear();
+    this.#known = undefined;
   }
 
   /** FUNCTION DUMP: returns all libraries as a payload that other nodes can load. */
@@ -129,6 +144,7 @@ export class Functions {
     const before = { libraries: this.#libraries, functions: this.#functions };
     const fresh = new Functions(this.#server);
     for (const code of codes) fresh.load(code, false);
+    this.#known = undefined;
     if (policy === 'FLUSH') {
       this.#libraries = fresh.#libraries;
       this.#functions = fresh.#functions;
@@ -142,6 +158,7 @@ export class Functions {
     } catch (error) {
       this.#libraries = before.libraries;
       this.#functions = before.functions;
+      this.#known = undefined;
       throw error;
     }
     for (const library of fresh.libraries) this.#add(library);
@@ -165,6 +182,7 @@ export class Functions {
   }
 
   #add(library: FunctionLibrary): void {
+    this.#known = undefined;
     this.#libraries.set(library.name, library);
     for (const each of library.functions) {
       const name = asciiLower(each.name);
@@ -174,6 +192,7 @@ export class Functions {
   }
 
   #remove(library: FunctionLibrary): void {
+    this.#known = undefined;
     this.#libraries.delete(library.name);
     for (const { name } of library.functions) this.#functions.delete(asciiLower(name));
   }

@@ -22,6 +22,7 @@ export class KnownScripts {
   /** Those that can be evicted. Only an eviction looks for the oldest, so that a run costs no more than a number. */
   readonly #evictable = new Set<KnownScript>();
   #uses = 0;
+  #bytes = 0;
 
   constructor(evaluated: Dialect['evaluatedScripts'], stats: Pick<Statistics, 'evictedScripts'>) {
     this.#evaluated = evaluated;
@@ -60,6 +61,7 @@ export class KnownScripts {
   clear(): void {
     this.#bySha.clear();
     this.#evictable.clear();
+    this.#bytes = 0;
   }
 
   get size(): number {
@@ -68,14 +70,13 @@ export class KnownScripts {
 
   /** The total length of the scripts' texts, in bytes. */
   get bytes(): number {
-    let bytes = 0;
-    for (const { script } of this.#bySha.values()) bytes += script.size;
-    return bytes;
+    return this.#bytes;
   }
 
   #add(script: CompiledScript): KnownScript {
     const added = { script, used: ++this.#uses };
     this.#bySha.set(script.sha1, added);
+    this.#bytes += script.size;
     return added;
   }
 
@@ -85,6 +86,7 @@ export class KnownScripts {
     if (oldest === undefined) return;
     this.#evictable.delete(oldest);
     this.#bySha.delete(oldest.script.sha1);
+    this.#bytes -= oldest.script.size;
     this.#stats.evictedScripts++;
   }
 }
