@@ -17,32 +17,43 @@ import { type Extent, overTcp } from './tcp.ts';
 
 type Chapters = Record<string, () => Promise<Chapter>>;
 
-/** In a smoke run, the chapter of the cliffs measures one of so many rows. */
-const SAMPLE = 20;
+/** In a smoke run, these chapters measure one of so many rows. */
+const SAMPLES = { cliffs: 20, commands: 5, platform: 8 };
 
-/** Wants the first of each so many rows that are wanted. */
+/** Wants the first of each so many rows that are wanted. It may be asked again for a row. */
 function oneOf(count: number, wanted: (name: string) => boolean): (name: string) => boolean {
-  let seen = 0;
-  return (name) => wanted(name) && seen++ % count === 0;
+  const seen = new Map<string, number>();
+  return (name) => {
+    if (!wanted(name)) return false;
+    if (!seen.has(name)) seen.set(name, seen.size);
+    return seen.get(name)! % count === 0;
+  };
 }
 
-/** The chapters whose rows can be chosen by name, and which can write profiles of our server. */
-export function detailedChapters(extent: Extent): Chapters {
-  const measured = (title: string, loads: readonly Load[]) => async (): Promise<Chapter> => ({
-    title,
-    beside: 'redis-server',
-    rows: await overTcp(loads, extent),
-  });
+/** The chapters whose rows can be chosen by name, and which can write profiles of our server. @param smoke as in `allChapters` */
+export function detailedChapters(extent: Extent, smoke: boolean): Chapters {
+  const measured =
+    (title: string, loads: readonly Load[], within = extent) =>
+    async (): Promise<Chapter> => ({
+      title,
+      beside: 'redis-server',
+      rows: await overTcp(loads, within),
+    });
+  const sample = (of: number): Extent => (smoke ? { ...extent, wanted: oneOf(of, extent.wanted) } : extent);
   return {
     wire: measured('Requests per second over TCP (redis-benchmark)', WIRE),
     sizes: measured('Larger values (redis-benchmark)', SIZES),
     connections: measured('Fewer and more connections (redis-benchmark)', CONNECTIONS),
     structures: measured('Sorted sets and streams (redis-benchmark)', STRUCTURES),
-    commands: measured('One request of each usual command (redis-benchmark)', COMMANDS),
+    commands: measured(
+      'One request of each usual command (redis-benchmark)',
+      COMMANDS,
+      sample(SAMPLES.commands),
+    ),
     platform: async () => ({
       title: 'What Node itself takes',
       beside: 'redis-server',
-      rows: await platform(extent),
+      rows: await platform(sample(SAMPLES.platform)),
     }),
   };
 }
@@ -50,7 +61,7 @@ export function detailedChapters(extent: Extent): Chapters {
 /** All chapters. @param smoke whether to measure only so much that everything runs once */
 export function allChapters(extent: Extent, smoke: boolean): Chapters {
   return {
-    ...detailedChapters(extent),
+    ...detailedChapters(extent, smoke),
     crowds: async () => ({
       title: 'Many connections',
       beside: 'redis-server',
@@ -79,7 +90,9 @@ export function allChapters(extent: Extent, smoke: boolean): Chapters {
     cliffs: async () => ({
       title: 'Requests on data of every size, CPU time',
       beside: 'redis-server',
-      rows: await (smoke ? cliffs([1000], oneOf(SAMPLE, extent.wanted)) : cliffs(undefined, extent.wanted)),
+      rows: await (smoke
+        ? cliffs([1000], oneOf(SAMPLES.cliffs, extent.wanted))
+        : cliffs(undefined, extent.wanted)),
     }),
     entries: async () => ({
       title: 'Loading an entry, above a bare node',

@@ -30,7 +30,7 @@ const extent: Extent = {
   ...(profile !== undefined && { profile: resolve(profile) }),
 };
 
-const detailed = detailedChapters(extent);
+const detailed = detailedChapters(extent, smoke);
 const all = allChapters(extent, smoke);
 
 /** The error in the options, if there is one. */
