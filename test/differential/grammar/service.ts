@@ -159,7 +159,8 @@ export const server: Templates = {
   bgsave: ['', 'SCHEDULE', '<value>'],
   // Only what ends nothing: with a word less it would end the server.
   shutdown: ['ABORT', 'ABORT (NOW|FORCE|<value>)', 'NOSUCH', 'SAVE NOSAVE'],
-  lolwut: ['', 'VERSION (5|6|<int>)', 'VERSION 5 (1|2|<int>) (1|2|<int>) (1|2|<int>)', '<value>'],
+  // Many squares make a picture of megabytes.
+  lolwut: ['', 'VERSION (5|6|<int>)', 'VERSION 5 (1|2|<int>) (1|2|-1|x) (1|2|-1|x)', '<value>'],
   debug: [
     'DIGEST',
     'DIGEST-VALUE <any>*',
