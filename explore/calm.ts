@@ -1,10 +1,12 @@
 /** Learns from the world without faults how often each client enters, and what each waits for at the end. */
 
 import type { LockAccount } from '../lab/account/account.ts';
+import { readable } from '../page/text.ts';
 import { accountOfWorld } from './cause/recorded.ts';
-import { kindOf } from './cause/request.ts';
+import { errorOf, kindOf } from './cause/request.ts';
 import type { CalmWorld, ClientLife } from './lives.ts';
 import type { PlayedWorld } from './played-world.ts';
+import { gist } from './promises/broken.ts';
 import { PROBE } from './visit.ts';
 
 /** What the world without faults shows. */
@@ -30,6 +32,25 @@ export function calmOf(world: PlayedWorld): CalmWorld {
     stays: stayed.length > 0,
     span: stayed.length > 0 ? 0 : world.span,
   };
+}
+
+/** Errors that clients meet although nothing is wrong: they load the script, follow the slot, or find that the group exists. */
+const USUAL = /^(?:NOSCRIPT|MOVED|ASK|BUSYGROUP)$/;
+/** How many different errors of servers are told. */
+const MOST_REFUSALS = 10;
+
+/** What servers refused in the world without faults, each once. Code that ignores such an error looks the same as code that works. */
+export function refusalsIn(world: PlayedWorld): string[] {
+  const { account, messages } = accountOfWorld(world);
+  const refused = account.calls.all.filter((call) => {
+    const error =
+      call.client === PROBE || call.sent > world.toldAt * 1000 ? undefined : errorOf(call, messages);
+    return error !== undefined && !USUAL.test(error);
+  });
+  const told = refused.map(
+    (call) => `${call.client}'s ${kindOf(call)}: ${gist(readable(call.reply?.text ?? ''))}`,
+  );
+  return [...new Set(told)].slice(0, MOST_REFUSALS);
 }
 
 /**

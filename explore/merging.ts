@@ -39,6 +39,7 @@ export function mergeReports(reports: readonly ReportData[]): ExploreReport {
       triedAgain: sum(({ coverage }) => coverage.triedAgain),
       leaseEnded: sum(({ coverage }) => coverage.leaseEnded),
       calmErrors: [...new Set(reports.flatMap(({ coverage }) => coverage.calmErrors))],
+      calmRefusals: [...new Set(reports.flatMap(({ coverage }) => coverage.calmRefusals))],
       labErrors: reports.flatMap(({ coverage }) => coverage.labErrors),
       strategies,
       singles: {

@@ -111,6 +111,8 @@ export interface Coverage {
   readonly leaseEnded: number;
   /** The errors that ended clients in the world without faults. */
   readonly calmErrors: readonly string[];
+  /** The errors that servers answered with in the world without faults, such as CROSSSLOT, whether or not clients noticed them. */
+  readonly calmRefusals: readonly string[];
   /** The errors of the lab itself, which ended worlds. */
   readonly labErrors: readonly string[];
   /** How the modules of the code are loaded: anew for each client and world, or once for all of them, and why. */

@@ -132,6 +132,8 @@ function happenedLines(report: ReportData, width: number): string[] {
       'no promise judges the operations that clients record: linearizable(object) does, and no-lost-update judges updates',
     gaveUp > 0 && `in ${counted(gaveUp, 'world')} of ${worlds} an error ended a client:`,
     ...Object.entries(errors).map(([text, count]) => `  ${count} x ${text}`),
+    coverage.calmRefusals.length > 0 && 'without any fault, servers answered with errors:',
+    ...coverage.calmRefusals.map((text) => `  ${text}`),
     left.length > 0 &&
       `not checked, because \`promises\` names others ('defaults' in it adds these): ${left.join(', ')}`,
     report.hint !== undefined && report.hint,

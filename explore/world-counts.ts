@@ -1,5 +1,6 @@
 /** Counts in how many worlds of an exploration something happened, so that a report can say what did not. */
 import type { LockAccount } from '../lab/account/account.ts';
+import { refusalsIn } from './calm.ts';
 import { accountOfWorld } from './cause/recorded.ts';
 import { type History, historyOf } from './history.ts';
 import type { UserPromise } from './judge.ts';
@@ -30,6 +31,7 @@ type Counted = Pick<
   | 'triedAgain'
   | 'leaseEnded'
   | 'calmErrors'
+  | 'calmRefusals'
 >;
 
 /** The counts of one exploration. */
@@ -47,6 +49,7 @@ export class WorldCounts {
   readonly #own: readonly UserPromise[];
   readonly #errors: Record<string, number> = {};
   readonly #calmErrors: string[] = [];
+  #calmRefusals: readonly string[] = [];
 
   constructor({ promises, own, named }: Pick<FullOptions, 'promises' | 'own' | 'named'>) {
     this.#own = own.filter((each) => madeOf(each) !== undefined);
@@ -67,7 +70,10 @@ export class WorldCounts {
     for (const text of new Set(failed.map(({ error = '' }) => gist(error))))
       if (text in this.#errors || Object.keys(this.#errors).length < MOST_ERRORS)
         this.#errors[text] = (this.#errors[text] ?? 0) + 1;
-    if (isCalm) this.#calmErrors.push(...failed.map(({ client, error }) => `${client} ended with ${error}`));
+    if (isCalm) {
+      this.#calmErrors.push(...failed.map(({ client, error }) => `${client} ended with ${error}`));
+      this.#calmRefusals = refusalsIn(world);
+    }
     if (world.lives.some(({ client, waitedSince }) => client !== PROBE && waitedSince !== undefined))
       this.#waiting++;
     if (history.visits.some(({ fence }) => fence !== undefined)) this.#fenced++;
@@ -97,6 +103,7 @@ export class WorldCounts {
       ...{ contended: this.#contended, judged: this.#judged, errors: this.#errors, gaveUp: this.#gaveUp },
       ...{ waiting: this.#waiting, fenced: this.#fenced, triedAgain: this.#triedAgain },
       ...{ leaseEnded: this.#leaseEnded, recorded: this.#recorded, calmErrors: this.#calmErrors },
+      calmRefusals: this.#calmRefusals,
     };
   }
 }

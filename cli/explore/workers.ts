@@ -209,7 +209,7 @@ function reportOf(full: FullOptions, { soFar }: WorkerState, more: readonly Find
       triedAgain: 0,
       leaseEnded: 0,
     },
-    ...{ calmErrors: [], labErrors: [] },
+    ...{ calmErrors: [], calmRefusals: [], labErrors: [] },
   };
   const { findings = [], ...rest } = soFar ?? { accepted: [] };
   const output = { lines: [], count: 0 };

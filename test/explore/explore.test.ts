@@ -173,11 +173,16 @@ test('a limiter is contended though nobody waits; its errors are counted, and wh
   };
   const counting = await explore({
     ...limiter,
-    async client({ redis, resource }: ClientSession) {
+    async client({ name, redis, resource }: ClientSession) {
       if ((await redis.incr('requests')) < 3) resource('api', { permits: 2 }).enter().leave();
+      await redis.lpush('requests', name).catch(() => {});
+      await redis.evalsha('0123456789012345678901234567890123456789', 0).catch(() => {});
     },
   });
   expect(counting.coverage.contended).toBeGreaterThan(0);
+  const refused = 'LPUSH: WRONGTYPE Operation against a key holding the wrong kind of value';
+  expect(counting.coverage.calmRefusals).toEqual([`A's ${refused}`, `B's ${refused}`]);
+  expect(`${counting}`).toMatch(/without any fault, servers answered with errors:\s+A's LPUSH: WRONGTYPE/);
   const failing = await explore({
     ...limiter,
     async client({ redis, resource }: ClientSession) {

@@ -47,7 +47,7 @@ function report(change: Partial<ReportData> = {}): ReportData {
       triedAgain: 1,
       leaseEnded: 0,
     },
-    ...{ calmErrors: [], labErrors: [] },
+    ...{ calmErrors: [], calmRefusals: [], labErrors: [] },
   };
   return {
     version: 2,
