@@ -134,7 +134,7 @@ function gaveUp(world: PlayedWorld): boolean {
   const own = accountOfWorld(world).account.refusals.filter(({ client }) => client === PROBE);
   return (
     own.length >= MANY &&
-    own.every(({ because, at }) => because === undefined || (because.end?.at ?? at) <= at)
+    own.every(({ because, at }) => because === undefined || (because.end?.at ?? Infinity) <= at)
   );
 }
 
