@@ -21,7 +21,7 @@ export function surplusBefore(
   if (grant === undefined) return undefined;
   let surplus: RecordedWrite | undefined;
   let taken = new Map<string | undefined, number>();
-  // Who counts first says how many permits there are.
+  // The first count sets how many permits there are.
   let isBegun = false;
   let last = 0;
   for (const each of own) {

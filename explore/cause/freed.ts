@@ -69,7 +69,7 @@ function foundBetween(
   const next = newer.tenures[0];
   if (ended?.end !== undefined && next !== undefined) {
     if (!isCount(ended, known)) return ofEnd(ended, ended.end, roleOf);
-    // Who counts a number takes no lock away. What counts is who let the count go so far.
+    // Counting takes no lock away. The request that let the count go so far is the cause.
     return changedBetween(older, newer, known, roleOf, lostKeys) ?? bothStand(newer);
   }
   if (tenure === undefined) {
@@ -264,7 +264,7 @@ function writeBetween(
   const gone = goneBetween(older, newer, known, roleOf);
   if (gone !== undefined) return gone;
   const kinds = new Set(calls.map(kindOf));
-  // What a client found absent was free before anybody set it.
+  // A lock that the client found absent was free before anybody set it.
   const isAbsent = isRefused(newer.call) && /^h?(?:get|exists)$/.test(newer.call?.name ?? '');
   const found = run.writes.findLast((each) => {
     const { write, at } = each;

@@ -112,7 +112,7 @@ function cycleIn(
       run.events.some(({ what, who, at }) => what === 'kill' && who === client && at >= from && at <= until)
     )
       return undefined;
-    // What a client waits for is what it asked for last.
+    // A client waits for the lock that it asked for last.
     const last = account.calls.all.findLast(
       (call) => call.client === client && call.sent <= until && !RENEWS.test(call.name),
     );
@@ -287,7 +287,7 @@ function takenIn({ account, run }: WorldAccount, until: number): Taken | undefin
   // Of these it is known when they ended, also by what servers have lost.
   const locks = new Set(account.tenures.map(({ key }) => key));
   const open = new Map<string, Taken>();
-  // What a restart has lost keeps nobody out.
+  // A lock or place that a restart has lost keeps nobody out.
   const forgetLost = (now: number): void => {
     for (const { at, kept } of run.restarts ?? [])
       for (const [name, { key, from }] of open)

@@ -149,7 +149,7 @@ export class Ring<T> {
   #part(): void {
     this.#items = this.#items.slice();
     this.#isShared = false;
-    // What was removed from a shared array is still there.
+    // Items that were removed from a shared array are still in it.
     this.#empty(this.#size, this.#mask + 1);
   }
 
