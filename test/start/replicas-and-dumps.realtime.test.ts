@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { type DumpEntry, startServer } from '../../index.ts';
 import { ensureBuilt } from '../support/built.ts';
 import { INSTALLED } from '../support/oracles.ts';
@@ -14,6 +14,8 @@ import { until } from '../support/until.ts';
 import { Conversation } from '../transcripts/own.ts';
 
 const cleanups: (() => void)[] = [];
+
+beforeAll(ensureBuilt, 120_000);
 
 afterEach(() => {
   for (const clean of cleanups.splice(0).reverse()) clean();
@@ -142,7 +144,6 @@ test.skipIf(!hasRedisServer)(
 );
 
 test('the command line starts replicas and logs their ports', async () => {
-  await ensureBuilt();
   const args = ['dist/cli.js', '--port', '0', '--replicas', '2'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   cleanups.push(() => void child.kill());
