@@ -138,5 +138,5 @@ function gaveUp(world: PlayedWorld): boolean {
   );
 }
 
-/** How often a client must ask to be one that waits, and none that has found its work done. */
+/** A client that asks at least this often waits for a lock. One that asks less often may have found its work done. */
 const MANY = 4;

@@ -31,7 +31,8 @@ export function fingerprintOf({ resource = '', shape }: Pick<Cause, 'resource' |
  */
 export function isLeaseLimit(cause: Cause): boolean {
   const { entries, freedBy, refused, retaken, unmarked, unconfirmed, misled, overrun, shape } = cause;
-  if (cause.update?.how === 'lost') return true;
+  if (cause.update !== undefined)
+    return /^(?:expired|restart|failover)$/.test(cause.update.how) && cause.update.avoidable === undefined;
   if (
     entries.length < 2 ||
     freedBy === undefined ||

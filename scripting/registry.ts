@@ -71,11 +71,7 @@ const caches = new Map<ScriptTexts, Map<Bytes, CompiledScript>>();
  * @param sha1 its SHA-1, if that is known
  * @throws ReplyError with Redis' text when it does not parse
  */
-export function compile(
-  source: Bytes,
-  texts: ScriptTexts = REDIS_7_0,
-  sha1: Bytes | undefined = undefined,
-): CompiledScript {
+export function compile(source: Bytes, texts: ScriptTexts = REDIS_7_0, sha1?: Bytes): CompiledScript {
   let cache = caches.get(texts);
   if (cache === undefined) caches.set(texts, (cache = new Map()));
   // The cache is keyed by text, so that a repeated EVAL needs no digest.

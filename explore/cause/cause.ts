@@ -6,7 +6,6 @@ import { defined } from '../../base/defined.ts';
 import type { SentCommand } from '../../lab/account/calls.ts';
 import { type Tenure, takerOf } from '../../lab/account/tenures.ts';
 import { clientsOf, twinOf } from '../deployments.ts';
-import type { PlannedFault } from '../faults/index.ts';
 import { historyOf } from '../history.ts';
 import type { PlayedWorld } from '../played-world.ts';
 import { type Breach, PROBE, type Visit } from '../visit.ts';
@@ -17,6 +16,7 @@ import { emptyConfirmation } from './confirmed.ts';
 import { endedBy, freedBetween } from './freed.ts';
 import type { FreedBy } from './freeing.ts';
 import { type GrantedVisit, grantedAt, grantedVisits } from './grants.ts';
+import { isHindered } from './hindrance.ts';
 import { leftIn, lostIn } from './left.ts';
 import { neglectedIn } from './neglected.ts';
 import { dueBetween, secondToken } from './queues.ts';
@@ -86,10 +86,8 @@ function isOverrun(
   freedBy: FreedBy | undefined,
   first: GrantedVisit | undefined,
 ): boolean {
-  const isHindrance = ({ kind, on }: PlannedFault): boolean =>
-    kind !== 'arrival' && (on === first?.visit.client || !plan.clients.includes(on));
   const isTimed = freedBy?.how === 'expired' || freedBy?.how === 'claimed';
-  if (!isTimed || plan.jitter > 0 || plan.faults.some(isHindrance)) return false;
+  if (!isTimed || isHindered(plan, first?.visit.client)) return false;
   const from = first?.visit.from ?? at;
   return (
     from <= freedBy.at && (promise !== 'permits' || 2 * (at - from) > (freedBy.tenure?.lease ?? Infinity))
@@ -239,9 +237,8 @@ function retakenBy(
   { account }: WorldAccount,
 ): CauseRequest | undefined {
   const [first, newest] = [granted[0], granted.at(-1)];
-  if (first === undefined || newest === undefined || freedBy === undefined || freedBy.how === 'together')
-    return undefined;
-  if (freedBy.request !== undefined) return undefined;
+  if (first === undefined || newest === undefined || freedBy === undefined) return undefined;
+  if (freedBy.request !== undefined || freedBy.how === 'together') return undefined;
   const left = Math.min(until, micros(first.visit.to));
   const tokens = new Set(first.tenures.map(({ key, holder }) => `${key} ${holder}`));
   const again = account.tenures.find(

@@ -13,6 +13,7 @@ export function goneBetween(
   roleOf: (by: string | undefined) => CauseRole,
 ): FreedBy | undefined {
   const { run } = known;
+  const base = { role: 'server', by: undefined, request: undefined, tenure: undefined } as const;
   const [from, to] = [grantedAt(older), grantedAt(newer)];
   const [own, next] = [older.call, newer.call];
   const keys = [...(own?.wrote ?? [])].filter((key) => next?.words.includes(key));
@@ -32,16 +33,8 @@ export function goneBetween(
   );
   if (restart !== undefined && restart.at < (removed?.at ?? Infinity)) {
     const { who, at } = restart;
-    return {
-      ...{
-        how: 'lost',
-        at: at / 1000,
-        role: 'server',
-        node: who,
-        what: `the restart of ${who}, which did not have it`,
-      },
-      ...{ tenure: undefined, by: undefined, request: undefined },
-    };
+    const what = `the restart of ${who}, which did not have it`;
+    return { ...base, how: 'lost', at: at / 1000, node: who, what };
   }
   return removed === undefined || removed.write.client !== undefined
     ? undefined

@@ -59,7 +59,10 @@ export function leftIn(known: WorldAccount, until: number): LeftLock | undefined
   const cycle = cycleIn(standing, known, until);
   const [tenure] = poppedFrom === undefined ? (cycle ?? standing) : [];
   const line = tenure === undefined ? firstInLine(known, until) : undefined;
-  const place = line === undefined ? undefined : { ...line, ...lineOf(line) };
+  const place =
+    line === undefined
+      ? undefined
+      : { ...line, lock: line.key, client: line.call.client, told: line.call.reply?.arrived ?? null };
   const taken: Taken | undefined =
     tenure ?? poppedFrom ?? place ?? countedIn(known, until) ?? takenIn(known, until);
   if (taken === undefined) return undefined;
@@ -128,7 +131,6 @@ function cycleIn(
       next !== undefined && path.length <= standing.length;
       next = nextOf(next)
     ) {
-      // The same cycle is the same, wherever one enters it.
       if (next === first) return rotated(path);
       path.push(next);
     }
@@ -136,6 +138,7 @@ function cycleIn(
   return undefined;
 }
 
+/** The same cycle with the same beginning, whichever lock it was found by. */
 function rotated(path: readonly Tenure[]): Tenure[] {
   const [least] = path.map(({ lock }) => lock).sort();
   const at = path.findIndex(({ lock }) => lock === least);
@@ -151,17 +154,6 @@ function waitsText(cycle: readonly Tenure[]): string {
     return `${i === 0 ? '' : `${client} `}waits for ${next?.lock}, which ${next?.client} has`;
   });
   return all.join(', and ');
-}
-
-/** What a place in a line is for the story of a lock. */
-function lineOf({
-  key,
-  call: { client, reply },
-}: {
-  key: string;
-  call: SentCommand;
-}): Pick<Tenure, 'lock' | 'client' | 'told'> {
-  return { lock: key, client, told: reply?.arrived ?? null };
 }
 
 /** Of a request that only looked: the last one of its client before it that changed something, by which the client stood in line. */

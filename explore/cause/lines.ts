@@ -1,4 +1,4 @@
-/** Finds who is first in a line of clients (a list, or a sorted set) in which a newcomer waits. */
+/** Finds the client that is first in a line (a list, or a sorted set) in which a newcomer waits. */
 import type { SentCommand } from '../../lab/account/calls.ts';
 import { PROBE } from '../visit.ts';
 import type { WorldAccount } from './recorded.ts';

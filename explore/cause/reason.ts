@@ -42,15 +42,24 @@ export interface SilentClient {
 /** An update that was lost. */
 export interface LostUpdate {
   /**
-   * The servers lost it; a client did not read that its EXEC was refused; its EXEC went over another connection than its WATCH; or its
-   * write replaced what had been written since it read.
+   * - `expired`, `restart`, `failover`: the lock or the value was gone, because its lease had ended or a node had lost it
+   * - `unread`: a client did not read that its EXEC was refused
+   * - `apart`: an EXEC went over another connection than its WATCH
+   * - `between`: a write replaced what had been written since its client had read
    */
-  readonly how: 'lost' | 'unread' | 'apart' | 'between';
-  /** The client whose update was lost by the servers, or that replaced the other's. */
+  readonly how: 'expired' | 'restart' | 'failover' | 'unread' | 'apart' | 'between';
+  /** The client whose lock or value was gone, or whose request replaced the update of the other. */
   readonly client: string;
   readonly request: CauseRequest | undefined;
-  /** What lost it, or what was replaced, in words. */
+  /** The key whose lease ended, the node that lost it, or the request whose write was replaced. */
   readonly what: string;
+  /** When the lock or the value was gone, in milliseconds since the clients started. */
+  readonly at?: number;
+  /**
+   * Why the lease of the lock is no excuse: it was shorter than the work, although nothing hindered its client, or it had ended before
+   * the client read. Undefined where it is one.
+   */
+  readonly avoidable?: 'short' | 'late';
 }
 
 /** Work that was done, but not noted as done. */

@@ -26,8 +26,10 @@ export function shapeOf(reason: Reason, breach: Breach): string {
   if (reason.neglected !== undefined)
     return `closed since ${reason.neglected.request.kind}, which was refused and not repeated`;
   if (reason.update !== undefined) {
-    const { how, what, request } = reason.update;
-    return how === 'lost' ? `update lost by ${what.split(' ')[1]}` : `update lost: ${how} ${request?.kind}`;
+    const { how, request, avoidable } = reason.update;
+    const kind = request === undefined ? '' : ` ${request.kind}`;
+    const late = avoidable === 'late' ? '; read after its end' : '';
+    return `update lost: ${how}${kind}${avoidable === 'short' ? `; ${UNHINDERED}` : late}`;
   }
   return ofOwn(reason, breach);
 }

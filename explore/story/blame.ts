@@ -30,6 +30,8 @@ const LATE_CLAIM = [
   IDEMPOTENCY_KEY,
 ];
 const FENCE = 'a fencing token that the resource checks';
+const COUNTED = 'to count the lease from when the request was sent, and not to go in when it is over';
+const LONGER_LEASE = 'a longer lease, or a renewal while the work goes on';
 
 /** What would have prevented it; empty when that is not known. */
 export function preventionOf(cause: Cause, { promise }: Pick<Breach, 'promise'>): string {
@@ -68,24 +70,47 @@ function curesOf(cause: Cause): readonly string[] {
   return [cause.unconfirmed.why === 'few' ? ENOUGH : OWN_WAIT];
 }
 
-function curesOfUpdate({ how, what }: LostUpdate): readonly string[] {
+function curesOfUpdate({ how, avoidable }: LostUpdate): readonly string[] {
   const script = 'a script that compares what was read, and sets the new value';
-  if (how === 'unread') return ['to begin anew when EXEC is answered nil', script];
-  if (how !== 'lost') return [script];
-  return [
-    /restart/.test(what)
-      ? 'appendfsync always on a disk that is kept'
-      : 'WAIT after the write makes it rarer',
-  ];
+  switch (how) {
+    case 'restart':
+      return ['appendfsync always on a disk that is kept'];
+    case 'failover':
+      return ['WAIT after the write makes it rarer'];
+    case 'unread':
+      return ['to begin anew when EXEC is answered nil', script];
+    default:
+      if (avoidable === undefined) return [script];
+      return [avoidable === 'late' ? COUNTED : LONGER_LEASE, script];
+  }
 }
 
-function faultOfUpdate({ how, what, client }: LostUpdate): string {
-  if (how === 'unread') return `the code of ${client}, which does not look at the reply`;
-  if (how === 'apart')
-    return `the code of ${client} or its Redis client, which sends a transaction again without its WATCH`;
-  if (how === 'between') return `the code of ${client}, which reads and writes in two requests`;
-  if (what.startsWith('the end')) return 'a limit of leases, which end while their holders stand still';
-  return /restart/.test(what) ? RESTARTS : COPIES;
+function faultOfUpdate({ how, client, avoidable }: LostUpdate): string {
+  switch (how) {
+    case 'restart':
+      return RESTARTS;
+    case 'failover':
+      return COPIES;
+    case 'expired':
+      if (avoidable === 'late') return tooLate(client);
+      return avoidable === 'short' ? tooShort(client) : STANDING_STILL;
+    case 'unread':
+      return `the code of ${client}, which does not look at the reply`;
+    case 'apart':
+      return `the code of ${client} or its Redis client, which sends a transaction again without its WATCH`;
+    default:
+      return `the code of ${client}, which reads and writes in two requests`;
+  }
+}
+
+const STANDING_STILL = 'a limit of leases, which end while their holders stand still';
+
+function tooLate(client: string): string {
+  return `the code of ${client}, which does not look at the time`;
+}
+
+function tooShort(client: string): string {
+  return `the code of ${client}, whose lease is shorter than its work`;
 }
 
 /** Why servers lose what they have acknowledged. */
@@ -165,10 +190,8 @@ function curesOfExpired({ refused, entries, overrun }: Cause, freedBy: FreedBy):
   if (refused?.error !== undefined)
     return ['to try a refused renewal again, and to stop before the lease ends when none succeeds'];
   if (isSameFence(entries)) return [OWN_FENCE];
-  if (overrun === true) return ['a longer lease, or a renewal while the work goes on', FENCE];
-  return isEntryLate(entries, freedBy)
-    ? ['to count the lease from when the request was sent, and not to go in when it is over']
-    : [FENCE, 'a longer lease or a renewal makes it rarer'];
+  if (overrun === true) return [LONGER_LEASE, FENCE];
+  return isEntryLate(entries, freedBy) ? [COUNTED] : [FENCE, 'a longer lease or a renewal makes it rarer'];
 }
 
 function curesOfLost({ entries }: Cause, freedBy: FreedBy): readonly string[] {
@@ -310,10 +333,10 @@ function faultOfExpired({ refused, entries, overrun }: Cause, freedBy: FreedBy):
   const older = entries[0]?.client ?? '';
   if (refused !== undefined) return `the code of ${older}, which does not look at the reply`;
   if (isSameFence(entries)) return 'the code, whose fences do not tell the two holders apart';
-  if (overrun === true) return `the code of ${older}, whose lease is shorter than its work`;
+  if (overrun === true) return tooShort(older);
   return isEntryLate(entries, freedBy)
-    ? `the code of ${older}, which does not look at the time`
-    : 'a limit of leases, which end while their holders stand still; or a lease that is shorter than the work';
+    ? tooLate(older)
+    : `${STANDING_STILL}; or a lease that is shorter than the work`;
 }
 
 function faultOfTogether(cause: Cause, freedBy: FreedBy): string {

@@ -45,14 +45,20 @@ function alwaysRefused({ errors }: Cause, { promise, what, at: end }: Breach): S
   );
 }
 
-function updateText({ how, client, request, what }: LostUpdate): string {
+function updateText({ how, client, request, what, at = 0, avoidable }: LostUpdate): string {
   switch (how) {
-    case 'lost':
-      return `${what} lost that of ${client}`;
+    case 'expired': {
+      const more = { short: `, although nothing hindered ${client}`, late: `, before ${client} read` };
+      const ended = `${client}'s lease of ${what} ended at ${timeText(at)}`;
+      return avoidable === undefined ? ended : `${ended}${more[avoidable]}`;
+    }
+    case 'restart':
+    case 'failover':
+      return `the ${how} ${how === 'restart' ? 'of' : 'to'} ${what} lost what ${client} had written`;
     case 'unread':
       return `${client}'s EXEC was answered nil, and ${client} went on`;
     case 'apart':
-      return `${client}'s ${what} went over another connection than its WATCH`;
+      return `${client}'s ${request?.kind} went over another connection than its WATCH`;
     default:
       return `${client}'s ${request?.kind} replaced what ${what} had written since ${client} had read`;
   }

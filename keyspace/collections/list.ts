@@ -14,7 +14,7 @@ const SHORTEST = 2;
 /** How many elements LREM takes out one by one. For more, the list is made anew. */
 const MOVED = 8;
 
-/** When LTRIM removes more elements than this, their size in a listpack is not subtracted: what is left is measured when it matters. */
+/** When LTRIM removes more elements than this, the rest of the list is measured anew, and only when its size matters. */
 const UNMEASURED = 64;
 
 /** The value of a key of type list. */

@@ -37,7 +37,7 @@ function shorten(): () => void {
   };
 }
 
-/** What stands above the lines of a stack. What is no error, and was given to Error.captureStackTrace, has the same defaults. */
+/** The text above the lines of a stack. An object that is no error, given to Error.captureStackTrace, has the same defaults. */
 function headOf({ name = 'Error', message = '' }: Partial<Error>): string {
   return name === '' || message === '' ? `${name}${message}` : `${name}: ${message}`;
 }

@@ -370,9 +370,9 @@ export class Matcher {
         this.#left--;
       }
     }
-    if (i >= 0 && i < subject.length) return i;
-    this.#left -= (subject.length - at) >>> 5;
-    return NO_MATCH;
+    const isFound = i >= 0 && i < subject.length;
+    this.#left -= ((isFound ? i : subject.length) - at) >>> 5;
+    return isFound ? i : NO_MATCH;
   }
 
   /** The character that a match must have if the pattern goes on here; -1 if more than one would do. */

@@ -212,5 +212,46 @@ test('a lost update is told by what lost it: an EXEC that nobody read, a WATCH t
     ...{ faults: ['lost-request', 'restart-empty'], promises: ['no-lost-update'], budget: { worlds: 60 } },
   });
   expect(findings.map(({ sentence }) => sentence).join('\n')).toMatch(/another connection than its WATCH/);
-  expect(accepted[0]?.story).toMatch(/the restart of redis-1 lost that of [A-C]\./);
+  expect(accepted[0]?.story).toMatch(/the restart of redis-1 lost what [A-C] had written\./);
+});
+
+test('an update under a lock is lost by a limit of leases only if its lease ended while a fault held its client up', async () => {
+  const updating =
+    (lease: number, how: 'looks' | 'goes on'): Client =>
+    async (session) => {
+      const { name, redis, record, sleep } = session;
+      for (let i = 0; i < 2; i++) {
+        const token = `${name}:${Math.random()}`;
+        let asked = 0;
+        const take = async (): Promise<number> => {
+          asked = performance.now();
+          return (await redis.set('lock', token, 'PX', lease, 'NX')) === 'OK' ? 1 : 0;
+        };
+        if (!(await untilOne(session, take))) return;
+        const isOver = performance.now() - asked > lease;
+        if (!isOver || how === 'goes on') {
+          const update = record('update');
+          const read = Number((await redis.get('count')) ?? 0);
+          await sleep(250);
+          await redis.set('count', read + 1);
+          update.ok({ read, wrote: read + 1 });
+        }
+        await redis.eval(GIVE, 1, 'lock', token).catch(none);
+      }
+    };
+  const common: Omit<ExploreOptions, 'client'> = {
+    ...{ name: 'updates', topology: { replicas: 0 }, accept: ['lease-limits'], faults: ['client-pause'] },
+    ...{ promises: ['no-lost-update'], budget: { worlds: 100 } },
+  };
+  const sound = await explore({ ...common, client: updating(1000, 'looks') });
+  expect([sound.findings, sound.accepted.length > 0]).toEqual([[], true]);
+  expect(sound.accepted[0]?.story).toMatch(/[A-C]'s lease of lock ended at [\d.,]+ ms\./);
+  const late = (await explore({ ...common, client: updating(1000, 'goes on') })).findings;
+  expect(late[0]?.story).toMatch(
+    /([A-C])'s lease of lock ended at [\d.,]+ ms, before \1 read\.[\s\S]*the code of \1, which does not look at the time/,
+  );
+  const short = (await explore({ ...common, client: updating(100, 'looks') })).findings;
+  expect(short[0]?.story).toMatch(
+    /([A-C])'s lease of lock ended at 1\d\d ms, although nothing hindered \1\.[\s\S]*\1, whose lease is shorter than its work/,
+  );
 });
