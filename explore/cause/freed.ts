@@ -89,7 +89,8 @@ function foundBetween(
   const lost = lossBefore(tenure, next, known);
   if (lost !== undefined) return { ...common, how: 'lost', role: 'server', ...lost };
   if (next === undefined) {
-    const between = writeBetween(older, newer, known, roleOf, lostKeys);
+    const between =
+      surplusBefore(older, newer, known, roleOf) ?? writeBetween(older, newer, known, roleOf, lostKeys);
     if (between !== undefined) return between;
     if (bothWrote(tenure.call ?? older.call, newer.call)) return bothStand(newer);
     return {

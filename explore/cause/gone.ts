@@ -1,5 +1,5 @@
-/** Finds the end of a grant that is no tenure, such as a field or a count, where its key went by itself: by its lease, or a restart. */
-import { keptBy, type RecordedWrite } from '../../lab/timeline/record.ts';
+/** Finds the end of a grant that is no tenure, such as a field or a count, where a server ended its lease. */
+import type { RecordedWrite } from '../../lab/timeline/record.ts';
 import { type CauseRole, type FreedBy, jumpOf } from './freeing.ts';
 import { type GrantedVisit, grantedAt } from './grants.ts';
 import type { WorldAccount } from './recorded.ts';
@@ -13,7 +13,6 @@ export function goneBetween(
   roleOf: (by: string | undefined) => CauseRole,
 ): FreedBy | undefined {
   const { run } = known;
-  const base = { role: 'server', by: undefined, request: undefined, tenure: undefined } as const;
   const [from, to] = [grantedAt(older), grantedAt(newer)];
   const [own, next] = [older.call, newer.call];
   const keys = [...(own?.wrote ?? [])].filter((key) => next?.words.includes(key));
@@ -24,18 +23,6 @@ export function goneBetween(
   const removed = run.writes.find(
     (each) => each.at >= from && each.at <= to && keys.includes(each.write.key) && isOwn(each),
   );
-  const restart = run.events.find(
-    ({ what, who, at }) =>
-      what === 'restart' &&
-      at >= from &&
-      at <= to &&
-      keys.some((key) => keptBy(run, who, at)?.has(key) === false),
-  );
-  if (restart !== undefined && restart.at < (removed?.at ?? Infinity)) {
-    const { who, at } = restart;
-    const what = `the restart of ${who}, which did not have it`;
-    return { ...base, how: 'lost', at: at / 1000, node: who, what };
-  }
   return removed === undefined || removed.write.client !== undefined
     ? undefined
     : endOfLease(removed, from, own.client, known, roleOf);

@@ -81,7 +81,7 @@ function goneOf(
     const end = endOfLock(each, known);
     if (end !== undefined && !hasHeard(each, end)) return lossOf(end, each.client, world, each.readAt);
   }
-  const data = goneBetween(older.write.wrote, older.wroteAt, newer.readAt, known, world);
+  const data = lossBetween(older.write.wrote, older.wroteAt, newer.readAt, known, world);
   return data === undefined ? undefined : lossOf(data, older.client, world);
 }
 
@@ -106,7 +106,7 @@ interface Gone {
 }
 
 /** The first of the keys that servers lost or ended between two moments. */
-function goneBetween(
+function lossBetween(
   keys: ReadonlySet<string>,
   from: number,
   to: number,

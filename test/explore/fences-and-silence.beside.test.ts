@@ -44,6 +44,27 @@ test('a counter of fences that a restart or a failover loses: the counter is tol
   }
 });
 
+test('a counter of fences that a restart loses is told too where the fence is drawn before the lock', async () => {
+  const stories = await storiesOf({
+    client: async ({ name, redis, sleep, resource }) => {
+      if (name === 'B') await sleep(500);
+      const fence = await redis.incr('fence').catch(() => null);
+      await sleep(100);
+      const taken = await redis.set('lock', name, 'PX', 5000, 'NX').catch(() => null);
+      if (fence === null || taken === null) return;
+      const inside = resource('ledger').enter({ fence });
+      await sleep(50);
+      inside.write();
+      inside.leave();
+      await redis.eval(GIVE, 1, 'lock', name).catch(() => undefined);
+    },
+    ...{ faults: ['restart-empty'], promises: ['fencing'], topology: { replicas: 0 } },
+  });
+  expect(stories.length).toBeGreaterThan(0);
+  for (const story of stories)
+    expect(story).toContain('the counter of fences was lost by the restart of redis-1');
+});
+
 test('two holders with one fence: the cure is about the counter, because there is a fence', async () => {
   const [story] = await storiesOf({ faults: ['restart-empty'], promises: ['mutual-exclusion'] });
   expect(story).toContain('granted until ');

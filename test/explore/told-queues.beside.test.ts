@@ -172,12 +172,14 @@ test('a place in a line that a restart lost is at fault, and not the client that
 
 test('the claim of an entry from a consumer that a pause holds up is a limit, and that from one at work is not', async () => {
   const consumer =
-    (idle: number): Client =>
-    async ({ name, redis, sleep, signal, resource }) => {
+    (idle: number) =>
+    async ({ name, redis, sleep, signal, resource }: ClientSession): Promise<void> => {
       await redis.xgroup('CREATE', 'jobs', 'g', '0', 'MKSTREAM').catch(none);
       if (name === 'A') await redis.xadd('jobs', '1-0', 'n', 1).catch(none);
       for (let i = 0; i < 10 && !signal.aborted; i++) {
-        const claimed = (await redis.xautoclaim('jobs', 'g', name, idle, '0').catch(none)) as never;
+        const claimed = (
+          idle === Infinity ? null : await redis.xautoclaim('jobs', 'g', name, idle, '0').catch(none)
+        ) as never;
         const read = (await redis
           .xreadgroup('GROUP', 'g', name, 'STREAMS', 'jobs', '>')
           .catch(none)) as never;
@@ -201,4 +203,21 @@ test('the claim of an entry from a consumer that a pause holds up is a limit, an
     const { findings } = await explore({ ...common, client: consumer(idle), budget: { worlds: 2 } });
     expect(findings[0]?.story).toMatch(/whose XAUTOCLAIM takes an entry from a consumer/);
   }
+  // A worker that starts takes over what others had, whether or not they are at work.
+  const starting =
+    (idle: number): Client =>
+    async (session) => {
+      const { name, redis, sleep } = session;
+      if (name !== 'A') await sleep(400);
+      if (name !== 'B') return consumer(Infinity)(session);
+      const claimed = (await redis.xautoclaim('jobs', 'g', name, idle, '0').catch(none)) as never;
+      if (claimed?.[1]?.[0] === undefined) return;
+      const work = session.resource('job').enter();
+      work.write();
+      work.leave();
+    };
+  const over = await explore({ ...common, clients: 2, client: starting(0) });
+  expect([over.findings.length > 0, over.accepted]).toEqual([true, []]);
+  const after = await explore({ ...common, clients: 2, client: starting(300) });
+  expect([after.findings, after.accepted.length > 0]).toEqual([[], true]);
 });
